@@ -1,0 +1,20 @@
+"""The base of everything that travels through a cycle: frozen, checked, no unknown fields."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+
+class Data(BaseModel):
+    """camelCase in plans and on the wire, snake_case in Python."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        hide_input_in_errors=True,
+    )

@@ -1,0 +1,148 @@
+"""An execution plan: frozen data that says what happens in a cycle, and in which order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Annotated, Any, cast
+
+from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
+
+from gieok.engine.data import Data
+from gieok.engine.limits import PLAN_BYTES, PLAN_DEPTH, PLAN_STEPS
+from gieok.engine.plan_hash import plan_hash
+from gieok.engine.stages import Stage
+from gieok.errors import PlanInvalid
+
+REQUEST = "request"
+"""The name under which a step reads what the caller of the cycle gave: `request.message`."""
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+Source = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}\.[A-Za-z][A-Za-z0-9_]{0,63}$")
+]
+
+
+def _stage(value: object) -> object:
+    return Stage(value) if isinstance(value, str) and value in set(Stage) else value
+
+
+class StepSpec(Data):
+    """One step of a plan: which type, where it stands, what it reads, and its policy."""
+
+    id: Name
+    type: Name
+    stage: Annotated[Stage, BeforeValidator(_stage)]
+    inputs: Mapping[str, Source] = Field(default_factory=dict[str, str])
+    metadata: Mapping[str, Any] = Field(default_factory=dict[str, Any])
+
+
+class ExecutionPlan(Data):
+    """A plan whose form is right. Whether its steps exist and fit is for the registry to say."""
+
+    name: Name
+    version: Annotated[int, Field(ge=0)] | Annotated[str, StringConstraints(pattern=r"^[\w.+-]{1,32}$")]
+    request: tuple[Name, ...] = ()
+    steps: Annotated[tuple[StepSpec, ...], Field(min_length=1, max_length=PLAN_STEPS)]
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The plan as it was written: nothing that was left out is filled in."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+    @cached_property
+    def hash(self) -> str:
+        """The plan's identity; see `plan_hash`."""
+        return plan_hash(self.document)
+
+
+def parse_plan(text: str | bytes) -> ExecutionPlan:
+    """Read a plan from JSON. PlanInvalid says which place is wrong."""
+    if len(text) > PLAN_BYTES:
+        raise PlanInvalid(
+            f"a plan may have at most {PLAN_BYTES} bytes, and this one has {len(text)}", at="plan"
+        )
+    try:
+        document = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except RecursionError:
+        raise PlanInvalid(f"nested deeper than {PLAN_DEPTH} levels", at="plan") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise PlanInvalid(f"not JSON: {error}", at="plan") from error
+    return make_plan(document)
+
+
+def make_plan(document: Any) -> ExecutionPlan:
+    """Make a plan from a parsed JSON document."""
+    if not isinstance(document, dict):
+        raise PlanInvalid("must be a JSON object with name, version and steps", at="plan")
+    if _depth(document) > PLAN_DEPTH:
+        raise PlanInvalid(f"nested deeper than {PLAN_DEPTH} levels", at="plan")
+    try:
+        # Through JSON, so that an array may become a tuple while every other type stays strict.
+        plan = ExecutionPlan.model_validate_json(json.dumps(document))
+    except (ValidationError, TypeError) as error:
+        raise _invalid(error) from error
+    _check_ids(plan)
+    plan.hash  # noqa: B018  a plan without a canonical form is refused now, not when it first runs
+    return plan
+
+
+def place(location: tuple[int | str, ...]) -> str:
+    """`("steps", 2, "stage")` as `steps[2].stage`."""
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text or "plan"
+
+
+def first_problem(error: ValidationError) -> tuple[tuple[int | str, ...], str]:
+    """The place and the sentence of the first problem that pydantic found."""
+    problem = error.errors(include_url=False, include_input=False)[0]
+    return problem["loc"], problem["msg"]
+
+
+def _invalid(error: ValidationError | TypeError) -> PlanInvalid:
+    if isinstance(error, TypeError):
+        return PlanInvalid("holds something that is not JSON", at="plan")
+    location, message = first_problem(error)
+    return PlanInvalid(message, at=place(location))
+
+
+def _check_ids(plan: ExecutionPlan) -> None:
+    seen: dict[str, int] = {}
+    for number, step in enumerate(plan.steps):
+        at = f"steps[{number}].id"
+        if step.id == REQUEST:
+            raise PlanInvalid(f"'{REQUEST}' names what the caller gives; choose another id", at=at)
+        if step.id in seen:
+            raise PlanInvalid(f"'{step.id}' is already the id of steps[{seen[step.id]}]", at=at)
+        seen[step.id] = number
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise PlanInvalid(f"the key '{twice}' stands twice in one object", at="plan")
+    return document
+
+
+def _no_constant(name: str) -> Any:
+    raise PlanInvalid(f"{name} is not JSON", at="plan")
+
+
+def _depth(value: Any) -> int:
+    """How deep a document is nested, counted no further than one level past the limit."""
+    level, depth = [value], 0
+    while level and depth <= PLAN_DEPTH:
+        depth += 1
+        level = [child for node in level for child in _children(node)]
+    return depth
+
+
+def _children(node: Any) -> Iterable[Any]:
+    if isinstance(node, dict):
+        return cast("dict[str, Any]", node).values()
+    return cast("list[Any]", node) if isinstance(node, list) else ()

@@ -1,0 +1,54 @@
+"""What is known about a run afterwards: identities, counts and times, never content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+Note = int | float | str | Sequence[str]
+"""A count, a time, or identifiers."""
+
+_IDENTIFIER = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}$")
+
+Outcome = Literal["succeeded", "failed", "cancelled"]
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """One step that ran."""
+
+    id: str
+    type: str
+    stage: str
+    started_ms: float
+    duration_ms: float
+    notes: Mapping[str, Note]
+
+
+@dataclass(frozen=True)
+class CycleRecord:
+    """One run of a plan."""
+
+    cycle_id: UUID
+    plan_name: str
+    plan_hash: str
+    started_at: datetime
+    duration_ms: float
+    commit_ms: float
+    outcome: Outcome
+    failed_step: str | None
+    steps: tuple[StepRecord, ...]
+
+
+def check_note(value: Note) -> Note:
+    """Refuse text that is not an identifier, so that no content can slip into a record."""
+    if isinstance(value, int | float):
+        return value
+    texts = (value,) if isinstance(value, str) else tuple(value)
+    if all(_IDENTIFIER.match(text) for text in texts):
+        return value if isinstance(value, str) else texts
+    raise ValueError("a note holds numbers and identifiers, not content")

@@ -1,0 +1,152 @@
+"""The steps that exist, and the check that a plan fits them. It needs no store and no model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from gieok.engine.data import Data
+from gieok.engine.plan import REQUEST, ExecutionPlan, StepSpec, first_problem, place
+from gieok.engine.stages import ORDER, Stage
+from gieok.engine.step import AnyStep
+from gieok.errors import PlanInvalid
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class CheckedStep:
+    """A step of a plan with its metadata read and its inputs resolved."""
+
+    id: str
+    type: type[AnyStep]
+    stage: Stage
+    metadata: Data
+    inputs: Mapping[str, tuple[str, str]]
+    """Input field → (step id or `request`, field)."""
+
+
+@dataclass(frozen=True)
+class CheckedPlan:
+    """A plan that can run: every step exists, stands where it may, and finds its inputs."""
+
+    plan: ExecutionPlan
+    stages: tuple[tuple[CheckedStep, ...], ...]
+    """The steps of each stage in use, in order."""
+
+
+class Registry(Generic[S]):
+    """Which step types exist, and how each is made for a scope."""
+
+    def __init__(self) -> None:
+        self._types: dict[str, type[AnyStep]] = {}
+        self._makers: dict[str, Callable[[S], AnyStep]] = {}
+
+    def register(self, step: type[AnyStep], make: Callable[[S], AnyStep]) -> None:
+        """Offer a step to plans. Its type is its name there."""
+        if step.type in self._types:
+            raise ValueError(f"a step of type '{step.type}' is registered already")
+        self._types[step.type] = step
+        self._makers[step.type] = make
+
+    def types(self) -> tuple[type[AnyStep], ...]:
+        """Every registered step, by name."""
+        return tuple(self._types[name] for name in sorted(self._types))
+
+    def make(self, step: type[AnyStep], scope: S) -> AnyStep:
+        """An instance that works inside `scope`."""
+        return self._makers[step.type](scope)
+
+    def check(self, plan: ExecutionPlan) -> CheckedPlan:
+        """Refuse a plan that could not run, with the place in it that is wrong."""
+        checked: dict[str, CheckedStep] = {}
+        for number, spec in enumerate(plan.steps):
+            step = self._find(spec, number)
+            self._check_stage(plan, spec, step, number)
+            inputs = _resolve_inputs(plan, spec, step, number, checked)
+            checked[spec.id] = CheckedStep(spec.id, step, spec.stage, _metadata(spec, step, number), inputs)
+        by_stage = (tuple(step for step in checked.values() if step.stage is stage) for stage in ORDER)
+        return CheckedPlan(plan, tuple(steps for steps in by_stage if steps))
+
+    def _find(self, spec: StepSpec, number: int) -> type[AnyStep]:
+        try:
+            return self._types[spec.type]
+        except KeyError:
+            known = ", ".join(sorted(self._types))
+            raise PlanInvalid(
+                f"no step of type '{spec.type}'; known: {known}", at=f"steps[{number}].type"
+            ) from None
+
+    def _check_stage(self, plan: ExecutionPlan, spec: StepSpec, step: type[AnyStep], number: int) -> None:
+        at = f"steps[{number}].stage"
+        if spec.stage not in step.stages:
+            allowed = ", ".join(stage for stage in ORDER if stage in step.stages)
+            raise PlanInvalid(f"{spec.type} may stand in {allowed}, not in {spec.stage}", at=at)
+        before = plan.steps[number - 1].stage if number else spec.stage
+        if ORDER.index(spec.stage) < ORDER.index(before):
+            raise PlanInvalid(f"{spec.stage} comes before {before}; list the steps in stage order", at=at)
+
+
+def _metadata(spec: StepSpec, step: type[AnyStep], number: int) -> Data:
+    try:
+        return step.metadata_model.model_validate_json(json.dumps(dict(spec.metadata)))
+    except ValidationError as error:
+        location, message = first_problem(error)
+        at = place(("steps", number, "metadata", *location))
+        raise PlanInvalid(f"{message} (step '{spec.id}' of type {spec.type})", at=at) from error
+
+
+def _resolve_inputs(
+    plan: ExecutionPlan,
+    spec: StepSpec,
+    step: type[AnyStep],
+    number: int,
+    before: Mapping[str, CheckedStep],
+) -> dict[str, tuple[str, str]]:
+    wanted = {
+        info.alias or name: (name, info.is_required())
+        for name, info in step.inputs_model.model_fields.items()
+    }
+    for name in spec.inputs:
+        if name not in wanted:
+            known = ", ".join(sorted(wanted)) or "none"
+            raise PlanInvalid(
+                f"{spec.type} has no input '{name}'; it has: {known}", at=f"steps[{number}].inputs.{name}"
+            )
+    resolved: dict[str, tuple[str, str]] = {}
+    for name, (field, required) in wanted.items():
+        at = f"steps[{number}].inputs.{name}"
+        if name in spec.inputs:
+            resolved[field] = _source(plan, spec.inputs[name], at, before)
+        elif required:
+            raise PlanInvalid(f"{spec.type} needs the input '{name}'; name the output it comes from", at=at)
+    return resolved
+
+
+def _source(plan: ExecutionPlan, source: str, at: str, before: Mapping[str, CheckedStep]) -> tuple[str, str]:
+    origin, _, name = source.partition(".")
+    if origin == REQUEST:
+        if name not in plan.request:
+            given = ", ".join(plan.request) or "nothing"
+            raise PlanInvalid(f"the plan's request does not list '{name}'; it lists: {given}", at=at)
+        return origin, name
+    if origin not in before:
+        later = any(step.id == origin for step in plan.steps)
+        why = (
+            f"step '{origin}' runs later or is this step itself" if later else f"there is no step '{origin}'"
+        )
+        raise PlanInvalid(f"{why}; an input comes from an earlier step or from '{REQUEST}'", at=at)
+    return origin, _output_field(before[origin], name, at)
+
+
+def _output_field(step: CheckedStep, name: str, at: str) -> str:
+    fields: dict[str, Any] = step.type.output_model.model_fields
+    for field, info in fields.items():
+        if name == (info.alias or field):
+            return field
+    known = ", ".join(sorted(info.alias or field for field, info in fields.items())) or "nothing"
+    raise PlanInvalid(f"step '{step.id}' has no output '{name}'; it returns: {known}", at=at)
