@@ -1,0 +1,109 @@
+"""Names and new words that the dictionary does not know, under the particles that hang on them.
+
+mecab-ko reads an unknown name as the likeliest words that it does know: 민준의 becomes 민 + 준의, 보라도 a
+form of 보다. The name is then lost, although a reader sees at once where the particle begins. Where the
+reading is not one that grammar expects, the word without its longest particle is taken as a name besides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gieok.text.korean import Entry
+
+_NAME_MAX = 16
+
+# What a word is made of, a letter for each morpheme.
+_LETTERS = {
+    "G": "NNG",  # a common noun
+    "N": "NNP NR XR XPN XSN SH",  # other nouns, and what is part of one
+    "O": "NNB NNBC NP MM",  # words that lean on others: counters, pronouns
+    "A": "MAG MAJ IC",  # adverbs, exclamations
+    "V": "VV VA VCN",  # verbs and adjectives
+    "D": "XSV XSA VCP",  # what makes a noun a verb
+    "P": "EP",  # past, honour
+    "E": "EC EF ETM ETN VX",  # endings and auxiliaries
+    "J": "JKS JKC JKG JKO JKB JKV JKQ JX JC",  # particles; T where nothing can follow
+}
+_LETTER_OF = {tag: letter for letter, tags in _LETTERS.items() for tag in tags.split()}
+_LAST_PARTICLES = frozenset("은는이가을를의")
+
+# The words that grammar expects: a noun with particles, a verb made of a noun, a verb in the past, a pronoun
+# with particles, an adverb, what hangs on Latin letters or digits.
+_SOUND = re.compile(r"[GN]+J*[JT]|G|[GN]+D[PEVOJT]*|[GN]*V[VEO]*P[PEVOJT]*|OE*J*T?|A+|[JTEPD]+")
+_VERB = re.compile(r"V[VEO]*")
+_NOUNS = re.compile(r"[GN]+")
+
+_DOING = frozenset("하되")
+_DOING_TAGS = frozenset({"VV", "XSV", "XSA"})
+# More than nouns, which are found without this, and not a verb with an auxiliary (먹어야했다).
+_BROKEN = re.compile(r"(?=.*[^GN]).*[^EAP]")
+
+_AFTER_CONSONANT = """
+    이 은 을 과 아 이랑 이랑은 으로 으로는 으로도 이나 이라도 이라는 이라고 이야 이에요 이지만
+"""
+_AFTER_VOWEL = """
+    가 는 를 와 야 랑 랑은 로 로는 로도 나 라도 라는 라고 예요 지만
+"""
+_AFTER_ANY = """
+    의 도 만 만은 만이 만의 에 에는 에도 에서 에서는 에서도 에게 에게서 에게는 에게도
+    한테 한테서 한테는 한테도 하고 하고는 까지 까지는 까지도 부터 부터는
+    보다 보다는 처럼 같이 마다 조차 밖에 만큼
+"""
+_PARTICLES = {
+    **dict.fromkeys(_AFTER_CONSONANT.split(), (True,)),
+    **dict.fromkeys(_AFTER_VOWEL.split(), (False,)),
+    **dict.fromkeys(_AFTER_ANY.split(), (True, False)),
+}
+_LONGEST = max(map(len, _PARTICLES))
+
+
+def hidden_name(word: Sequence[Entry]) -> str | None:
+    """The name that the entries of one Korean word hide; none where they read as Korean grammar expects."""
+    surface = "".join(entry.surface for entry in word)
+    if not 2 <= len(surface) <= _NAME_MAX:
+        return None
+    if done := _done(word):
+        return done
+    shape = "".join(map(_shape, word))
+    particle = _particle(surface)
+    if _SOUND.fullmatch(shape):
+        # 스타벅스랑은 read as 스타벅 + 스랑 + 은 is sound, but shows only a part of the particle.
+        shown = sum(len(entry.surface) for entry in word if entry.tag.startswith("J"))
+        return surface[: -len(particle)] if 0 < shown < len(particle) else None
+    if particle:
+        return surface[: -len(particle)]
+    return None if _VERB.fullmatch(shape) or _NOUNS.fullmatch(shape) else surface
+
+
+def _done(word: Sequence[Entry]) -> str | None:
+    """What is done in a word that ends in 하다 or 되다: 알바 in 알바했어, which is read as 알 + 바 + 했어."""
+    for at in range(len(word) - 1, 0, -1):
+        form, tag = word[at].parts[0] if word[at].parts else (word[at].surface, word[at].tag)
+        if form in _DOING and tag in _DOING_TAGS:
+            shape = "".join(map(_shape, word[:at]))
+            surface = "".join(entry.surface for entry in word[:at])
+            return surface if len(surface) > 1 and _BROKEN.fullmatch(shape) else None
+    return None
+
+
+def _shape(entry: Entry) -> str:
+    if "+" in entry.tag:
+        return "".join(_LETTER_OF.get(tag, "?") for tag in entry.tag.split("+"))
+    if entry.surface in _LAST_PARTICLES and entry.tag.startswith("J"):
+        return "T"
+    return _LETTER_OF.get(entry.tag, "?")
+
+
+def _particle(surface: str) -> str:
+    """The longest particle at the end of `surface` that leaves two syllables and fits the last of them."""
+    for size in range(min(_LONGEST, len(surface) - 2), 0, -1):
+        particle = surface[-size:]
+        if particle in _PARTICLES and _has_tail(surface[-size - 1]) in _PARTICLES[particle]:
+            return particle
+    return ""
+
+
+def _has_tail(syllable: str) -> bool:
+    return "가" <= syllable <= "힣" and (ord(syllable) - ord("가")) % 28 > 0

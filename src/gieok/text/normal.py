@@ -1,0 +1,82 @@
+"""One written form for text that a reader takes for the same.
+
+Full-width letters, decomposed Hangul, invisible characters and upper case all reach the index as one form, so
+that what a person sees as equal is equal.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# NFKC turns the jamo of chat (ㅋㅋ, ㅠㅠ) into conjoining ones, which no dictionary and no keyboard has.
+# They are kept out of it, and conjoining jamo that found no syllable come back to this block.
+_JAMO_FREE = re.compile(r"[^\u3131-\u318e]+")
+_LEADS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
+_VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
+_TAILS = "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
+_LOOSE_JAMO = {
+    base + i: jamo
+    for base, row in ((0x1100, _LEADS), (0x1161, _VOWELS), (0x11A8, _TAILS))
+    for i, jamo in enumerate(row)
+}
+
+# Controls, formats and surrogates (Unicode's Cc, Cf, Cs without spaces), variation selectors, Hangul fillers,
+# and the keycap frame of emoji: a reader does not see them, so that they must not tell two texts apart.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
+    "\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20e3\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff"
+    "\uffa0\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]+"
+)
+_PLAIN = re.compile(r"[\x20-\x7e\uac00-\ud7a3\u3131-\u3163]*")
+_SPACES = re.compile(r"\s\s+|[^\S ]")
+
+# Ordering n combining marks on one letter costs n * n steps. No language puts more than a few there.
+_MARKS_MAX = 8
+_MARK_STORM = re.compile(rf"[^\w\s\x00-\x7f]{{{_MARKS_MAX + 1},}}")
+
+
+def compose_jamo(text: str) -> str:
+    """Conjoining jamo as syllables where they make one, else as the jamo that people type."""
+    return unicodedata.normalize("NFC", text).translate(_LOOSE_JAMO)
+
+
+def clean(text: str) -> str:
+    """`normalize` without the case folding, for readers of capitals."""
+    if not _PLAIN.fullmatch(text):
+        text = _MARK_STORM.sub(_calm, _UNSEEN.sub("", text))
+        text = _JAMO_FREE.sub(_nfkc, compose_jamo(text)).translate(_LOOSE_JAMO)
+        text = _MARK_STORM.sub(_calm, text)  # again: some marks come apart into two
+    return _SPACES.sub(" ", text).strip()
+
+
+def fold(cleaned: str) -> str:
+    """The case folding of a cleaned text, cleaned again where that brought in other forms."""
+    if cleaned.isascii():
+        return cleaned.lower()
+    folded = cleaned.casefold()
+    return folded if folded == cleaned else clean(clean(folded).casefold())
+
+
+def normalize(text: str) -> str:
+    """The form in which texts are compared: NFKC, no invisible characters, case-folded, single spaces.
+
+    Accepts any `str`. Jamo typed alone (`ㅋㅋ`) stay as typed; conjoining jamo become syllables. Of the
+    combining marks on one letter the first eight are kept.
+    """
+    return fold(clean(text))
+
+
+def _nfkc(match: re.Match[str]) -> str:
+    return unicodedata.normalize("NFKC", match[0])
+
+
+def _calm(match: re.Match[str]) -> str:
+    kept: list[str] = []
+    marks = 0
+    for char in match[0]:
+        marks = marks + 1 if unicodedata.combining(char) else 0
+        if marks <= _MARKS_MAX:
+            kept.append(char)
+    return "".join(kept)
