@@ -1,0 +1,133 @@
+"""The keystore in the schema `gieok_keys` of a PostgreSQL database.
+
+PostgreSQL keeps a deleted row in its files until it vacuums, and in its write-ahead log and backups for
+longer. What is left there is a key under the root key: after an erasure, rotate the root key to make it
+worthless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from threading import Lock
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from gieok.adapters.sql.database import DEFAULT_LIMITS, Limits, Row
+from gieok.adapters.sql.keystore_sql import KeyTx, SqlKeyStore, keystore_schema
+from gieok.adapters.sql.postgres import PostgresSession
+from gieok.adapters.sql.postgres_errors import explain
+from gieok.errors import SchemaMismatch, SettingsInvalid
+
+SCHEMA_VERSION = 1
+_LOCK = 0x47694B79  # 'GiKy': the advisory lock of those who write, shared unless one must be alone
+
+_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = gieok_keys"
+_WRITING = (
+    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL search_path = gieok_keys; "
+    f"SELECT pg_advisory_xact_lock_shared({_LOCK})"
+)
+_ALONE = _WRITING.replace("_shared", "")
+# Asked of the catalogue's tables: after waiting for a lock, `to_regclass` may answer from a stale cache.
+_EXISTS = (
+    "SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace "
+    "WHERE nspname = 'gieok_keys' AND relname = 'keystore_schema'"
+)
+
+
+class PostgresKeyStore(SqlKeyStore):
+    """Wrapped keys in PostgreSQL. A lost connection is replaced when the next operation begins."""
+
+    def __init__(self, url: str, limits: Limits = DEFAULT_LIMITS) -> None:
+        super().__init__(_location(url))
+        self._lock = Lock()
+        self._session = PostgresSession(url, limits)
+        try:
+            self._prepare()
+        except BaseException:
+            self._session.close()
+            raise
+
+    def close(self) -> None:
+        with self._lock:
+            self._session.close()
+
+    @contextmanager
+    def _reading(self) -> Generator[KeyTx]:
+        with self._transaction(_READING):
+            yield KeyTx(self._session)
+
+    @contextmanager
+    def _writing(self, *, alone: bool = False) -> Generator[KeyTx]:
+        with self._transaction(_ALONE if alone else _WRITING):
+            yield KeyTx(self._session)
+
+    def _scrub(self) -> None:
+        """PostgreSQL decides itself when its files lose what was deleted; see above for what to do."""
+
+    def _prepare(self) -> None:
+        with self._transaction(_READING):
+            version = self._schema_version()
+        if version is None:
+            with self._transaction(_ALONE):
+                version = self._schema_version()
+                if version is None:
+                    self._session.connection.execute(keystore_schema("postgres").encode())
+                    version = SCHEMA_VERSION
+        if version != SCHEMA_VERSION:
+            raise SchemaMismatch(
+                f"the keystore {self.location} has schema {version}, and this Gieok knows schema "
+                f"{SCHEMA_VERSION}; use the version of Gieok that made it"
+            )
+
+    def _schema_version(self) -> int | None:
+        """None when there is no keystore yet."""
+        if not self._session.fetch(_EXISTS, {}):
+            return None
+        return self._session.fetch("SELECT version FROM gieok_keys.keystore_schema", {})[0][0]
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Generator[None]:
+        with self._lock:
+            try:
+                connection = self._session.connection
+                try:
+                    self._begin(begin, connection)
+                    yield
+                    self._session.commit()
+                except BaseException:
+                    self._session.roll_back()
+                    raise
+            except psycopg.Error as error:
+                raise explain(error, f"the keystore {self.location}") from None
+
+    def _begin(self, begin: str, connection: psycopg.Connection[Row]) -> None:
+        """Nothing has run yet, so a connection that died while it was idle is simply replaced."""
+        try:
+            connection.execute(begin.encode())
+        except psycopg.Error:
+            if not connection.closed:
+                raise
+            self._session.connection.execute(begin.encode())
+
+
+def keystore_exists(url: str, limits: Limits = DEFAULT_LIMITS) -> bool:
+    """Whether there is a keystore at `url`; none is made."""
+    location = _location(url)
+    session = PostgresSession(url, limits)
+    try:
+        return bool(session.connection.execute(_EXISTS.encode()).fetchall())
+    except psycopg.Error as error:
+        raise explain(error, f"the keystore {location}") from None
+    finally:
+        session.close()
+
+
+def _location(url: str) -> str:
+    """Without the password."""
+    try:
+        known = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise SettingsInvalid("the keystore URL is not one that PostgreSQL understands; correct it") from None
+    return f"gieok_keys in {known.get('dbname', 'postgres')} on {known.get('host', 'localhost')}"

@@ -1,0 +1,230 @@
+"""The keystore's operations over SQL: one code for both databases. Each operation is one transaction."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Protocol, cast
+
+import aiosql
+from aiosql.types import QueryFn
+
+from gieok.adapters.sql.database import Row, Session, Value
+from gieok.adapters.sql.queries import Dialect
+from gieok.errors import Conflict, OwnerErased, StoreDamaged
+from gieok.vault.keystore import Head, KeyCounts, WrappedKey, check_root
+
+_REWRAP_PAGE = 500
+_DRIVERS: Mapping[Dialect, str] = {"sqlite": "apsw", "postgres": "psycopg"}
+
+
+class KeyTx:
+    """An open transaction on the keystore. Queries are named as in `keystore.sql`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._queries = _queries(session.dialect)
+
+    def rows(self, query: str, /, **params: Value) -> list[Row]:
+        return self._session.fetch(self._queries[query], params)
+
+    def run(self, query: str, /, **params: Value) -> int:
+        """How many rows it changed."""
+        return self._session.execute(self._queries[query], params)
+
+    def run_many(self, query: str, rows: Sequence[Mapping[str, Value]]) -> None:
+        self._session.execute_many(self._queries[query], rows)
+
+
+class SqlKeyStore(ABC):
+    """A keystore in a SQL database; a subclass opens the transactions."""
+
+    def __init__(self, location: str) -> None:
+        self._location = location
+
+    @property
+    def location(self) -> str:
+        return self._location
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[KeyTx]:
+        """A transaction that sees one state of the keystore."""
+
+    @abstractmethod
+    def _writing(self, *, alone: bool = False) -> AbstractContextManager[KeyTx]:
+        """A transaction that is durable once left. While one is `alone`, no other is open."""
+
+    @abstractmethod
+    def _scrub(self) -> None:
+        """Remove from the files what earlier transactions destroyed, as far as the database allows."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def head(self) -> Head | None:
+        with self._reading() as tx:
+            return _head(tx)
+
+    def claim(self, head: Head) -> Head:
+        tag_key = head.tag_key
+        with self._writing(alone=True) as tx:
+            tx.run(
+                "claim",
+                root_id=head.root_id,
+                tag_key_id=tag_key.key_id,
+                tag_key=tag_key.wrapped,
+                created_at=tag_key.created_at,
+            )
+            return _head(tx) or head
+
+    def read(self, root_id: str, owner: str, tag: bytes) -> Sequence[WrappedKey]:
+        with self._reading() as tx:
+            self._check_root(tx, root_id)
+            _check_not_erased(tx, tag)
+            return _keys_of(tx, owner)
+
+    def insert(self, root_id: str, tag: bytes, keys: Sequence[WrappedKey]) -> Sequence[WrappedKey]:
+        with self._writing() as tx:
+            self._check_root(tx, root_id)
+            _check_not_erased(tx, tag)
+            for key in keys:
+                _insert(tx, key)
+            return _keys_of(tx, keys[0].owner)
+
+    def add(self, root_id: str, tag: bytes, key: WrappedKey) -> None:
+        with self._writing() as tx:
+            self._check_root(tx, root_id)
+            _check_not_erased(tx, tag)
+            newest = tx.rows("newest_generation", owner=key.owner)[0][0]
+            if newest != key.generation - 1 or _insert(tx, key) == 0:
+                raise Conflict(
+                    "this owner's data key was rotated by someone else at the same time; nothing was added"
+                )
+
+    def delete_older(self, root_id: str, owner: str) -> int:
+        with self._writing() as tx:
+            self._check_root(tx, root_id)
+            return tx.run("delete_older", owner=owner)
+
+    def rewrap(self, root_id: str, head: Head, rewrap: Callable[[WrappedKey], WrappedKey]) -> int:
+        rewrapped = 0
+        last = ("", "", 0)
+        with self._writing(alone=True) as tx:
+            self._check_root(tx, root_id)
+            tx.run("replace_head", root_id=head.root_id, tag_key=head.tag_key.wrapped)
+            while page := _keys_after(tx, last):
+                tx.run_many("replace_wrapped", [_replacement(rewrap(key)) for key in page])
+                rewrapped += len(page)
+                last = (page[-1].owner, page[-1].purpose, page[-1].generation)
+        self._scrub()
+        return rewrapped
+
+    def begin_erasure(self, owner: str, tag: bytes) -> None:
+        # Alone: an insert that has already looked for a tombstone must not keep keys after this one.
+        with self._writing(alone=True) as tx:
+            tx.run("destroy_keys", owner=owner)
+            tx.run("begin_erasure", owner=owner, tag=tag)
+        self._scrub()
+
+    def finish_erasure(self, tag: bytes) -> bool:
+        with self._writing() as tx:
+            was_begun = tx.run("finish_erasure", tag=tag) > 0
+        self._scrub()
+        return was_begun
+
+    def has_tombstone(self, tag: bytes) -> bool:
+        with self._reading() as tx:
+            return bool(tx.rows("tombstone", tag=tag))
+
+    def unfinished_erasures(self) -> Sequence[str]:
+        with self._reading() as tx:
+            return [owner for (owner,) in tx.rows("unfinished_erasures")]
+
+    def owners(self, after: str, many: int) -> Sequence[str]:
+        with self._reading() as tx:
+            return [owner for (owner,) in tx.rows("owners", owner=after, many=many)]
+
+    def counts(self) -> KeyCounts:
+        with self._reading() as tx:
+            owners, keys, erasing, erased, oldest = tx.rows("counts")[0]
+        oldest_key = None if oldest is None else datetime.fromtimestamp(oldest, UTC)
+        return KeyCounts(owners, keys, erasing, erased, oldest_key)
+
+    def _check_root(self, tx: KeyTx, root_id: str) -> None:
+        head = _head(tx)
+        if head is None:
+            raise StoreDamaged(
+                f"the keystore {self._location} was emptied while in use; restore it from a backup"
+            )
+        check_root(self._location, expected=root_id, actual=head.root_id)
+
+
+def keystore_schema(dialect: Dialect) -> str:
+    """The statements that make an empty keystore."""
+    return _file(f"keystore_{dialect}.sql")
+
+
+@cache
+def _queries(dialect: Dialect) -> Mapping[str, str]:
+    parse = cast(Callable[[str, str], _Loaded], aiosql.from_str)  # pyright: ignore[reportUnknownMemberType] - a bare dict in its types
+    loaded = parse(_file("keystore.sql"), _DRIVERS[dialect])
+    # aiosql offers a cursor form beside each SELECT.
+    names = [name for name in loaded.available_queries if not name.endswith("_cursor")]
+    return {name: cast(QueryFn, getattr(loaded, name)).sql for name in names}
+
+
+class _Loaded(Protocol):
+    available_queries: list[str]
+
+
+def _file(name: str) -> str:
+    return files("gieok.adapters.sql").joinpath(name).read_text(encoding="utf-8")
+
+
+def _head(tx: KeyTx) -> Head | None:
+    for root_id, key_id, wrapped, created_at in tx.rows("head"):
+        return Head(root_id, WrappedKey("", "tags", 1, key_id, wrapped, created_at))
+    return None
+
+
+def _check_not_erased(tx: KeyTx, tag: bytes) -> None:
+    if tx.rows("tombstone", tag=tag):
+        raise OwnerErased(
+            "this owner was erased and the keys are destroyed, so nothing of theirs can be read; "
+            "the name is not used again: take another one"
+        )
+
+
+def _keys_of(tx: KeyTx, owner: str) -> list[WrappedKey]:
+    return [WrappedKey(*row) for row in tx.rows("keys_of", owner=owner)]
+
+
+def _keys_after(tx: KeyTx, last: tuple[str, str, int]) -> list[WrappedKey]:
+    owner, purpose, generation = last
+    page = tx.rows("keys_after", owner=owner, purpose=purpose, generation=generation, many=_REWRAP_PAGE)
+    return [WrappedKey(*row) for row in page]
+
+
+def _insert(tx: KeyTx, key: WrappedKey) -> int:
+    return tx.run(
+        "insert_key",
+        owner=key.owner,
+        purpose=key.purpose,
+        generation=key.generation,
+        key_id=key.key_id,
+        wrapped=key.wrapped,
+        created_at=key.created_at,
+    )
+
+
+def _replacement(key: WrappedKey) -> Mapping[str, Value]:
+    return {
+        "owner": key.owner,
+        "purpose": key.purpose,
+        "generation": key.generation,
+        "wrapped": key.wrapped,
+    }

@@ -1,0 +1,26 @@
+"""Keys, sealing, the blind index and erasure. Nothing here knows a database or a room of memory."""
+
+from gieok.vault.keys import OwnerKeys
+from gieok.vault.keystore import Head, KeyCounts, KeyStore, WrappedKey
+from gieok.vault.root_key import RootKey, RootKeySource
+from gieok.vault.root_sources import EnvRootKey, FileRootKey, MountedRootKey, choose_root_key
+from gieok.vault.sealing import Place
+from gieok.vault.vault import RootRotation, Vault, VaultStatus
+
+__all__ = [
+    "EnvRootKey",
+    "FileRootKey",
+    "Head",
+    "KeyCounts",
+    "KeyStore",
+    "MountedRootKey",
+    "OwnerKeys",
+    "Place",
+    "RootKey",
+    "RootKeySource",
+    "RootRotation",
+    "Vault",
+    "VaultStatus",
+    "WrappedKey",
+    "choose_root_key",
+]

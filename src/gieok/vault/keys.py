@@ -1,0 +1,43 @@
+"""One owner's keys, ready for use."""
+
+from __future__ import annotations
+
+import os
+
+from gieok.vault.blind_index import BlindIndex
+from gieok.vault.sealing import KEY_BYTES, KEY_ID_BYTES, Place, Sealer
+from gieok.vault.secret import Secret
+
+
+class OwnerKeys(Secret):
+    """One owner's live keys, cheap to use from any thread. Ask `Vault` for them in each unit of work."""
+
+    __slots__ = ("_index", "_sealer", "generation", "owner")
+
+    def __init__(self, owner: str, generation: int, sealer: Sealer, index: BlindIndex) -> None:
+        self.owner = owner
+        self.generation = generation
+        self._sealer = sealer
+        self._index = index
+
+    @classmethod
+    def unknown(cls, owner: str) -> OwnerKeys:
+        """Throw-away keys to read with for an owner who has none: nothing matches and nothing opens."""
+        key_id = os.urandom(KEY_ID_BYTES)
+        sealer = Sealer(owner, {key_id: os.urandom(KEY_BYTES)}, current=key_id)
+        return cls(owner, 0, sealer, BlindIndex(os.urandom(KEY_BYTES)))
+
+    def seal(self, place: Place, plaintext: bytes) -> bytes:
+        """`plaintext` under the owner's current data key, bound to `place`."""
+        return self._sealer.seal(place, plaintext)
+
+    def open(self, place: Place, sealed: bytes) -> bytes:
+        """What was sealed at `place` for this owner; `SealBroken` for everything else."""
+        return self._sealer.open(place, sealed)
+
+    def token(self, field: str, *parts: str) -> int:
+        """The blind-index token of `parts` in `field`: a signed 64-bit number that no rotation changes."""
+        return self._index.token(field, *parts)
+
+    def __repr__(self) -> str:
+        return f"<OwnerKeys generation={self.generation}>"

@@ -1,0 +1,58 @@
+"""Tokens find equal words of one owner and one field, and tell nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gieok.vault import OwnerKeys, Vault
+from gieok.vault.blind_index import BlindIndex
+
+KEY = bytes(range(100, 132))
+words = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=4).map(tuple)
+
+
+@given(words)
+def test_a_token_is_the_same_each_time(parts: tuple[str, ...]) -> None:
+    """In this process and in the next, and it fits a signed 64-bit column."""
+    token = BlindIndex(KEY).token("turn.word", *parts)
+    assert token == BlindIndex(KEY).token("turn.word", *parts)
+    assert -(2**63) <= token < 2**63
+
+
+@given(st.lists(words, min_size=2, max_size=5, unique=True))
+def test_different_parts_give_different_tokens(lists: list[tuple[str, ...]]) -> None:
+    """Also where the parts run together to the same text."""
+    index = BlindIndex(KEY)
+    assert len({index.token("turn.word", *parts) for parts in lists}) == len(lists)
+
+
+def test_parts_do_not_run_into_each_other() -> None:
+    """A session and a word cannot be cut in two ways."""
+    index = BlindIndex(KEY)
+    ways = [("ab", "c"), ("a", "bc"), ("abc",), ("abc", ""), ("", "abc"), ("ab\0", "c"), ("a", "b", "c")]
+    assert len({index.token("turn.word", *parts) for parts in ways}) == len(ways)
+
+
+@pytest.mark.req("OPS-4")
+def test_tokens_differ_between_fields_and_owners(vault: Vault) -> None:
+    """Nobody can see that two owners, or two fields, share a word."""
+    kim, lee = vault.create("kim"), vault.create("lee")
+    tokens = {keys.token(field, "영화") for keys in (kim, lee) for field in ("turn.word", "companion.word")}
+    assert len(tokens) == 4
+
+
+def test_an_unknown_owner_matches_nothing(vault: Vault) -> None:
+    """Throw-away keys give tokens that nobody has, new ones each time."""
+    tokens = {vault.create("kim").token("turn.word", "영화")}
+    tokens |= {OwnerKeys.unknown("kim").token("turn.word", "영화") for _ in range(3)}
+    assert len(tokens) == 4
+
+
+def test_the_stored_tokens_have_not_changed() -> None:
+    """What an earlier Gieok indexed is still found."""
+    index = BlindIndex(KEY)
+    assert index.token("turn.word", "영화") == -869224995445630980
+    assert index.token("turn.word", "session-1", "영화") == 4844660588556072869
+    assert index.token("turn.word") == -3404176326200832419
