@@ -1,0 +1,99 @@
+"""Named SQL, one catalogue a dialect: `queries/common` for what both databases understand, the rest apart.
+
+A query is written once in a .sql file in aiosql's form, and its suffix says what it gives:
+
+    -- name: get_thing(owner, id)^      one row or none       Tx.one
+    -- name: list_things(owner)         rows                  Tx.all
+    -- name: save_thing(owner, id)!     how many changed      Tx.run
+    -- name: save_things*!              many at once          Tx.run_many
+
+Every query carries `:owner`; one that does not is refused when the catalogue is loaded. A list is
+`IN (SELECT value FROM json_each(:tokens))` in SQLite (`unhex(value)` for bytes) and `= ANY(:tokens)` in
+PostgreSQL, where a percent sign is written `%%`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Literal, Protocol, cast
+
+import aiosql
+from aiosql.types import QueryFn, SQLOperationType
+
+Dialect = Literal["sqlite", "postgres"]
+Kind = Literal["one", "all", "run", "run_many"]
+
+_DRIVERS: Mapping[Dialect, str] = {"sqlite": "apsw", "postgres": "psycopg"}
+_KINDS: Mapping[SQLOperationType, Kind] = {
+    SQLOperationType.SELECT_ONE: "one",
+    SQLOperationType.SELECT: "all",
+    SQLOperationType.INSERT_UPDATE_DELETE: "run",
+    SQLOperationType.INSERT_UPDATE_DELETE_MANY: "run_many",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One named query, ready for its driver."""
+
+    name: str
+    kind: Kind
+    sql: str
+    params: frozenset[str]
+
+
+Catalogue = Mapping[str, Query]
+
+
+class _Loaded(Protocol):
+    @property
+    def available_queries(self) -> list[str]: ...
+
+
+_from_str = cast(
+    Callable[[str, str], _Loaded], vars(aiosql)["from_str"]
+)  # aiosql types its arguments in part
+
+
+@cache
+def load_queries(dialect: Dialect) -> Catalogue:
+    """Every query of a dialect by its name. Read once in a process."""
+    catalogue: dict[str, Query] = {}
+    for place, text in _texts(dialect):
+        for query in parse_queries(text, dialect, place):
+            if query.name in catalogue:
+                raise ValueError(f"{place}: query {query.name} exists already; give it another name")
+            catalogue[query.name] = query
+    return MappingProxyType(catalogue)
+
+
+def parse_queries(text: str, dialect: Dialect, place: str) -> Iterator[Query]:
+    """The queries of one file. `place` names the file in an error."""
+    loaded = _from_str(text, _DRIVERS[dialect])
+    for name in loaded.available_queries:
+        if name.endswith("_cursor"):
+            continue  # aiosql offers a cursor form beside each SELECT
+        made = cast(QueryFn, getattr(loaded, name))
+        kind = _KINDS.get(made.operation)
+        if kind is None:
+            raise ValueError(
+                f"{place}: query {name} has a suffix that Tx does not offer; use none, ^, ! or *!"
+            )
+        signature = made.__signature__
+        params = frozenset(signature.parameters if signature else ()) - {"self"}
+        if "owner" not in params:
+            raise ValueError(f"{place}: query {name} does not mention :owner; every query is of one owner")
+        yield Query(name=name, kind=kind, sql=made.sql, params=params)
+
+
+def _texts(dialect: Dialect) -> Iterator[tuple[str, str]]:
+    for folder in ("common", dialect):
+        for file in sorted(
+            (files("gieok.adapters.sql") / "queries" / folder).iterdir(), key=lambda file: file.name
+        ):
+            if file.name.endswith(".sql"):
+                yield f"queries/{folder}/{file.name}", file.read_text(encoding="utf-8")

@@ -1,0 +1,24 @@
+-- The guard row of an owner.
+
+-- name: get_owner(owner)^
+-- The key generation, and when the owner was erased (NULL while they are not).
+SELECT key_generation, erased_at FROM owners WHERE owner = :owner;
+
+-- name: add_owner(owner, key_generation, created_at)!
+-- 0 rows when the owner is there already.
+INSERT INTO owners (owner, key_generation, created_at)
+VALUES (:owner, :key_generation, :created_at)
+ON CONFLICT (owner) DO NOTHING;
+
+-- name: set_owner_key_generation(owner, key_generation)!
+UPDATE owners SET key_generation = :key_generation WHERE owner = :owner AND erased_at IS NULL;
+
+-- name: mark_owner_erased(owner, erased_at, created_at)!
+-- Also for an owner without a row, so that a first write that is under way finds it. The first erasure keeps its time.
+INSERT INTO owners (owner, key_generation, erased_at, created_at)
+VALUES (:owner, 1, :erased_at, :created_at)
+ON CONFLICT (owner) DO UPDATE SET erased_at = coalesce(owners.erased_at, excluded.erased_at);
+
+-- name: remove_owner(owner)!
+-- The last trace of an erased owner in this database; the keystore's tombstone goes on refusing the name.
+DELETE FROM owners WHERE owner = :owner AND erased_at IS NOT NULL;

@@ -1,0 +1,26 @@
+-- Turn memory: finding by tokens of the blind index.
+
+-- name: search_turn_memories(owner, tokens, top_k)
+-- The memories with a posting for any of the tokens: most keywords first, then newest.
+-- A posting whose memory is gone gives NULLs, so that damage is noticed.
+SELECT found.id, found.at, memory.session_ref, memory.summary
+FROM (
+    SELECT id, at, count(DISTINCT keyword) AS matched
+    FROM turn_memory_index
+    WHERE owner = :owner AND token IN (SELECT value FROM json_each(:tokens))
+    GROUP BY at, id
+    ORDER BY matched DESC, at DESC, id
+    LIMIT :top_k
+) AS found
+LEFT JOIN turn_memories AS memory ON memory.owner = :owner AND memory.id = found.id AND memory.at = found.at
+ORDER BY found.matched DESC, found.at DESC, found.id;
+
+-- name: list_turn_candidates(owner, tokens)
+-- Every memory with a posting for any of the tokens, for a closer look at its keywords.
+SELECT found.id, found.at, memory.session_ref, memory.summary, memory.keywords
+FROM (
+    SELECT DISTINCT id, at
+    FROM turn_memory_index
+    WHERE owner = :owner AND token IN (SELECT value FROM json_each(:tokens))
+) AS found
+LEFT JOIN turn_memories AS memory ON memory.owner = :owner AND memory.id = found.id AND memory.at = found.at;

@@ -1,0 +1,14 @@
+"""A bare connection to a SQLite file, for what a test does behind the back of `SqliteDatabase`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import apsw
+
+from gieok.adapters.sql.sqlite_file import Connection
+
+
+def raw(path: Path) -> Connection:
+    return cast(Connection, apsw.Connection(str(path)))

@@ -1,0 +1,51 @@
+"""Looking at a database and a keystore without making or changing them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from gieok.adapters.sql.open import find_database, find_keystore, open_database, open_keystore
+from gieok.errors import StoreUnavailable
+from gieok.settings import sqlite_path
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    return {str(each): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+
+
+def test_what_is_not_there_is_not_made_by_looking(database_url: str, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert find_database(database_url) is None
+        assert find_keystore(database_url) is None
+    assert files_below(tmp_path) == {}
+
+
+async def test_the_status_is_the_one_of_the_open_database(database_url: str) -> None:
+    database = open_database(database_url)
+    status = await database.status()
+    await database.close()
+    assert await asyncio.to_thread(find_database, database_url) == status
+
+
+def test_a_keystore_is_found_once_it_is_made(database_url: str) -> None:
+    url = f"{database_url}.keys" if sqlite_path(database_url) else database_url
+    open_keystore(url).close()
+    found = find_keystore(url)
+    assert found is not None
+    assert found.head() is None
+    found.close()
+
+
+def test_an_empty_file_is_no_database_yet(tmp_path: Path) -> None:
+    (tmp_path / "empty.db").touch()
+    assert find_database(f"sqlite:///{tmp_path}/empty.db") is None
+    assert find_keystore(f"sqlite:///{tmp_path}/empty.db") is None
+    assert (tmp_path / "empty.db").stat().st_size == 0
+
+
+def test_a_folder_is_no_database(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="Is a directory"):
+        find_database(f"sqlite:///{tmp_path}")

@@ -1,0 +1,296 @@
+"""What only SQLite has: a file, one writer that commits for many, other processes, a disk that fills up."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+from gieok.adapters.sql.database import Limits, Tx
+from gieok.adapters.sql.sqlite import SqliteDatabase
+from gieok.errors import NotFound, SchemaMismatch, StoreDamaged, StoreUnavailable
+from tests.sql.raw import raw
+
+
+def add(tx: Tx) -> int:
+    return tx.run("add_owner", key_generation=1, created_at="2026-01-01")
+
+
+def exists(tx: Tx) -> bool:
+    return tx.one("get_owner") is not None
+
+
+def size_of(path: Path) -> int:
+    return path.stat().st_size
+
+
+def in_another_process(script: str, *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def answer(process: subprocess.Popen[str]) -> str:
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, output
+    return output.strip()
+
+
+class Held:
+    """Keeps the writer busy, so that what is written meanwhile waits and then shares one commit."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+        self._entered, self._release = threading.Event(), threading.Event()
+
+    async def __aenter__(self) -> None:
+        self._task = asyncio.create_task(self._database.write("held", self._hold))
+        assert await asyncio.to_thread(self._entered.wait, 30)
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.sleep(0)  # the tasks made meanwhile have queued their work
+        self._release.set()
+        await self._task
+
+    def _hold(self, tx: Tx) -> None:
+        self._entered.set()
+        assert self._release.wait(30)
+
+
+@pytest.mark.req("ENG-6")
+async def test_units_that_share_a_commit_fail_alone(tmp_path: Path) -> None:
+    """Of a batch with one failing unit, that caller gets its error and every other is stored."""
+    database = SqliteDatabase(tmp_path / "gieok.db")
+
+    def fail(tx: Tx) -> None:
+        add(tx)
+        raise NotFound("mine alone")
+
+    async with Held(database):
+        works = [fail if number == 3 else add for number in range(8)]
+        batch = [asyncio.create_task(database.write(f"owner-{n}", work)) for n, work in enumerate(works)]
+    answers = await asyncio.gather(*batch, return_exceptions=True)
+    assert str(answers.pop(3)) == "mine alone"
+    assert answers == [1] * 7
+    stored = [await database.read(f"owner-{number}", exists) for number in range(8)]
+    assert stored == [number != 3 for number in range(8)]
+    await database.close()
+
+
+async def test_units_that_wait_together_share_one_commit(tmp_path: Path) -> None:
+    """A hundred waiting updates of one row reach the log as one commit, not as a hundred."""
+    database = SqliteDatabase(tmp_path / "gieok.db")
+    await database.write("kim", add)
+
+    def update(tx: Tx) -> int:
+        return tx.run("set_owner_key_generation", key_generation=2)
+
+    before = size_of(tmp_path / "gieok.db-wal")
+    async with Held(database):
+        waiting = [asyncio.create_task(database.write("kim", update)) for _ in range(100)]
+    assert await asyncio.gather(*waiting) == [1] * 100
+    assert size_of(tmp_path / "gieok.db-wal") - before < 5 * 4200
+    await database.close()
+
+
+@pytest.mark.req("ENG-6")
+async def test_a_batch_that_sqlite_itself_ends_is_told_to_all_of_it(tmp_path: Path) -> None:
+    """SQLite may roll everything back when one statement fails; then nobody of the batch is told "stored"."""
+    path = tmp_path / "gieok.db"
+    database = SqliteDatabase(path)
+    other = raw(path)
+    other.execute(
+        "CREATE TRIGGER ends BEFORE INSERT ON owners WHEN NEW.owner = 'owner-2'"
+        " BEGIN SELECT raise(ROLLBACK, 'over'); END"
+    )
+    other.close()
+    async with Held(database):
+        batch = [asyncio.create_task(database.write(f"owner-{number}", add)) for number in range(5)]
+    answers = await asyncio.gather(*batch, return_exceptions=True)
+    assert [type(each) for each in answers] == [StoreDamaged] * 5
+    assert not any([await database.read(f"owner-{number}", exists) for number in range(5)])
+    assert await database.write("owner-0", add) == 1
+    await database.close()
+
+
+_WRITE_MANY = """
+import asyncio, pathlib, sys
+from gieok.adapters.sql.sqlite import SqliteDatabase
+async def main():
+    database = SqliteDatabase(pathlib.Path(sys.argv[1]))
+    def add(tx):
+        assert tx.one("get_owner") is None  # reads before it writes, as a store does
+        tx.run("add_owner", key_generation=1, created_at="now")
+    await asyncio.gather(*(database.write(f"{sys.argv[2]}-{number}", add) for number in range(150)))
+    for number in range(150, 200):
+        await database.write(f"{sys.argv[2]}-{number}", add)
+    await database.close()
+asyncio.run(main())
+"""
+
+
+def test_several_processes_make_and_write_one_file(tmp_path: Path) -> None:
+    """Three processes that start together on a new file lose nothing of each other's work."""
+    path = tmp_path / "gieok.db"
+    for process in [in_another_process(_WRITE_MANY, path, name) for name in ("a", "b", "c")]:
+        answer(process)
+    connection = raw(path)
+    assert connection.execute("SELECT count(*) FROM owners").fetchall() == [(600,)]
+    assert connection.pragma("integrity_check") == "ok"
+    connection.close()
+
+
+async def test_a_write_lock_that_is_not_given_up_ends_the_wait(tmp_path: Path) -> None:
+    path = tmp_path / "gieok.db"
+    database = SqliteDatabase(path, Limits(lock_seconds=0.1))
+    other = raw(path)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailable, match="another process holds the write lock"):
+        await database.write("kim", add)
+    with pytest.raises(StoreUnavailable, match="another process holds the write lock"):
+        await database.check()
+    other.execute("ROLLBACK")
+    await database.check()
+    assert await database.write("kim", add) == 1
+    other.close()
+    await database.close()
+
+
+async def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "gieok.db"
+    database = SqliteDatabase(path)
+    await database.write("kim", add)
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    modes = {file.name: file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
+    assert modes == {"gieok.db": 0o600, "gieok.db-wal": 0o600, "gieok.db-shm": 0o600}
+    await database.close()
+    assert [file.name for file in path.parent.iterdir()] == ["gieok.db"]
+
+
+@pytest.mark.parametrize(
+    "content", [b"\x00", b"hello", os.urandom(8192), b"SQLite format 3", b"SQLite format 2\x00" + bytes(500)]
+)
+def test_a_file_that_is_no_database_is_refused_untouched(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(StoreDamaged, match=r"notes\.txt is not a SQLite database"):
+        SqliteDatabase(path)
+    assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+def test_a_database_of_another_program_is_refused_untouched(tmp_path: Path, journal: str) -> None:
+    path = tmp_path / "other.db"
+    other = raw(path)
+    other.pragma("journal_mode", journal)
+    other.execute("CREATE TABLE theirs (a TEXT); INSERT INTO theirs VALUES ('kept')")
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
+    with pytest.raises(SchemaMismatch, match="of another program"):
+        SqliteDatabase(path)
+    after = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
+    assert after == before
+    other.close()
+
+
+async def test_a_page_that_was_overwritten_is_reported_as_damage(tmp_path: Path) -> None:
+    """Damage is told as damage, and no partial result comes back."""
+    path = tmp_path / "gieok.db"
+    database = SqliteDatabase(path)
+    for number in range(300):
+        await database.write(f"owner-{number}", add)
+    await database.close()
+    content = bytearray(path.read_bytes())
+    content[4096 * 2 :] = b"\xa5" * (len(content) - 4096 * 2)
+    path.write_bytes(content)
+    damaged = SqliteDatabase(path)
+    with pytest.raises(StoreDamaged, match="restore the newest backup"):
+        await damaged.read("owner-7", exists)
+    await damaged.close()
+
+
+async def test_a_file_that_was_removed_is_noticed_by_the_check(tmp_path: Path) -> None:
+    path = tmp_path / "gieok.db"
+    database = SqliteDatabase(path)
+    await database.check()
+    path.unlink()
+    with pytest.raises(StoreUnavailable, match="removed or replaced"):
+        await database.check()
+    await database.close()
+
+
+_FILL_THE_DISK = """
+import asyncio, json, pathlib, resource, sys
+from gieok.adapters.sql.sqlite import SqliteDatabase
+async def main():
+    database = SqliteDatabase(pathlib.Path(sys.argv[1]))
+    def add(size):
+        return lambda tx: tx.run("add_owner", key_generation=1, created_at="x" * size)
+    await database.write("before", add(10))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
+    full = await asyncio.gather(
+        *(database.write(f"full-{number}", add(50_000)) for number in range(8)), return_exceptions=True
+    )
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    await database.write("after", add(50_000))
+    names = [f"full-{number}" for number in range(8)]
+    stored = [await database.read(name, lambda tx: tx.one("get_owner")) is not None for name in names]
+    others = ("before", "after")
+    ends = [await database.read(name, lambda tx: tx.one("get_owner")) is not None for name in others]
+    await database.close()
+    answers = [answer if answer == 1 else f"{type(answer).__name__}: {answer}" for answer in full]
+    print(json.dumps([answers, stored, ends]))
+asyncio.run(main())
+"""
+
+
+@pytest.mark.req("ENG-6")
+def test_a_full_disk_is_told_to_each_caller_and_nothing_of_theirs_is_stored(tmp_path: Path) -> None:
+    """Whoever was told "stored" is stored, whoever was told "failed" is not, and space brings it back."""
+    answers, stored, ends = json.loads(answer(in_another_process(_FILL_THE_DISK, tmp_path / "gieok.db")))
+    assert [each == 1 for each in answers] == stored
+    assert not all(stored)
+    failures = [each for each in answers if each != 1]
+    assert all(each.startswith("StoreUnavailable: the disk of ") for each in failures), failures
+    assert ends == [True, True]
+
+
+_OPEN_AS_NOBODY = """
+import os, pathlib, sys
+from gieok.adapters.sql.migrations import load_migrations
+from gieok.adapters.sql.queries import load_queries
+from gieok.adapters.sql.sqlite import SqliteDatabase
+from gieok.errors import StoreUnavailable
+load_migrations("sqlite"), load_queries("sqlite")
+if os.geteuid() == 0:
+    os.setuid(65534)
+for name in sys.argv[1:]:
+    try:
+        SqliteDatabase(pathlib.Path(name))
+    except StoreUnavailable as error:
+        print(error)
+"""
+
+
+def test_a_folder_that_may_not_be_written_is_told_with_the_remedy() -> None:
+    """A closed file, an open file in a closed folder, a new file, a new folder: each meets the same wall."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, mode in ((folder / "gieok.db", 0o444), (folder / "open.db", 0o666)):
+            asyncio.run(SqliteDatabase(file).close())
+            file.chmod(mode)
+        folder.chmod(0o555)
+        names = ("gieok.db", "open.db", "new.db", "deeper/gieok.db")
+        paths = [folder / name for name in names]
+        told = answer(in_another_process(_OPEN_AS_NOBODY, *paths)).splitlines()
+        folder.chmod(0o700)
+    assert len(told) == 4
+    for path, line in zip(paths, told, strict=True):
+        assert line.startswith(str(path))
+        assert "let this user" in line
