@@ -1,0 +1,52 @@
+"""A memory told back to the one whom it is about: 사용자가 …다고 함 becomes …다고 했잖아."""
+
+from __future__ import annotations
+
+import re
+
+from gieok.adapters.models.offline import korean
+from gieok.adapters.models.offline.analysis import read
+from gieok.adapters.models.offline.english_verbs import base_of_third_person
+
+_SUBJECT = re.compile(r"^사용자(?:가|는|도|만)?\s+")
+_REPORTED = re.compile(r"(?P<body>.*(?:고|라고)) (?:함|말함|했음|이야기함)$")
+_YOUR = {"their": "your", "them": "you", "they": "you", "theirs": "yours", "themselves": "yourself"}
+_PERSON = re.compile(rf"\b(?:{'|'.join(_YOUR)})\b", re.IGNORECASE)
+_ASSISTANT = re.compile(r"\bthe assistant('s)?")
+
+
+def tell_back_korean(memory: str, *, polite: bool) -> str:
+    """`memory`, one Korean sentence, as one says it to the user's face."""
+    text = memory.strip().rstrip(". ")
+    own = text.startswith("사용자의 ")
+    text = _SUBJECT.sub("", text).removeprefix("사용자의 ")
+    reported = _REPORTED.match(text)
+    body = reported["body"] if reported else _reported_body(text)
+    body = body.replace("자신의 ", "" if polite else "네 ")
+    mine = "" if polite or not own else "네 "
+    return f"{mine}{body} {'하셨잖아요' if polite else '했잖아'}."
+
+
+def _reported_body(text: str) -> str:
+    """Summaries of other models end in a noun (앞두고 있음); they are reported like anything said."""
+    found = read(text).sentences
+    told = korean.report(found[0]) if found and found[0].morphemes else None
+    if told is not None and told.words.endswith("고 함"):
+        return told.words.removesuffix(" 함")
+    return f"{text}라고"
+
+
+def tell_back_english(memory: str) -> str:
+    """`memory`, one English sentence, as one says it to the user's face."""
+    text = memory.strip().rstrip(". ")
+    text = _ASSISTANT.sub(lambda match: "my" if match[1] else "me", text)
+    text = _PERSON.sub(lambda match: _YOUR[match[0].lower()], text)
+    if text.startswith("The user's "):
+        owned = text.removeprefix("The user's ")
+        return f"You told me your {owned}."
+    if not text.startswith("The user "):
+        return f"You told me: {text}."
+    verb, _, rest = text.removeprefix("The user ").partition(" ")
+    if verb in ("said", "asked", "wanted"):
+        return f"You {verb} {rest}.".replace(" .", ".")
+    return f"You told me you {base_of_third_person(verb)} {rest}".rstrip() + "."

@@ -1,0 +1,77 @@
+"""What is done to an owner as a whole: new data keys, and erasure. Both can be cut off and called again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from gieok.adapters.sql.database import Database, Tx
+from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.refs import check_ref
+from gieok.vault import Vault
+
+RESEAL_BATCH = 500
+
+ERASE_QUERIES = {
+    "turn_memory_index": "erase_turn_memory_index",
+    "turn_memories": "erase_turn_memories",
+    "session_plan_moves": "erase_session_plan_moves",
+    "sessions": "erase_sessions",
+}
+"""Every table with rows of an owner and the query that empties it, in an order that foreign keys allow."""
+
+
+async def rotate_data_key(
+    database: Database, vault: Vault, owner: str, report: Callable[[int], None] = lambda _: None
+) -> int:
+    """Seal all that the owner has under a new data key and destroy the old ones. Returns how many rows.
+
+    `report` hears how many rows were sealed anew so far, batch by batch.
+
+    The guard row moves to the new generation before the first row is sealed anew, so that no writer in any
+    process can still use a key that is about to be destroyed.
+    """
+    scope = OwnerScope(database, vault, owner)
+    keys = await asyncio.to_thread(vault.rotate_owner, owner)
+    await database.write(owner, lambda tx: tx.run("set_owner_key_generation", key_generation=keys.generation))
+    resealed = 0
+    after: bytes | None = b""
+    while after is not None:
+        count, after = await scope.write(_reseal(after))
+        resealed += count
+        report(resealed)
+    await asyncio.to_thread(vault.retire_old, owner)
+    return resealed
+
+
+async def erase_owner(database: Database, vault: Vault, owner: str) -> dict[str, int]:
+    """Destroy the owner's keys, then remove their rows. Returns how many rows went, by table.
+
+    From the first step on nobody can read what the owner stored, here or in any backup. A cut-off erasure is
+    finished by calling it again, or by `finish_erasures` when the service next starts.
+    """
+    check_ref(owner, "owner")
+    await asyncio.to_thread(vault.begin_erasure, owner)
+    now = datetime.now(UTC).isoformat()
+    await database.write(owner, lambda tx: tx.run("mark_owner_erased", erased_at=now, created_at=now))
+    erased = {table: await database.write(owner, _run(query)) for table, query in ERASE_QUERIES.items()}
+    await database.write(owner, _run("remove_owner"))
+    await asyncio.to_thread(vault.finish_erasure, owner)
+    return erased
+
+
+async def finish_erasures(database: Database, vault: Vault) -> list[str]:
+    """Finish what a stopped process left half done. Returns the owners."""
+    owners = await asyncio.to_thread(vault.unfinished_erasures)
+    for owner in owners:
+        await erase_owner(database, vault, owner)
+    return owners
+
+
+def _reseal(after: bytes) -> Callable[[SqlRooms], tuple[int, bytes | None]]:
+    return lambda rooms: rooms.turns.reseal(after, RESEAL_BATCH)
+
+
+def _run(query: str) -> Callable[[Tx], int]:
+    return lambda tx: tx.run(query)

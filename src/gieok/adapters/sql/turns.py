@@ -1,0 +1,146 @@
+"""Turn memory in SQL: sealed rows, and postings that reveal no word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from uuid import UUID
+
+from gieok.adapters.sql.clock import from_micros, to_micros
+from gieok.adapters.sql.database import Row, Tx
+from gieok.errors import Conflict, InputRefused, StoreDamaged
+from gieok.memory.turns.records import MemoryItem, RecalledMemory
+from gieok.memory.turns.rules import (
+    check_search,
+    long_words,
+    match_terms,
+    matches_part,
+    query_stems,
+    stem_length,
+)
+from gieok.refs import check_ref
+from gieok.vault import OwnerKeys, Place
+
+_WORDS = "turn_memories.keywords.word"
+_STEMS = "turn_memories.keywords.stem"
+
+
+class SqlMemoryStore:
+    """Turn memory of one owner inside one transaction."""
+
+    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+        self._tx = tx
+        self._keys = keys
+
+    def save(self, item: MemoryItem) -> None:
+        if type(item) is not MemoryItem:
+            raise InputRefused("turn memory keeps a MemoryItem and nothing else", at="item")
+        row, at = item.id.bytes, to_micros(item.timestamp)
+        saved = self._tx.run(
+            "save_turn_memory",
+            id=row,
+            session_ref=item.session_ref,
+            at=at,
+            summary=self._seal("summary", item.id, item.summary),
+            keywords=self._seal("keywords", item.id, json.dumps(item.keywords, ensure_ascii=False)),
+        )
+        if not saved:
+            raise Conflict(f"turn memory {item.id} exists already")
+        postings = [
+            {"token": token, "at": at, "id": row, "keyword": number}
+            for number, keyword in enumerate(item.keywords)
+            for token in self._keyword_tokens(item.session_ref, keyword)
+        ]
+        self._tx.run_many("save_turn_postings", postings)
+
+    def search(self, session_ref: str, query: str, top_k: int) -> list[RecalledMemory]:
+        check_ref(session_ref, "sessionRef")
+        check_search(query, top_k)
+        tokens = list(self._word_tokens(session_ref, match_terms(query)))
+        rows = self._tx.all("search_turn_memories", tokens=tokens, top_k=top_k) if tokens else []
+        found = [self._recall(session_ref, *row) for row in rows]
+        if len(found) < top_k:
+            found += self._search_parts(
+                session_ref, query, top_k - len(found), {memory.id for memory in found}
+            )
+        return found
+
+    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
+        """Seal the next rows by id under the current key. Returns how many, and where to go on, if at all."""
+        rows = self._tx.all("list_turn_seals", after=after, limit=limit)
+        for identity, summary, keywords in rows:
+            row = UUID(bytes=identity)
+            self._tx.run(
+                "replace_turn_seals",
+                id=identity,
+                summary=self._keys.seal(_place("summary", row), self._open("summary", row, summary)),
+                keywords=self._keys.seal(_place("keywords", row), self._open("keywords", row, keywords)),
+            )
+        return len(rows), rows[-1][0] if len(rows) == limit else None
+
+    def _search_parts(
+        self, session_ref: str, query: str, top_k: int, known: set[UUID]
+    ) -> list[RecalledMemory]:
+        """Memories whose keywords only begin like a word of the query.
+
+        A posting says that the first letters agree; whether the whole word of the query does, only the opened
+        keywords can say.
+        """
+        stems = query_stems(query)
+        if not stems:
+            return []
+        tokens = list(self._stem_tokens(session_ref, stems))
+        ranked: list[tuple[int, int, bytes, Row]] = []
+        for row in self._tx.all("list_turn_candidates", tokens=tokens):
+            identity, at = row[0], row[1]
+            if UUID(bytes=identity) in known:
+                continue
+            matched = sum(matches_part(keyword, stems) for keyword in self._open_keywords(row))
+            if matched:
+                ranked.append((-matched, -at, identity, row[:4]))
+        ranked.sort(key=lambda entry: entry[:3])
+        return [self._recall(session_ref, *row) for *_, row in ranked[:top_k]]
+
+    def _keyword_tokens(self, session_ref: str, keyword: str) -> set[int]:
+        return {
+            *self._word_tokens(session_ref, match_terms(keyword)),
+            *self._stem_tokens(session_ref, long_words(keyword)),
+        }
+
+    def _word_tokens(self, session_ref: str, terms: Iterable[str]) -> Iterator[int]:
+        return (self._keys.token(_WORDS, session_ref, term) for term in terms)
+
+    def _stem_tokens(self, session_ref: str, words: Iterable[str]) -> Iterator[int]:
+        return (
+            self._keys.token(_STEMS, session_ref, stem)
+            for stem in {word[: stem_length(word)] for word in words}
+        )
+
+    def _recall(
+        self, session_ref: str, identity: bytes, at: int, stored_ref: str | None, summary: bytes | None
+    ) -> RecalledMemory:
+        memory_id = UUID(bytes=identity)
+        if summary is None or stored_ref != session_ref:
+            raise StoreDamaged(
+                f"turn memory {memory_id} is in the index but not in its session; restore a backup"
+            )
+        text = self._open("summary", memory_id, summary).decode()
+        return RecalledMemory(id=memory_id, summary=text, timestamp=from_micros(at))
+
+    def _open_keywords(self, row: Row) -> list[str]:
+        memory_id = UUID(bytes=row[0])
+        if row[4] is None:
+            raise StoreDamaged(
+                f"turn memory {memory_id} is in the index but not in its session; restore a backup"
+            )
+        return json.loads(self._open("keywords", memory_id, row[4]))
+
+    def _seal(self, column: str, row: UUID, text: str) -> bytes:
+        return self._keys.seal(_place(column, row), text.encode())
+
+    def _open(self, column: str, row: UUID, sealed: bytes) -> bytes:
+        return self._keys.open(_place(column, row), sealed)
+
+
+def _place(column: str, row: UUID) -> Place:
+    return Place("turn_memories", column, str(row))

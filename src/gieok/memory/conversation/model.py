@@ -1,0 +1,16 @@
+"""What a conversation asks of a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from gieok.memory.conversation.records import Prompt, Reply
+
+
+class ChatModel(Protocol):
+    """Answers a prompt, telling each piece of the text as it is made."""
+
+    async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:
+        """The pieces given to `emit` add up to `Reply.text`. ModelUnavailable when there is no answer."""
+        ...

@@ -1,0 +1,102 @@
+"""Select, assemble, ask. None of these steps reaches a store."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gieok.engine import Data, NoData, Stage, Step, StepContext
+from gieok.memory.conversation.model import ChatModel
+from gieok.memory.conversation.records import (
+    Context,
+    ContextMemory,
+    Message,
+    Persona,
+    Prompt,
+    StateFact,
+)
+from gieok.memory.conversation.rules import assemble, prompt_tokens
+
+
+class SelectMetadata(Data):
+    recent_messages: Annotated[int, Field(ge=0, le=1_000)]
+
+
+class SelectInputs(Data):
+    persona: Persona
+    state: tuple[StateFact, ...]
+    recent_messages: tuple[Message, ...]
+    memories: tuple[ContextMemory, ...]
+
+
+class Selected(Data):
+    context: Context
+
+
+class ContextSelect(Step[SelectMetadata, SelectInputs, Selected]):
+    """Joins what the earlier steps returned; it takes their results whole and adds nothing."""
+
+    type = "ContextSelect"
+    stages = frozenset({Stage.CONTEXT_SELECT})
+
+    async def run(self, metadata: SelectMetadata, inputs: SelectInputs, context: StepContext) -> Selected:
+        keep = len(inputs.recent_messages) - metadata.recent_messages
+        recent = inputs.recent_messages[max(keep, 0) :]
+        chosen = Context(persona=inputs.persona, state=inputs.state, memories=inputs.memories, recent=recent)
+        context.note("memories", len(inputs.memories))
+        context.note("recentMessages", len(recent))
+        return Selected(context=chosen)
+
+
+class AssembleMetadata(Data):
+    token_budget: Annotated[int, Field(ge=1, le=10_000_000)]
+
+
+class AssembleInputs(Data):
+    context: Context
+    message: str
+
+
+class AssembledPrompt(Data):
+    prompt: Prompt
+
+
+class PromptAssemble(Step[AssembleMetadata, AssembleInputs, AssembledPrompt]):
+    """Turns the context into the text that the model reads, within the plan's budget."""
+
+    type = "PromptAssemble"
+    stages = frozenset({Stage.PROMPT_ASSEMBLE})
+
+    async def run(
+        self, metadata: AssembleMetadata, inputs: AssembleInputs, context: StepContext
+    ) -> AssembledPrompt:
+        made = assemble(inputs.context, inputs.message, context.now, metadata.token_budget)
+        context.note("tokens", prompt_tokens(made.prompt))
+        context.note("memoriesLeftOut", made.memories_left_out)
+        context.note("messagesLeftOut", made.messages_left_out)
+        return AssembledPrompt(prompt=made.prompt)
+
+
+class CallInputs(Data):
+    prompt: Prompt
+
+
+class Answer(Data):
+    text: str
+
+
+class LLMCall(Step[NoData, CallInputs, Answer]):
+    """Asks the model. The pieces of its reply are told as they come, as events of the kind `token`."""
+
+    type = "LLMCall"
+    stages = frozenset({Stage.LLM_CALL})
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+
+    async def run(self, metadata: NoData, inputs: CallInputs, context: StepContext) -> Answer:
+        reply = await self._model.reply(inputs.prompt, lambda piece: context.emit("token", piece))
+        context.note("inputTokens", reply.input_tokens)
+        context.note("outputTokens", reply.output_tokens)
+        return Answer(text=reply.text)

@@ -1,0 +1,1 @@
+"""Which plan a session last ran, so that it cannot be resumed under another by accident."""

@@ -1,0 +1,135 @@
+"""The three steps of turn memory. Thin: a model condenses, a store keeps and finds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID, uuid4
+
+from pydantic import Field
+
+from gieok.engine import Data, NoData, Stage, Step, StepContext
+from gieok.errors import ModelUnavailable
+from gieok.memory.reader import Reader
+from gieok.memory.turns.records import (
+    MAX_KEYWORDS,
+    MAX_SUMMARY_CHARS,
+    Keywords,
+    MemoryItem,
+    RecalledMemory,
+    SessionRef,
+    Summary,
+    Turn,
+    TurnSummary,
+)
+from gieok.memory.turns.rules import MAX_TOP_K, is_raw
+from gieok.memory.turns.store import TurnRooms
+from gieok.memory.turns.summarizer import TurnSummarizer
+
+
+class RetrieveMetadata(Data):
+    top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)]
+
+
+class RetrieveInputs(Data):
+    session_ref: SessionRef
+    query: str
+
+
+class Retrieved(Data):
+    memories: tuple[RecalledMemory, ...]
+
+
+class RetrieveMemory(Step[RetrieveMetadata, RetrieveInputs, Retrieved]):
+    """Finds what this session said before about the words of the query."""
+
+    type = "RetrieveMemory"
+    stages = frozenset({Stage.CONTEXT_SELECT})
+
+    def __init__(self, rooms: Reader[TurnRooms]) -> None:
+        self._rooms = rooms
+
+    async def run(
+        self, metadata: RetrieveMetadata, inputs: RetrieveInputs, context: StepContext
+    ) -> Retrieved:
+        def search(rooms: TurnRooms) -> tuple[RecalledMemory, ...]:
+            return tuple(rooms.turns.search(inputs.session_ref, inputs.query, metadata.top_k))
+
+        memories = await self._rooms.read(search)
+        context.note("recalled", [str(memory.id) for memory in memories])
+        return Retrieved(memories=memories)
+
+
+class SummarizeMetadata(Data):
+    summary_chars: Annotated[int, Field(ge=1, le=MAX_SUMMARY_CHARS)]
+    max_keywords: Annotated[int, Field(ge=0, le=MAX_KEYWORDS)]
+
+
+class SummarizeInputs(Data):
+    message: str
+    reply: str
+
+
+class SummarizeMemory(Step[SummarizeMetadata, SummarizeInputs, TurnSummary]):
+    """Makes the summary and the keywords of the turn, and stores nothing."""
+
+    type = "SummarizeMemory"
+    stages = frozenset({Stage.POST_PROCESS})
+
+    def __init__(self, model: TurnSummarizer) -> None:
+        self._model = model
+
+    async def run(
+        self, metadata: SummarizeMetadata, inputs: SummarizeInputs, context: StepContext
+    ) -> TurnSummary:
+        turn = Turn(user=inputs.message, assistant=inputs.reply)
+        made = await self._model.summarize_turn(
+            turn, summary_chars=metadata.summary_chars, max_keywords=metadata.max_keywords
+        )
+        _check(made, turn, metadata)
+        context.note("keywords", len(made.keywords))
+        return made
+
+
+def _check(made: TurnSummary, turn: Turn, metadata: SummarizeMetadata) -> None:
+    """Hold the model to the plan: a summary that is too long or that repeats the turn is not a summary."""
+    if len(made.summary) > metadata.summary_chars:
+        raise ModelUnavailable(f"the model's summary is longer than summaryChars ({metadata.summary_chars})")
+    if len(made.keywords) > metadata.max_keywords:
+        raise ModelUnavailable(f"the model gave more keywords than maxKeywords ({metadata.max_keywords})")
+    if is_raw(made.summary, turn.user) or is_raw(made.summary, turn.assistant):
+        raise ModelUnavailable("the model repeated the turn instead of condensing it")
+
+
+class PersistInputs(Data):
+    session_ref: SessionRef
+    summary: Summary
+    keywords: Keywords
+
+
+class Persisted(Data):
+    id: UUID
+    timestamp: datetime
+
+
+class PersistMemory(Step[NoData, PersistInputs, Persisted]):
+    """The only caller of `MemoryStore.save()`. What it saves takes effect when the cycle has succeeded."""
+
+    type = "PersistMemory"
+    stages = frozenset({Stage.PERSIST})
+
+    async def run(self, metadata: NoData, inputs: PersistInputs, context: StepContext) -> Persisted:
+        item = MemoryItem(
+            id=uuid4(),
+            session_ref=inputs.session_ref,
+            timestamp=context.now,
+            summary=inputs.summary,
+            keywords=inputs.keywords,
+        )
+
+        def save(rooms: TurnRooms) -> None:
+            rooms.turns.save(item)
+
+        context.stage_write(save)
+        context.note("saved", str(item.id))
+        return Persisted(id=item.id, timestamp=item.timestamp)

@@ -1,0 +1,134 @@
+"""Environment and gieok.toml to one frozen object. The environment wins."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from gieok.errors import SettingsInvalid
+
+_PREFIX = "GIEOK_"
+_NAMES = ("database_url", "keystore_url", "root_key_file", "model")
+_SECRETS = ("root_key", "root_key_next")
+
+VARIABLES = tuple(_PREFIX + name.upper() for name in (*_NAMES, *_SECRETS, "config", "debug"))
+"""Every environment variable that means something to Gieok."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where things are. What a user may set is `GIEOK_<NAME>` in the environment and `<name>` in gieok.toml;
+    a key itself only comes from the environment or from a file of its own."""
+
+    database_url: str = field(repr=False)
+    """`sqlite:///path` or `postgresql://…`"""
+    keystore_url: str = field(repr=False)
+    """The same forms; apart from the data, and beside the database unless told otherwise."""
+    root_key_file: Path | None
+    """A mounted secret, which Gieok only reads. None: a key file of its own, made on the very first start."""
+    own_key_file: Path
+    """Where that file is; outside the data folder, so that a copy of the data is not a copy of the key."""
+    model: str
+    """`offline`, which needs no network."""
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """GIEOK_ROOT_KEY and GIEOK_ROOT_KEY_NEXT, if set."""
+
+    @property
+    def data_folder(self) -> Path | None:
+        """Where the embedded database lies; None for a server."""
+        path = sqlite_path(self.database_url)
+        return path.parent if path else None
+
+
+def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
+    """Read the settings; SettingsInvalid names the one that is wrong."""
+    environ = os.environ if environ is None else environ
+    given = {**_from_file(environ, folder or Path.cwd()), **_from_environment(environ)}
+    database_url = (
+        given.get("database_url") or f"sqlite:///{platformdirs.user_data_path('gieok') / 'gieok.db'}"
+    )
+    root_key_file = given.get("root_key_file")
+    secrets = {key: environ[key] for name in _SECRETS if environ.get(key := _PREFIX + name.upper())}
+    return Settings(
+        database_url=database_url,
+        keystore_url=given.get("keystore_url") or keystore_beside(database_url),
+        root_key_file=Path(root_key_file).expanduser() if root_key_file else None,
+        own_key_file=platformdirs.user_config_path("gieok") / "root.key",
+        model=_known_model(given.get("model") or "offline"),
+        secrets=secrets,
+    )
+
+
+def setting_origins(environ: Mapping[str, str] | None = None, folder: Path | None = None) -> dict[str, str]:
+    """Where each setting comes from: its environment variable, the path of gieok.toml, or "default"."""
+    environ = os.environ if environ is None else environ
+    folder = folder or Path.cwd()
+    in_file = dict.fromkeys(_from_file(environ, folder), str(_file(environ, folder)))
+    in_environment = {name: _PREFIX + name.upper() for name in _from_environment(environ)}
+    return {**dict.fromkeys(_NAMES, "default"), **in_file, **in_environment}
+
+
+def unknown_variables(environ: Mapping[str, str]) -> list[str]:
+    """Variables that look meant for Gieok and are not, with the name that they resemble."""
+    known = set(VARIABLES)
+    strange = sorted(name for name in environ if name.startswith(_PREFIX) and name not in known)
+    return [name + _did_you_mean(name, known) for name in strange]
+
+
+def sqlite_path(url: str) -> Path | None:
+    """The file of an embedded database."""
+    return (
+        Path(url.removeprefix("sqlite:///")).expanduser().absolute() if url.startswith("sqlite:///") else None
+    )
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: environ[key] for name in _NAMES if environ.get(key := _PREFIX + name.upper())}
+
+
+def _from_file(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
+    path = _file(environ, folder)
+    if not environ.get("GIEOK_CONFIG") and not path.exists():
+        return {}
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SettingsInvalid(f"{path} cannot be read as TOML: {error}") from error
+    return {name: _text(path, name, value) for name, value in content.items()}
+
+
+def _file(environ: Mapping[str, str], folder: Path) -> Path:
+    named = environ.get("GIEOK_CONFIG")
+    return Path(named) if named else folder / "gieok.toml"
+
+
+def _text(path: Path, name: str, value: Any) -> str:
+    if name not in _NAMES:
+        raise SettingsInvalid(f"{path}: '{name}' is not a setting{_did_you_mean(name, set(_NAMES))}")
+    if not isinstance(value, str) or not value:
+        raise SettingsInvalid(f"{path}: '{name}' must be a text that is not empty")
+    return value
+
+
+def _did_you_mean(name: str, known: set[str]) -> str:
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    return f" (did you mean '{close[0]}'?)" if close else f" (known: {', '.join(sorted(known))})"
+
+
+def keystore_beside(database_url: str) -> str:
+    """Where a database's keystore lies unless told otherwise: a file, or a schema, of its own."""
+    path = sqlite_path(database_url)
+    return f"sqlite:///{path}.keys" if path else database_url
+
+
+def _known_model(model: str) -> str:
+    if model != "offline":
+        raise SettingsInvalid(f"model '{model}' is not known; this version has 'offline'")
+    return model

@@ -1,0 +1,20 @@
+"""A clock that stands still until a test moves it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+
+class Clock:
+    """Call it for the time; `advance` moves it."""
+
+    def __init__(self, start: datetime | None = None) -> None:
+        self.now = start or datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **amount: float) -> datetime:
+        """`advance(days=1, hours=2)`; returns the new time."""
+        self.now += timedelta(**amount)
+        return self.now

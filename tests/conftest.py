@@ -1,0 +1,60 @@
+"""Databases for the tests. `database` runs a test once on SQLite and once on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from gieok import Gieok, Settings
+from gieok.adapters.sql.database import Database
+from gieok.adapters.sql.open import open_database
+from gieok.testing.settings import settings_for
+from tests.behind import Behind
+from tests.postgres import Postgres
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A running PostgreSQL, made when the first test asks for it."""
+    server = Postgres()
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database that does not exist yet (SQLite) or is empty (PostgreSQL)."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'data' / 'gieok.db'}"
+    server: Postgres = request.getfixturevalue("postgres")
+    return server.new_database()
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    """An open database, closed after the test."""
+    opened = open_database(database_url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    """Settings for that database, with its keystore beside it and a key file of the test's own."""
+    return settings_for(database_url, tmp_path / "config" / "root.key")
+
+
+@pytest.fixture
+def behind(settings: Settings, request: pytest.FixtureRequest, tmp_path: Path) -> Behind:
+    """The same database, reached behind Gieok's back."""
+    is_file = settings.database_url.startswith("sqlite:")
+    return Behind(settings, None if is_file else request.getfixturevalue("postgres"), tmp_path)
+
+
+@pytest.fixture
+async def gieok(settings: Settings) -> AsyncIterator[Gieok]:
+    """Gieok as a program opens it, with the offline model."""
+    async with await Gieok.open(settings) as opened:
+        yield opened

@@ -1,0 +1,87 @@
+"""Whatever a person pastes: the offline model answers, keeps its limits, and answers the same again."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gieok.adapters.models.offline import OfflineModel, emotion_of
+from gieok.adapters.models.offline.lexicon import listed
+from gieok.memory.conversation.records import ContextMemory, Message, Persona, Prompt, StateFact
+from gieok.memory.turns.records import Turn
+from gieok.text import normalize
+
+PIECES = sorted(
+    listed("""
+        나는 내가 저는 우리 너 네 면접 회사 어제 내일 있어 했어요 갈 거야 싶어 뭐야? 해 줘 인데 때문에 ㅋㅋㅋ
+        ㅠㅠ … . ! ? " ( ) 그 이 할게 먹을게요 힘든데요 알려줘 내꺼야 나 I I'm my you don't was went because
+        and what's please can IT GPT-4 3.5% 😀
+    """)
+)
+anything = st.one_of(
+    st.text(max_size=300),
+    st.text(st.characters(codec=None), max_size=60),
+    st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join),
+    st.lists(st.sampled_from(PIECES), max_size=30).map("".join),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(anything, anything, st.integers(12, 300), st.integers(0, 12))
+async def test_any_turn_is_summarised_within_its_limits(
+    user: str, assistant: str, chars: int, words: int
+) -> None:
+    """Never an error, never empty, never too long, never the raw text, and twice the same."""
+    model, turn = OfflineModel(), Turn(user=user, assistant=assistant)
+    made = await model.summarize_turn(turn, summary_chars=chars, max_keywords=words)
+    assert 0 < len(made.summary) <= chars
+    assert len(made.keywords) <= words
+    assert len({word.casefold() for word in made.keywords}) == len(made.keywords)
+    for raw in (normalize(user), normalize(assistant)):
+        assert normalize(made.summary) != raw
+        assert len(raw) < 40 or raw not in normalize(made.summary)
+    assert made == await OfflineModel().summarize_turn(turn, summary_chars=chars, max_keywords=words)
+
+
+@settings(max_examples=200, deadline=None)
+@given(anything, anything, anything, st.sampled_from(["ko", "en"]), st.sampled_from(["", "존댓말로 말한다"]))
+async def test_any_prompt_is_answered(said: str, memory: str, value: str, language: str, manner: str) -> None:
+    """Never an error, never empty, and what was told in pieces is the reply."""
+    now = datetime(2025, 10, 28, 3, tzinfo=UTC)
+    prompt = Prompt(
+        system=manner,
+        messages=(Message(role="user", content=said),),
+        persona=Persona(name="지우", language="ko" if language == "ko" else "en", system_prompt=manner),
+        state=(StateFact(category="GOAL", key=value, value=value),),
+        memories=(ContextMemory(summary=memory, timestamp=now),),
+        now=now,
+    )
+    pieces: list[str] = []
+    reply = await OfflineModel().reply(prompt, pieces.append)
+    assert reply.text.strip()
+    assert "".join(pieces) == reply.text
+    assert reply.output_tokens > 0
+
+
+@settings(max_examples=150, deadline=None)
+@given(anything)
+def test_any_text_has_an_emotion_or_none(text: str) -> None:
+    """Asking for the emotion never fails."""
+    assert emotion_of(text) is None or emotion_of(text) == emotion_of(text)
+
+
+async def test_a_huge_paste_costs_little_more_than_a_long_one() -> None:
+    """Beyond what is read, length adds next to nothing."""
+
+    async def spent(times: int) -> float:
+        turn = Turn(user="오늘 회사에서 회의를 했는데 너무 힘들었어. " * times, assistant="")
+        started = time.perf_counter()
+        await OfflineModel().summarize_turn(turn, summary_chars=200, max_keywords=8)
+        return time.perf_counter() - started
+
+    await spent(10)
+    long, huge = min([await spent(200) for _ in range(3)]), await spent(20_000)
+    assert huge < 20 * long

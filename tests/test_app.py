@@ -1,0 +1,167 @@
+"""The facade: sessions and their plans, owners and their keys."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from gieok import ExecutionPlan, Gieok, Persona, Settings
+from gieok.adapters.sql.owners import ERASE_QUERIES, finish_erasures
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.engine import make_plan
+from gieok.errors import NotFound, OwnerErased, PlanHashMismatch, PlanInvalid
+from gieok.memory.sessions.records import SessionState
+from gieok.plans import load_plan, read_plan
+from gieok.testing.clock import Clock
+from gieok.testing.memory_store_contract import item, save, search
+from tests.behind import Behind
+
+HANA = Persona(name="Hana", language="en", system_prompt="You are Hana.")
+
+
+def other_plan() -> ExecutionPlan:
+    """The shipped plan with another topK."""
+    document = json.loads(read_plan("turn_memory").replace('"topK": 5', '"topK": 3'))
+    return make_plan(document)
+
+
+@pytest.mark.req("ENG-9")
+async def test_a_session_remembers_the_plan_it_ran(settings: Settings) -> None:
+    clock = Clock()
+    async with await Gieok.open(settings, clock=clock) as gieok:
+        user = gieok.user("minsu")
+        await user.turn("s1", "Hello there", persona=HANA)
+        started = clock.now
+        clock.advance(minutes=5)
+        await user.turn("s1", "I moved to Busan", persona=HANA)
+        assert await user.session("s1") == SessionState(
+            session_ref="s1",
+            last_execution_plan_hash=load_plan("turn_memory").hash,
+            started_at=started,
+            last_activity_at=started + timedelta(minutes=5),
+        )
+
+
+@pytest.mark.req("ENG-9", "ENG-8")
+async def test_another_plan_fails_fast_and_changes_nothing(gieok: Gieok) -> None:
+    user = gieok.user("minsu")
+    await user.turn("s1", "I have an interview tomorrow", persona=HANA)
+    before = await user.session("s1")
+    for attempt in (
+        user.turn("s1", "the interview went well", persona=HANA, plan=other_plan()),
+        user.resume("s1", other_plan()),
+    ):
+        with pytest.raises(PlanHashMismatch) as mismatch:
+            await attempt
+        assert mismatch.value.expected == load_plan("turn_memory").hash
+        assert mismatch.value.actual == other_plan().hash
+        assert mismatch.value.expected in str(mismatch.value)
+        assert mismatch.value.actual in str(mismatch.value)
+    assert await user.session("s1") == before
+    assert len((await user.turn("s1", "interview", persona=HANA)).recalled) == 1
+
+
+@pytest.mark.req("ENG-9")
+async def test_a_session_moves_to_another_plan_only_on_purpose_and_audited(settings: Settings) -> None:
+    clock = Clock()
+    async with await Gieok.open(settings, clock=clock) as gieok:
+        user = gieok.user("minsu")
+        await user.turn("s1", "I have an interview tomorrow", persona=HANA)
+        moved = await user.move("s1", other_plan())
+        assert (moved.from_hash, moved.to_hash) == (load_plan("turn_memory").hash, other_plan().hash)
+        assert moved.moved_at == clock.now
+        assert await user.moves("s1") == [moved]
+        assert (await user.resume("s1", other_plan())).last_execution_plan_hash == other_plan().hash
+        result = await user.turn("s1", "the interview went well", persona=HANA, plan=other_plan())
+        assert len(result.recalled) == 1
+        with pytest.raises(PlanHashMismatch):
+            await user.turn("s1", "again", persona=HANA)
+
+
+async def test_a_session_that_never_ran_is_not_found(gieok: Gieok) -> None:
+    user = gieok.user("minsu")
+    for attempt in (user.session("s1"), user.resume("s1", "turn_memory")):
+        with pytest.raises(NotFound):
+            await attempt
+    await gieok.user("other").turn("s1", "Hello", persona=HANA)
+    with pytest.raises(NotFound):
+        await user.session("s1")
+
+
+async def test_a_plan_that_cannot_run_is_refused_before_anything_runs(gieok: Gieok) -> None:
+    document = json.loads(read_plan("turn_memory"))
+    document["steps"][1]["type"] = "Nonsense"
+    with pytest.raises(PlanInvalid, match=r"steps\[1\]\.type"):
+        await gieok.user("minsu").turn("s1", "Hello", persona=HANA, plan=make_plan(document))
+
+
+@pytest.mark.req("OPS-2")
+async def test_a_new_data_key_seals_everything_anew(gieok: Gieok) -> None:
+    """The old seals are gone from the rows, everything is still found, and the old key is destroyed."""
+    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    await save(scope, *(item("interview", minute=minute) for minute in range(7)))
+    before = await search(scope, "interview")
+    old_keys = gieok.vault.keys("minsu")
+    assert await gieok.user("minsu").rotate_key() == 7
+    assert await search(scope, "interview") == before
+    assert gieok.vault.keys("minsu").generation == old_keys.generation + 1
+    assert gieok.vault.status().keys == 2
+    await save(scope, item("interview", minute=9))
+    assert len(await search(scope, "interview")) == 8
+
+
+async def test_another_process_follows_a_new_data_key(settings: Settings) -> None:
+    """Two open Gieoks on one database: one rotates, the other goes on reading and writing."""
+    async with await Gieok.open(settings) as one, await Gieok.open(settings) as other:
+        here, there = (OwnerScope(each.database, each.vault, "minsu") for each in (one, other))
+        await save(there, item("interview"))
+        await save(here, item("interview", minute=1))
+        await one.user("minsu").rotate_key()
+        assert len(await search(there, "interview")) == 2
+        await save(there, item("interview", minute=2))
+        assert len(await search(here, "interview")) == 3
+
+
+@pytest.mark.req("OPS-4")
+async def test_erasing_an_owner_leaves_the_others_whole(settings: Settings) -> None:
+    async with await Gieok.open(settings) as gieok, await Gieok.open(settings) as other_process:
+        minsu, jiyoung = gieok.user("minsu"), gieok.user("jiyoung")
+        for user in (minsu, jiyoung, other_process.user("minsu")):
+            await user.turn("s1", "I have an interview tomorrow", persona=HANA)
+        await minsu.move("s1", other_plan())
+        erased = await minsu.erase()
+        assert erased["turn_memories"] == 2
+        assert erased["sessions"] == erased["session_plan_moves"] == 1
+        for user in (minsu, other_process.user("minsu")):
+            with pytest.raises(OwnerErased):
+                await user.turn("s1", "Hello again", persona=HANA)
+        assert len((await jiyoung.turn("s1", "the interview", persona=HANA)).recalled) == 1
+
+
+async def test_a_stopped_erasure_is_finished_on_the_next_start(settings: Settings, behind: Behind) -> None:
+    async with await Gieok.open(settings) as gieok:
+        await gieok.user("minsu").turn("s1", "I have an interview tomorrow", persona=HANA)
+        gieok.vault.begin_erasure("minsu")
+    async with await Gieok.open(settings) as gieok:
+        assert gieok.vault.unfinished_erasures() == []
+        assert await finish_erasures(gieok.database, gieok.vault) == []
+    assert {table: behind.count(table) for table in (*ERASE_QUERIES, "owners")} == dict.fromkeys(
+        (*ERASE_QUERIES, "owners"), 0
+    )
+
+
+def test_every_table_with_an_owner_is_erased(gieok: Gieok, behind: Behind) -> None:
+    """A new table that erasure does not know of fails here."""
+    if gieok.database.dialect == "sqlite":
+        sql = (
+            "SELECT t.name FROM sqlite_schema t, pragma_table_info(t.name) c "
+            "WHERE t.type = 'table' AND c.name = 'owner'"
+        )
+    else:
+        sql = (
+            "SELECT table_name FROM information_schema.columns "
+            "WHERE column_name = 'owner' AND table_schema = 'gieok'"
+        )
+    assert {row[0] for row in behind.run(sql)} == {*ERASE_QUERIES, "owners"}

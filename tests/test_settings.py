@@ -1,0 +1,75 @@
+"""Where settings come from, and what is said when one is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gieok.errors import SettingsInvalid
+from gieok.settings import load_settings, unknown_variables
+
+
+def test_without_anything_it_is_an_embedded_database_and_the_offline_model(tmp_path: Path) -> None:
+    settings = load_settings({}, tmp_path)
+    assert settings.database_url.startswith("sqlite:///")
+    assert settings.keystore_url == settings.database_url + ".keys"
+    assert settings.model == "offline"
+    assert settings.data_folder is not None
+    assert not settings.own_key_file.is_relative_to(settings.data_folder)
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+    (tmp_path / "gieok.toml").write_text('database_url = "sqlite:///a.db"\nkeystore_url = "sqlite:///k.db"\n')
+    settings = load_settings({"GIEOK_DATABASE_URL": "sqlite:///b.db"}, tmp_path)
+    assert (settings.database_url, settings.keystore_url) == ("sqlite:///b.db", "sqlite:///k.db")
+
+
+def test_an_empty_variable_is_as_good_as_none(tmp_path: Path) -> None:
+    (tmp_path / "gieok.toml").write_text('database_url = "sqlite:///a.db"\n')
+    assert load_settings({"GIEOK_DATABASE_URL": ""}, tmp_path).database_url == "sqlite:///a.db"
+
+
+def test_a_postgres_keystore_lies_in_the_same_server_unless_told_otherwise(tmp_path: Path) -> None:
+    settings = load_settings({"GIEOK_DATABASE_URL": "postgresql://localhost/gieok"}, tmp_path)
+    assert settings.keystore_url == "postgresql://localhost/gieok"
+    assert settings.data_folder is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("database_ulr = 'x'", "did you mean 'database_url'"),
+        ("nonsense = 'x'", "known: database_url"),
+        ("database_url = 5", "must be a text"),
+        ("database_url = ''", "must be a text"),
+        ("database_url = ", "TOML"),
+        ("root_key = 'secret'", "not a setting"),
+        ("model = 'gpt'", "model 'gpt' is not known"),
+        (b"\xff\xfe", "TOML"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_name(tmp_path: Path, content: str | bytes, message: str) -> None:
+    file = tmp_path / "gieok.toml"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(SettingsInvalid, match=message) as refused:
+        load_settings({}, tmp_path)
+    assert "gpt" in message or str(file) in str(refused.value)
+
+
+def test_a_named_file_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(SettingsInvalid, match=r"missing\.toml"):
+        load_settings({"GIEOK_CONFIG": str(tmp_path / "missing.toml")}, tmp_path)
+
+
+def test_a_mistyped_variable_is_noticed() -> None:
+    environ = {"GIEOK_DATABSE_URL": "x", "GIEOK_MODEL": "offline", "GIEOK_ROOT_KEY": "k", "PATH": "/bin"}
+    (found,) = unknown_variables(environ)
+    assert found == "GIEOK_DATABSE_URL (did you mean 'GIEOK_DATABASE_URL'?)"
+
+
+def test_printing_settings_shows_no_secret(tmp_path: Path) -> None:
+    environ = {"GIEOK_DATABASE_URL": "postgresql://u:hunter2@h/d", "GIEOK_ROOT_KEY": "k3y"}
+    shown = repr(load_settings(environ, tmp_path))
+    assert "hunter2" not in shown
+    assert "k3y" not in shown

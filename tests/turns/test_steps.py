@@ -1,0 +1,212 @@
+"""The three steps of turn memory inside a real cycle: what each may do, and what fails with it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gieok import Gieok, Persona, Settings
+from gieok.adapters.models.offline import OfflineModel
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.engine import ExecutionPlan, make_plan
+from gieok.errors import InputRefused, ModelUnavailable, PlanInvalid, StepFailed
+from gieok.memory.conversation.records import Prompt, Reply
+from gieok.memory.turns.records import Turn, TurnSummary
+from gieok.plans import read_plan
+from gieok.testing.memory_store_contract import item, save
+
+HANA = Persona(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
+
+
+def changed(change: Callable[[dict[str, Any]], None]) -> ExecutionPlan:
+    """The shipped plan with one change."""
+    document = json.loads(read_plan("turn_memory"))
+    change({step["id"]: step for step in document["steps"]} | {"plan": document})
+    return make_plan(document)
+
+
+def without(*ids: str) -> ExecutionPlan:
+    def remove(steps: dict[str, Any]) -> None:
+        steps["plan"]["steps"] = [step for step in steps["plan"]["steps"] if step["id"] not in ids]
+
+    return changed(remove)
+
+
+@pytest.mark.req("TURN-3", "TURN-2", "ENG-1")
+async def test_a_turn_is_recalled_by_a_later_turn_of_its_session(gieok: Gieok) -> None:
+    user = gieok.user("minsu")
+    first = await user.turn("s1", "내일 중요한 면접이 있어", persona=HANA)
+    second = await user.turn("s1", "면접에서는 뭘 물어볼까?", persona=HANA)
+    assert [memory.id for memory in second.recalled] == [first.memory_id]
+    assert second.recalled[0].summary == first.summary
+    assert second.prompt is not None
+    assert first.summary is not None
+    assert first.summary in second.prompt.system
+
+
+@pytest.mark.req("ENG-1", "TURN-2")
+async def test_without_its_step_nothing_is_summarised_or_stored(gieok: Gieok) -> None:
+    user = gieok.user("minsu")
+    result = await user.turn(
+        "s1", "내일 중요한 면접이 있어", persona=HANA, plan=without("summarize", "persist")
+    )
+    assert (result.summary, result.memory_id) == (None, None)
+    assert (await user.turn("s2", "면접", persona=HANA, plan="turn_memory")).recalled == ()
+    assert result.reply
+
+
+@pytest.mark.req("TURN-2", "TURN-3")
+async def test_summarising_alone_stores_nothing(gieok: Gieok) -> None:
+    user = gieok.user("minsu")
+    plan = without("persist")
+    result = await user.turn("s1", "내일 중요한 면접이 있어", persona=HANA, plan=plan)
+    assert result.summary
+    assert (await user.turn("s1", "면접", persona=HANA, plan=plan)).recalled == ()
+
+
+@pytest.mark.req("TURN-4", "ENG-3")
+@pytest.mark.parametrize("stage", ["PromptAssemble", "LLMCall", "PostProcess", "Persist"])
+def test_retrieval_stands_in_context_select_only(stage: str) -> None:
+    from gieok.app import build_registry, offline_model  # noqa: PLC0415  one test needs them
+
+    def move(steps: dict[str, Any]) -> None:
+        steps["retrieve"]["stage"] = stage
+
+    with pytest.raises(PlanInvalid, match=f"RetrieveMemory may stand in ContextSelect, not in {stage}"):
+        build_registry(offline_model()).check(changed(move))
+
+
+@pytest.mark.req("ENG-5")
+@pytest.mark.parametrize("top_k", [None, 0, -3, 2.5, "5", True, 10_000])
+async def test_top_k_comes_from_the_plan_and_must_be_sensible(gieok: Gieok, top_k: Any) -> None:
+    def change(steps: dict[str, Any]) -> None:
+        steps["retrieve"]["metadata"] = {} if top_k is None else {"topK": top_k}
+
+    with pytest.raises(PlanInvalid, match=r"metadata\.topK"):
+        await gieok.user("minsu").turn("s1", "안녕", persona=HANA, plan=changed(change))
+
+
+@pytest.mark.req("ENG-5")
+async def test_top_k_of_the_plan_is_obeyed(gieok: Gieok) -> None:
+    def two(steps: dict[str, Any]) -> None:
+        steps["retrieve"]["metadata"]["topK"] = 2
+
+    await save(OwnerScope(gieok.database, gieok.vault, "minsu"), *(item("면접", minute=n) for n in range(4)))
+    result = await gieok.user("minsu").turn("s", "면접", persona=HANA, plan=changed(two))
+    assert len(result.recalled) == 2
+
+
+class BrokenModel(OfflineModel):
+    """Answers, and then cannot condense."""
+
+    def __init__(self, made: TurnSummary | Exception) -> None:
+        super().__init__()
+        self.made = made
+
+    async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
+        if isinstance(self.made, Exception):
+            raise self.made
+        return self.made
+
+
+RAW = "나는 내일 오후 세 시에 판교에 있는 작은 IT 스타트업에서 아주 중요한 면접을 보기로 했어"
+
+
+@pytest.mark.req("TURN-1", "TURN-9", "ENG-6")
+@pytest.mark.parametrize(
+    "made",
+    [
+        TurnSummary(summary=RAW, keywords=()),
+        TurnSummary(summary=f"사용자: {RAW.upper()}!", keywords=()),
+        TurnSummary(summary="x" * 301, keywords=()),
+        TurnSummary(summary="짧은 요약", keywords=tuple(str(number) for number in range(9))),
+        ModelUnavailable("away"),
+        ValueError("bug"),
+    ],
+    ids=["the message itself", "the whole message inside", "too long", "too many keywords", "away", "a bug"],
+)
+async def test_a_summary_that_breaks_the_plan_fails_the_cycle(
+    settings: Settings, made: TurnSummary | Exception
+) -> None:
+    async with await Gieok.open(settings, model=BrokenModel(made)) as gieok:
+        user = gieok.user("minsu")
+        with pytest.raises(StepFailed) as failed:
+            await user.turn("s1", RAW, persona=HANA)
+        assert failed.value.step == "summarize"
+        found = await OwnerScope(gieok.database, gieok.vault, "minsu").read(
+            lambda rooms: (rooms.turns.search("s1", RAW, 10), rooms.sessions.get("s1"))
+        )
+        assert found == ([], None)
+
+
+class StreamingModel(OfflineModel):
+    """Waits in the middle of its reply until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.speaking = asyncio.Event()
+
+    async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:
+        emit("잠깐")
+        self.speaking.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+@pytest.mark.req("ENG-6")
+async def test_a_turn_cancelled_while_the_model_speaks_leaves_nothing(settings: Settings) -> None:
+    model = StreamingModel()
+    heard: list[str] = []
+    async with await Gieok.open(settings, model=model) as gieok:
+        user = gieok.user("minsu")
+        task = asyncio.create_task(
+            user.turn("s1", "안녕", persona=HANA, listen=lambda event: heard.append(event.data))
+        )
+        await model.speaking.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert heard == ["잠깐"]
+        assert (
+            await OwnerScope(gieok.database, gieok.vault, "minsu").read(lambda r: r.sessions.get("s1"))
+            is None
+        )
+
+
+async def test_the_reply_is_told_piece_by_piece(gieok: Gieok) -> None:
+    heard: list[str] = []
+    result = await gieok.user("minsu").turn(
+        "s1",
+        "요즘 너무 지쳐... 회사 일이 힘들어",
+        persona=HANA,
+        listen=lambda event: heard.append(event.data),
+    )
+    assert "".join(heard) == result.reply
+
+
+@pytest.mark.parametrize(
+    ("session", "message", "at"),
+    [
+        ("", "안녕", "sessionRef"),
+        ("a b", "안녕", "sessionRef"),
+        ("s", "", "message"),
+        ("s", " \n", "message"),
+        ("s", "x" * 20_001, "message"),
+    ],
+)
+async def test_a_turn_that_cannot_be_meant_is_refused_at_the_door(
+    gieok: Gieok, session: str, message: str, at: str
+) -> None:
+    with pytest.raises(InputRefused) as refused:
+        await gieok.user("minsu").turn(session, message, persona=HANA)
+    assert refused.value.at == at
+
+
+@pytest.mark.parametrize("owner", ["", " ", "a\x00b", "../etc", "a" * 129, "a\nb", "\u202eabc"])
+def test_a_hostile_owner_is_refused(owner: str) -> None:
+    with pytest.raises(InputRefused, match="owner"):
+        OwnerScope(None, None, owner)  # pyright: ignore[reportArgumentType]  refused before either is used
