@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +12,12 @@ from gieok import ExecutionPlan, Gieok, Persona, Settings
 from gieok.adapters.sql.owners import ERASE_QUERIES, finish_erasures
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import make_plan
-from gieok.errors import NotFound, OwnerErased, PlanHashMismatch, PlanInvalid
+from gieok.errors import NotFound, OwnerErased, PlanHashMismatch, PlanInvalid, RootKeyUnsafe
 from gieok.memory.sessions.records import SessionState
 from gieok.plans import load_plan, read_plan
 from gieok.testing.clock import Clock
 from gieok.testing.memory_store_contract import item, save, search
+from gieok.testing.settings import settings_for
 from tests.behind import Behind
 
 HANA = Persona(name="Hana", language="en", system_prompt="You are Hana.")
@@ -25,6 +27,18 @@ def other_plan() -> ExecutionPlan:
     """The shipped plan with another topK."""
     document = json.loads(read_plan("turn_memory").replace('"topK": 5', '"topK": 3'))
     return make_plan(document)
+
+
+async def test_a_database_in_the_home_folder_may_have_its_key_below_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`~/gieok.db` with `~/.config/gieok/root.key` is what a new user may well choose, and it is safe."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    key_file = tmp_path / ".config" / "gieok" / "root.key"
+    async with await Gieok.open(settings_for(f"sqlite:///{tmp_path}/gieok.db", key_file)):
+        assert key_file.exists()
+    with pytest.raises(RootKeyUnsafe, match="inside the data folder"):
+        await Gieok.open(settings_for(f"sqlite:///{tmp_path}/.config/gieok.db", key_file))
 
 
 @pytest.mark.req("ENG-9")

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 from uuid import UUID
@@ -71,7 +72,10 @@ def root_key_source(settings: Settings) -> RootKeySource:
     environ = dict(settings.secrets)
     if settings.root_key_file:
         environ["GIEOK_ROOT_KEY_FILE"] = str(settings.root_key_file)
-    return choose_root_key(environ, settings.own_key_file, settings.data_folder)
+    # The home folder holds everything of a user: a database that lies there does not make it a data folder.
+    folder = settings.data_folder
+    own_folder = None if folder and Path.home().is_relative_to(folder) else folder
+    return choose_root_key(environ, settings.own_key_file, own_folder)
 
 
 def open_vault(settings: Settings) -> Vault:

@@ -209,10 +209,12 @@ async def test_a_page_that_was_overwritten_is_reported_as_damage(tmp_path: Path)
     content = bytearray(path.read_bytes())
     content[4096 * 2 :] = b"\xa5" * (len(content) - 4096 * 2)
     path.write_bytes(content)
-    damaged = SqliteDatabase(path)
     with pytest.raises(StoreDamaged, match="restore the newest backup"):
-        await damaged.read("owner-7", exists)
-    await damaged.close()
+        damaged = SqliteDatabase(path)  # or already here, where the schema itself was hit
+        try:
+            await damaged.read("owner-7", exists)
+        finally:
+            await damaged.close()
 
 
 async def test_a_file_that_was_removed_is_noticed_by_the_check(tmp_path: Path) -> None:
@@ -294,3 +296,26 @@ def test_a_folder_that_may_not_be_written_is_told_with_the_remedy() -> None:
     for path, line in zip(paths, told, strict=True):
         assert line.startswith(str(path))
         assert "let this user" in line
+
+
+_OPEN_AND_CLOSE = """
+import apsw, sys
+connection = apsw.Connection(sys.argv[1])
+connection.execute("SELECT * FROM meta").fetchall()
+connection.close()
+"""
+
+
+async def test_opening_the_file_once_more_keeps_the_locks_of_the_first(tmp_path: Path) -> None:
+    """Else another process would take the database for abandoned and remove its log when it closes."""
+    path = tmp_path / "gieok.db"
+    first = SqliteDatabase(path)
+    await first.set_meta("key", "in the log")
+    second = SqliteDatabase(path)
+    try:
+        other = await asyncio.create_subprocess_exec(sys.executable, "-c", _OPEN_AND_CLOSE, str(path))
+        assert await other.wait() == 0
+        assert path.with_name("gieok.db-wal").exists()
+    finally:
+        await second.close()
+        await first.close()

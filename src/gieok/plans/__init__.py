@@ -7,24 +7,23 @@ from importlib.resources import files
 from pathlib import Path
 
 from gieok.engine import ExecutionPlan, parse_plan
+from gieok.engine.limits import PLAN_BYTES
 from gieok.errors import NotFound, PlanInvalid
 
 
 @cache
 def plan_names() -> tuple[str, ...]:
     """The plans that come with the package."""
-    return tuple(
-        sorted(file.name[:-5] for file in files(__name__).iterdir() if file.name.endswith(".json"))
-    )
+    return tuple(sorted(file.name[:-5] for file in files(__name__).iterdir() if file.name.endswith(".json")))
 
 
 def read_plan(name_or_path: str) -> str:
-    """The text of a plan: one of `plan_names()`, or a file."""
+    """The text of a plan: one of `plan_names()`, or a file, read no further than a plan may be long."""
     if name_or_path in plan_names():
         return (files(__name__) / f"{name_or_path}.json").read_text(encoding="utf-8")
-    path = Path(name_or_path)
     try:
-        return path.read_text(encoding="utf-8")
+        with Path(name_or_path).open("rb") as file:
+            return file.read(PLAN_BYTES + 1).decode()
     except FileNotFoundError:
         known = ", ".join(plan_names())
         raise NotFound(f"there is no plan and no file '{name_or_path}'; the plans are: {known}") from None

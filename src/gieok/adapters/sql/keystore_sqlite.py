@@ -1,15 +1,14 @@
 """The keystore in a SQLite file of its own.
 
-Destroyed means gone: `secure_delete` overwrites what is deleted, the rollback journal, unlike a write-ahead log,
-is removed with each commit, and an erasure or a new root key writes the whole file anew. Several processes may
-share the file.
+Destroyed means gone: `secure_delete` overwrites what is deleted, the rollback journal, unlike a
+write-ahead log, is removed with each commit, and an erasure or a new root key writes the whole file
+anew. Several processes may share the file.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 
@@ -33,7 +32,7 @@ class SqliteKeyStore(SqlKeyStore):
         """`lock_seconds`: how long to wait for another process; rotating the root key may take it a while."""
         super().__init__(str(path))
         self._lock = Lock()
-        _make(path)
+        sqlite_file.make_file(path, f"the keystore {path}")
         _recognise(path)
         with self._explained():
             self._connection = sqlite_file.connect(path, lock_seconds)
@@ -109,32 +108,14 @@ def keystore_file_exists(path: Path) -> bool:
         ) from None
 
 
-def _make(path: Path) -> None:
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
-            with suppress(FileExistsError):  # another process was faster
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
-    except OSError as error:
-        raise StoreUnavailable(
-            f"the keystore {path} cannot be opened for writing ({error.strerror}); let this user read "
-            "and write the file and its folder, or choose another path"
-        ) from None
-
-
 def _recognise(path: Path) -> None:
-    """Refuse a file that is not ours from its bytes alone: opening it as a database might change it.
-
-    Read through SQLite's own file layer: closing a plain file would drop this process's locks on it.
-    """
+    """Refuse a file that is not ours from its bytes alone: opening it as a database might change it."""
+    if path.stat().st_size == 0:
+        return
     try:
-        file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
-        header = file.xRead(100, 0)
-        file.xClose()
+        header = sqlite_file.read_header(path)
     except apsw.Error as error:
         raise explain(error, f"the keystore {path}") from None
-    if not header:
-        return
     if not header.startswith(_MAGIC) or int.from_bytes(header[68:72], "big") != _APPLICATION_ID:
         raise StoreDamaged(
             f"{path} is not a Gieok keystore, or no longer; restore the keystore, or choose another path"

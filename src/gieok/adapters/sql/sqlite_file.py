@@ -1,7 +1,7 @@
 """A SQLite file from its path to ready: made, recognised, backed up, migrated.
 
 A file that is not Gieok's is never opened by SQLite, because even opening may change it: its header is read
-as plain bytes first.
+as bytes first.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -55,7 +55,7 @@ class Connection(Protocol):
 
 def prepare(path: Path, known: Sequence[Migration], lock_seconds: float) -> None:
     """Make the file if it is not there, or recognise it, and bring its schema up to date."""
-    _make(path)
+    make_file(path, str(path))
     _recognise(path)
     connection = connect(path, lock_seconds)
     try:
@@ -106,22 +106,37 @@ def is_there(path: Path) -> bool:
     return True
 
 
-def _make(path: Path) -> None:
+def make_file(path: Path, what: str) -> None:
+    """An empty file that only this user can read, unless there is a file already."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        if not path.exists():
+            with suppress(FileExistsError):  # another process was faster
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except OSError as error:
         raise StoreUnavailable(
-            f"{path} cannot be opened for writing ({error.strerror}); choose another path, or let this user "
+            f"{what} cannot be opened for writing ({error.strerror}); choose another path, or let this user "
             "read and write the file and its folder"
         ) from None
 
 
+def read_header(path: Path) -> bytes:
+    """The first bytes of a file, through SQLite's own file layer.
+
+    To close a plain file would drop every lock that this process has on it, and another process could then
+    take the database for abandoned.
+    """
+    file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+    try:
+        return file.xRead(100, 0)
+    finally:
+        file.xClose()
+
+
 def _recognise(path: Path) -> None:
-    with path.open("rb") as file:
-        header = file.read(100)
-    if not header:
+    if path.stat().st_size == 0:
         return
+    header = read_header(path)
     if not header.startswith(_MAGIC):
         raise StoreDamaged(f"{path} is not a SQLite database; move it away or choose another path")
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:

@@ -1,0 +1,240 @@
+"""`gieok doctor`: it finds what is wrong, says what to do, and changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+
+from gieok import __version__
+from gieok.adapters.sql.migrations import load_migrations
+from gieok.adapters.sql.sqlite import SqliteDatabase
+from gieok.app import open_vault
+from gieok.interfaces.cli.doctor import machine
+from gieok.settings import load_settings
+from tests.cli.conftest import Run, Start, files_in, remember
+from tests.postgres import Postgres
+
+
+def report(run: Run, **environ: str) -> dict[str, Any]:
+    return json.loads(run("doctor", "--json", **environ).stdout)
+
+
+def levels(found: dict[str, Any]) -> dict[str, str]:
+    return {check["name"]: check["level"] for check in found["checks"]}
+
+
+def finding(found: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(check for check in found["checks"] if check["name"] == name)
+
+
+def test_a_machine_where_gieok_never_ran_is_fine_and_stays_so(start: Start, home: Path) -> None:
+    done = start("doctor")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "not there yet" in done.stdout
+    assert "Everything is fine." in done.stdout
+    assert files_in(home) == {}
+
+
+def test_a_machine_where_gieok_runs_is_fine_and_unchanged(run: Run, home: Path, url: str) -> None:
+    remember("kim")
+    before = files_in(home.parent)
+    found = report(run)
+    assert set(levels(found).values()) == {"ok"}
+    assert {"database", "schema", "writing", "root_key", "keystore", "erasures"} <= set(levels(found))
+    assert "1 owners, 2 keys, sealed with AES-256-GCM" in finding(found, "keystore")["text"]
+    assert files_in(home.parent) == before
+
+
+def test_versions_and_settings_are_told_with_their_origin(run: Run, home: Path) -> None:
+    (home / "gieok.toml").write_text(f"keystore_url = 'sqlite:///{home}/keys.db'")
+    found = report(run, GIEOK_DATABASE_URL=f"sqlite:///{home}/x.db")
+    assert found["versions"]["gieok"] == __version__
+    origins = {each["name"]: each["origin"] for each in found["settings"]}
+    assert origins == {
+        "database_url": "GIEOK_DATABASE_URL",
+        "keystore_url": str(home / "gieok.toml"),
+        "root_key_file": "default",
+        "model": "default",
+    }
+
+
+def test_no_secret_is_shown(run: Run) -> None:
+    key = base64.b64encode(os.urandom(32)).decode()
+    for url in (
+        "postgresql://me:not-to-be-seen@127.0.0.1:1/x",
+        "postgresql://me@127.0.0.1:1/x?password=not-to-be-seen",
+        "postgresql://me:not-to-be-seen/@?x@127.0.0.1:1/x",
+        "password=not-to-be-seen host=127.0.0.1",
+    ):
+        done = run("doctor", GIEOK_DATABASE_URL=url, GIEOK_ROOT_KEY=key)
+        assert done.exit_code == 1
+        assert "not-to-be-seen" not in done.output
+        assert key not in done.output
+
+
+def test_a_server_that_is_not_there_is_found(run: Run) -> None:
+    done = run("doctor", GIEOK_DATABASE_URL="postgresql://127.0.0.1:1/x")
+    assert done.exit_code == 1
+    assert "✗  database" in done.stdout
+    assert "cannot be reached; start PostgreSQL" in done.stdout
+    assert "✓  analyzer" in done.stdout  # one failure does not hide the rest
+
+
+def test_an_older_schema_is_found_and_left_alone(run: Run, home: Path) -> None:
+    file = home / "data" / "old.db"
+    asyncio.run(SqliteDatabase(file, migrations=load_migrations("sqlite")[:1]).close())
+    found = report(run, GIEOK_DATABASE_URL=f"sqlite:///{file}")
+    assert found["ok"] is True
+    assert levels(found)["schema"] == "warning"
+    assert "gieok db upgrade" in finding(found, "schema")["remedy"]
+    assert "writing" not in levels(found)
+    assert not list(file.parent.glob("old.db.backup*"))
+
+
+def test_a_file_of_another_program_is_found(run: Run, home: Path) -> None:
+    (home / "x.db").write_bytes(b"something else")
+    found = report(run, GIEOK_DATABASE_URL=f"sqlite:///{home}/x.db")
+    assert (found["ok"], levels(found)["database"]) == (False, "failed")
+
+
+def test_a_place_where_nothing_can_be_made_is_found(run: Run, home: Path) -> None:
+    (home / "file").touch()
+    found = report(run, GIEOK_DATABASE_URL=f"sqlite:///{home}/file/below/gieok.db")
+    assert (found["ok"], levels(found)["database"]) == (False, "failed")
+    assert "GIEOK_DATABASE_URL" in finding(found, "database")["remedy"]
+
+
+def test_broken_settings_leave_the_other_checks(run: Run, home: Path) -> None:
+    (home / "gieok.toml").write_text("database_url = ")
+    found = report(run)
+    assert found["ok"] is False
+    assert levels(found)["settings"] == "failed"
+    assert levels(found)["analyzer"] == "ok"
+
+
+def test_a_mistyped_variable_is_found(run: Run) -> None:
+    found = report(run, GIEOK_DATABASE_ULR="sqlite:///x.db")
+    assert found["ok"] is True
+    assert levels(found)["variables"] == "warning"
+    assert "did you mean 'GIEOK_DATABASE_URL'?" in finding(found, "variables")["text"]
+
+
+@pytest.mark.req("OPS-2")
+def test_another_root_key_is_found(run: Run, url: str) -> None:
+    remember("kim")
+    found = report(run, GIEOK_ROOT_KEY=base64.b64encode(os.urandom(32)).decode())
+    assert (found["ok"], levels(found)["keystore"]) == (False, "failed")
+    assert "ROOT_KEY_MISMATCH" in finding(found, "keystore")["text"]
+
+
+def test_a_root_key_that_others_can_read_is_found(run: Run, home: Path) -> None:
+    remember("kim")
+    load_settings().own_key_file.chmod(0o644)
+    found = report(run)
+    assert (found["ok"], levels(found)["root_key"]) == (False, "failed")
+    assert "chmod 600" in finding(found, "root_key")["text"]
+
+
+def test_a_lost_root_key_is_found_and_not_made_anew(run: Run, home: Path) -> None:
+    remember("kim")
+    load_settings().own_key_file.unlink()
+    found = report(run)
+    assert (found["ok"], levels(found)["keystore"]) == (False, "failed")
+    assert "root_key" not in levels(found)
+    assert not load_settings().own_key_file.exists()
+
+
+def test_a_secret_that_is_not_mounted_is_found(run: Run, home: Path) -> None:
+    found = report(run, GIEOK_ROOT_KEY_FILE=str(home / "not-there"))
+    assert (found["ok"], levels(found)["root_key"]) == (False, "failed")
+
+
+def test_a_lost_keystore_is_found_and_not_made_anew(run: Run, home: Path) -> None:
+    remember("kim")
+    keystore = Path(load_settings().keystore_url.removeprefix("sqlite:///"))
+    keystore.unlink()
+    found = report(run)
+    assert levels(found)["keystore"] == "warning"
+    assert "put the keystore back" in finding(found, "keystore")["remedy"]
+    assert not keystore.exists()
+
+
+def test_a_rotation_that_waits_or_was_cut_off_is_found_and_not_finished(run: Run, home: Path) -> None:
+    remember("kim")
+    own = load_settings().own_key_file
+    waiting = own.with_name(own.name + ".next")
+    waiting.touch(mode=0o600)
+    waiting.write_text(base64.b64encode(os.urandom(32)).decode())
+    assert levels(report(run))["rotation"] == "warning"
+    old = own.read_bytes()
+    run("keys", "rotate", "--root")
+    waiting.touch(mode=0o600)
+    waiting.write_bytes(own.read_bytes())
+    own.write_bytes(old)  # as if the process had stopped before it put the new key in its place
+    found = report(run)
+    assert levels(found)["keystore"] == "warning"
+    assert "was cut off" in finding(found, "keystore")["text"]
+    assert own.read_bytes() == old
+
+
+@pytest.mark.req("OPS-3")
+def test_an_erasure_that_was_cut_off_is_found(run: Run, url: str) -> None:
+    remember("kim")
+    vault = open_vault(load_settings())
+    vault.begin_erasure("kim")
+    vault.close()
+    found = report(run)
+    assert found["ok"] is True
+    assert levels(found)["erasures"] == "warning"
+    assert "kim" not in json.dumps(found["checks"])
+    remember("lee")  # a start of Gieok finishes it, as the remedy says
+    assert levels(report(run))["erasures"] == "ok"
+
+
+@pytest.mark.req("OPS-4")
+def test_a_role_that_row_security_does_not_bind_is_found(run: Run, home: Path, postgres: Postgres) -> None:
+    name = postgres.new_database().rpartition("/")[2]
+    admin = postgres.admin_url(name)
+    run("db", "upgrade", GIEOK_DATABASE_URL=admin)
+    found = report(run, GIEOK_DATABASE_URL=admin)
+    assert levels(found)["row_security"] == "warning"
+    assert "BYPASSRLS" in finding(found, "row_security")["remedy"]
+
+
+def test_a_full_disk_is_found(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = shutil.disk_usage(home)
+    for free, level in ((1024, "failed"), (200 * 1024**2, "warning")):
+        monkeypatch.setattr(shutil, "disk_usage", Mock(return_value=real._replace(free=free)))
+        assert levels(report(run))["disk"] == level
+
+
+def test_a_clock_that_stands_wrong_is_found(run: Run, home: Path) -> None:
+    remember("kim")
+    file = Path(load_settings().database_url.removeprefix("sqlite:///"))
+    os.utime(file, (4_000_000_000, 4_000_000_000))
+    assert levels(report(run))["clock"] == "warning"
+
+
+def test_an_analyzer_that_answers_otherwise_is_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(_text: str) -> list[str]:
+        return []
+
+    monkeypatch.setattr(machine, "terms", nothing)
+    done = run("doctor")
+    assert done.exit_code == 1
+    assert "✗  analyzer" in done.stdout
+
+
+def test_korean(run: Run) -> None:
+    done = run("doctor", "--lang", "ko")
+    assert "모두 정상입니다." in done.stdout
+    assert "데이터베이스" in done.stdout
+    assert "기본값" in done.stdout
