@@ -4,13 +4,17 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint bench requirements constraints clean
+.PHONY: demo test soak lint bench requirements constraints clean
 
 demo: $(READY)
 	@$(BIN)/gieok demo
 
 test: $(READY)
 	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+# The slow proofs: many kills, power cuts and driver faults.
+soak: $(READY)
+	GIEOK_CRASH_ROUNDS=200 $(BIN)/pytest tests/crash tests/faults $(PYTEST_ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -18,6 +18,13 @@ from gieok.adapters.sql.database import Database
 from gieok.adapters.sql.open import open_database, open_keystore
 from gieok.adapters.sql.owners import erase_owner, finish_erasures, rotate_data_key
 from gieok.adapters.sql.scope import OwnerScope
+from gieok.app_canon import Canon, Personas, register_canon_steps
+from gieok.app_chat import Chat, check_message
+from gieok.app_companion import Companion, register_companion_steps
+from gieok.app_decisions import Decisions, register_decision_steps
+from gieok.app_exchange import DecisionExchange
+from gieok.app_jobs import JOB_PLANS, JobPlans, register_job_steps
+from gieok.app_sessions import SessionLocks, Sessions, register_session_steps
 from gieok.engine import (
     CheckedPlan,
     CycleRecord,
@@ -28,11 +35,14 @@ from gieok.engine import (
     StepEvent,
     utc_now,
 )
-from gieok.errors import InputRefused, NotFound, PlanHashMismatch, StepFailed
+from gieok.errors import Conflict, NotFound, PlanHashMismatch, StepFailed
+from gieok.memory.canon.extractor import FactExtractor
+from gieok.memory.companion.summarizer import SessionSummarizer
 from gieok.memory.conversation.model import ChatModel
 from gieok.memory.conversation.records import Message, Persona, Prompt, StateFact
 from gieok.memory.conversation.steps import ContextSelect, LLMCall, PromptAssemble
-from gieok.memory.sessions.records import PlanMove, SessionState
+from gieok.memory.decisions.summarizer import ConversationSummarizer
+from gieok.memory.sessions.records import PlanMove, Session
 from gieok.memory.sessions.steps import MoveSession, RememberPlan, ResumeSession
 from gieok.memory.turns.records import RecalledMemory
 from gieok.memory.turns.steps import PersistMemory, RetrieveMemory, SummarizeMemory
@@ -45,10 +55,9 @@ from gieok.vault import RootKeySource, Vault, choose_root_key
 TURN_PLAN = "turn_memory"
 MOVE_PLAN = "move_session"
 CHECKED_PLANS = 256
-MAX_MESSAGE_CHARS = 20_000
 
 
-class Model(ChatModel, TurnSummarizer, Protocol):
+class Model(ChatModel, TurnSummarizer, SessionSummarizer, ConversationSummarizer, FactExtractor, Protocol):
     """Everything that the steps ask of a language model."""
 
 
@@ -64,6 +73,11 @@ def build_registry(model: Model) -> Registry[OwnerScope]:
     registry.register(PersistMemory, lambda _: PersistMemory())
     registry.register(RememberPlan, lambda _: RememberPlan())
     registry.register(MoveSession, lambda _: MoveSession())
+    register_companion_steps(registry)
+    register_session_steps(registry)
+    register_job_steps(registry, model)
+    register_canon_steps(registry, model)
+    register_decision_steps(registry, model)
     return registry
 
 
@@ -120,10 +134,13 @@ class Gieok:
         *,
         clock: Callable[[], datetime] = utc_now,
         observe: Callable[[CycleRecord], None] | None = None,
+        job_plans: JobPlans = JOB_PLANS,
     ) -> None:
         self.database = database
         self.vault = vault
         self.engine = Engine(build_registry(model), clock=clock, observe=observe)
+        self.job_plans = job_plans
+        self.session_locks = SessionLocks()
         self._checked: dict[str, CheckedPlan] = {}
 
     @classmethod
@@ -134,6 +151,7 @@ class Gieok:
         model: Model | None = None,
         clock: Callable[[], datetime] = utc_now,
         observe: Callable[[CycleRecord], None] | None = None,
+        job_plans: JobPlans = JOB_PLANS,
     ) -> Self:
         """Open what the settings name, and finish erasures that a stopped process left half done."""
         settings = settings or load_settings()
@@ -144,7 +162,9 @@ class Gieok:
         except BaseException:
             await database.close()
             raise
-        return cls(database, vault, model or offline_model(), clock=clock, observe=observe)
+        return cls(
+            database, vault, model or offline_model(), clock=clock, observe=observe, job_plans=job_plans
+        )
 
     async def close(self) -> None:
         """Finish what is under way and let go of everything."""
@@ -179,6 +199,13 @@ class User:
     def __init__(self, gieok: Gieok, owner: str) -> None:
         self._gieok = gieok
         self._scope = OwnerScope(gieok.database, gieok.vault, owner)
+        self.chat = Chat(gieok, self._scope, self._run)
+        self.sessions = Sessions(gieok, self._scope, self._run)
+        self.personas = Personas(self._scope, self._run)
+        self.canon = Canon(self._scope, self._run)
+        self.companion = Companion(self._scope, self._run)
+        self.decisions = Decisions(self._scope, self._run)
+        self.exchange = DecisionExchange(self._scope, self._run)
 
     async def turn(
         self,
@@ -196,7 +223,7 @@ class User:
         `listen` hears the reply piece by piece. PlanHashMismatch where the session ran another plan before.
         """
         check_ref(session_ref, "sessionRef")
-        _check_message(message)
+        check_message(message)
         result = await self._run(
             plan,
             {
@@ -210,14 +237,14 @@ class User:
         )
         return _turn_result(result)
 
-    async def session(self, session_ref: str) -> SessionState:
+    async def session(self, session_ref: str) -> Session:
         """The state of a session; NotFound where it never ran."""
         state = await self._scope.read(lambda rooms: rooms.sessions.get(session_ref))
         if state is None:
             raise NotFound("no such session")
         return state
 
-    async def resume(self, session_ref: str, plan: str | ExecutionPlan) -> SessionState:
+    async def resume(self, session_ref: str, plan: str | ExecutionPlan) -> Session:
         """The session, if this is the plan that it last ran; PlanHashMismatch otherwise."""
         state = await self.session(session_ref)
         actual = self._gieok.check(plan).plan.hash
@@ -252,16 +279,9 @@ class User:
         try:
             return await self._gieok.engine.run(self._gieok.check(plan), self._scope, request, listen)
         except StepFailed as failed:
-            if isinstance(failed.cause, PlanHashMismatch):
+            if isinstance(failed.cause, Conflict):
                 raise failed.cause from failed
             raise
-
-
-def _check_message(message: str) -> None:
-    if not message.strip():
-        raise InputRefused("must not be empty", at="message")
-    if len(message) > MAX_MESSAGE_CHARS:
-        raise InputRefused(f"may have at most {MAX_MESSAGE_CHARS} characters", at="message")
 
 
 def _turn_result(result: CycleResult) -> TurnResult:

@@ -6,10 +6,13 @@
     ├── SettingsInvalid         SETTINGS_INVALID     an environment variable or gieok.toml is wrong
     ├── NotFound                NOT_FOUND            no such thing for this owner
     ├── Conflict                CONFLICT             someone else changed it first
-    │   └── PlanHashMismatch    PLAN_HASH_MISMATCH   a session was resumed with another plan
+    │   ├── MemoryLimitReached  MEMORY_LIMIT_REACHED no place is left for a memory, and none may be made
+    │   ├── PlanHashMismatch    PLAN_HASH_MISMATCH   a session was resumed with another plan
+    │   └── SessionEnded        SESSION_ENDED        a session was used after it had ended
     ├── StepFailed              STEP_FAILED          a step of a cycle failed; nothing of the cycle was stored
     │   └── StepTimedOut        STEP_FAILED          the same, because it took too long
     ├── ModelUnavailable        MODEL_UNAVAILABLE    the language model did not answer usefully
+    │   └── SummaryFailed       LLM_SUMMARY_FAILED   a conversation could not be summarised; its messages are kept
     ├── StoreUnavailable        STORE_UNAVAILABLE    the database cannot be reached or cannot write now
     ├── StoreDamaged            STORE_DAMAGED        a stored row is not what was written
     ├── SchemaMismatch          SCHEMA_MISMATCH      the database was made by another version of Gieok
@@ -68,6 +71,12 @@ class Conflict(GieokError):
     code = "CONFLICT"
 
 
+class MemoryLimitReached(Conflict):
+    """No place is left for this memory, and none may be made by archiving another."""
+
+    code = "MEMORY_LIMIT_REACHED"
+
+
 class PlanHashMismatch(Conflict):
     """A session was resumed with a plan other than the one it last ran."""
 
@@ -80,6 +89,12 @@ class PlanHashMismatch(Conflict):
         )
         self.expected = expected
         self.actual = actual
+
+
+class SessionEnded(Conflict):
+    """The session has ended, so nothing can be added to it. Start a new one; its memories go on."""
+
+    code = "SESSION_ENDED"
 
 
 class StepFailed(GieokError):
@@ -107,6 +122,12 @@ class ModelUnavailable(GieokError):
     """The language model could not be reached or did not answer usefully."""
 
     code = "MODEL_UNAVAILABLE"
+
+
+class SummaryFailed(ModelUnavailable):
+    """The model could not summarise a conversation. Its messages are kept; ask again later."""
+
+    code = "LLM_SUMMARY_FAILED"
 
 
 class StoreUnavailable(GieokError):

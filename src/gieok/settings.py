@@ -18,7 +18,7 @@ _PREFIX = "GIEOK_"
 _NAMES = ("database_url", "keystore_url", "root_key_file", "model")
 _SECRETS = ("root_key", "root_key_next")
 
-VARIABLES = tuple(_PREFIX + name.upper() for name in (*_NAMES, *_SECRETS, "config", "debug"))
+VARIABLES = tuple(_PREFIX + name.upper() for name in (*_NAMES, *_SECRETS, "config", "debug", "user"))
 """Every environment variable that means something to Gieok."""
 
 

@@ -99,7 +99,7 @@ def test_retired_and_rewrapped_keys_are_not_in_the_file(claimed: KeyStore, file:
     """What a rotation replaced is gone like what an erasure destroyed."""
     old = claimed.insert(ROOT, tag_of("kim"), first_keys("kim"))
     claimed.add(ROOT, tag_of("kim"), replace(first_keys("kim")[0], generation=2))
-    claimed.delete_older(ROOT, "kim")
+    claimed.delete_older(ROOT, "kim", 2)
     assert old[0].wrapped not in bytes_on_disk(file)
     claimed.rewrap(ROOT, a_head(OTHER_ROOT), lambda key: replace(key, wrapped=os.urandom(60)))
     assert old[1].wrapped not in bytes_on_disk(file)

@@ -94,12 +94,12 @@ def test_a_retired_key_opens_nothing_any_more(vault: Vault) -> None:
     """Only the newest data key is left, and what it sealed."""
     before = vault.create("kim").seal(HERE, b"before")
     after = vault.rotate_owner("kim").seal(HERE, b"after")
-    assert vault.retire_old("kim") == 1
+    assert vault.retire_old("kim", 2) == 1
     keys = vault.keys("kim", 2)
     assert keys.open(HERE, after) == b"after"
     with pytest.raises(SealBroken):
         keys.open(HERE, before)
-    assert vault.retire_old("kim") == 0
+    assert vault.retire_old("kim", 2) == 0
 
 
 def test_more_owners_than_the_cache_holds_are_all_served(sqlite_keystores: Opener, root: FileRootKey) -> None:

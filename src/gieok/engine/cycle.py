@@ -45,6 +45,13 @@ class CycleResult:
                 return cast(O, self.outputs[ran.id])
         return None
 
+    def committed_by(self, step: type[Step[Any, Any, Any]]) -> Any:
+        """What the first write of the first step of this type returned, or None where there was none."""
+        for ran in self.record.steps:
+            if ran.type == step.type and ran.id in self.committed:
+                return self.committed[ran.id][0]
+        return None
+
 
 class Engine(Generic[S]):
     """Runs checked plans. It knows nothing of what the steps do."""

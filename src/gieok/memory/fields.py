@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AwareDatetime
 
 from gieok.refs import check_ref
 
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
 
 def storable(value: str) -> str:
     """Refuse what one of the databases could not keep as it is."""
-    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
+    if _UNSTORABLE.search(value):
         raise ValueError("holds a NUL or half of a surrogate pair")
     return value
 
@@ -21,5 +24,7 @@ def _utc(value: datetime) -> datetime:
     return value.astimezone(UTC)
 
 
+Language = Literal["ko", "en"]
+PersonaId = Annotated[str, AfterValidator(lambda value: check_ref(value, "personaId"))]
 SessionRef = Annotated[str, AfterValidator(lambda value: check_ref(value, "sessionRef"))]
 Timestamp = Annotated[AwareDatetime, AfterValidator(_utc)]

@@ -140,9 +140,10 @@ class KeyStoreContract:
         newest = a_key("kim", generation=3)
         claimed.add(ROOT, tag_of("kim"), a_key("kim", generation=2))
         claimed.add(ROOT, tag_of("kim"), newest)
-        assert claimed.delete_older(ROOT, "kim") == 2
+        assert claimed.delete_older(ROOT, "kim", 2) == 1
+        assert claimed.delete_older(ROOT, "kim", 9) == 1
         assert list(claimed.read(ROOT, "kim", tag_of("kim"))) == [newest, index]
-        assert claimed.delete_older(ROOT, "kim") == 0
+        assert claimed.delete_older(ROOT, "kim", 3) == 0
         assert len(claimed.read(ROOT, "lee", tag_of("lee"))) == 2
 
     def test_another_root_key_can_neither_read_nor_change(self, claimed: KeyStore) -> None:
@@ -152,7 +153,7 @@ class KeyStoreContract:
             lambda: claimed.read(OTHER_ROOT, "kim", tag_of("kim")),
             lambda: claimed.insert(OTHER_ROOT, tag_of("lee"), first_keys("lee")),
             lambda: claimed.add(OTHER_ROOT, tag_of("kim"), a_key("kim", generation=2)),
-            lambda: claimed.delete_older(OTHER_ROOT, "kim"),
+            lambda: claimed.delete_older(OTHER_ROOT, "kim", 2),
             lambda: claimed.rewrap(OTHER_ROOT, a_head(), lambda key: replace(key, wrapped=bytes(60))),
         ]
         for attempt in attempts:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from gieok.memory.canon.records import ExtractedFact, Fact
+from gieok.memory.companion.records import Emotion, SessionSummary, Spoken
 from gieok.memory.conversation.records import Prompt, Reply
+from gieok.memory.decisions.compaction import Said
 from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.text import words
 
@@ -19,6 +22,19 @@ class CountingModel:
         said = list(dict.fromkeys(words(turn.user)))
         summary = f"The user said {len(said)} different words."
         return TurnSummary(summary=summary[:summary_chars], keywords=tuple(said[:max_keywords]))
+
+    async def extract_facts(
+        self, user: str, assistant: str, known: Sequence[Fact]
+    ) -> tuple[ExtractedFact, ...]:
+        return ()
+
+    async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary:
+        said = list(dict.fromkeys(word for message in messages for word in words(message.content)))
+        summary = f"{len(messages)} messages with {len(said)} different words."
+        return SessionSummary(summary=summary, topics=tuple(said[:3]), emotion=Emotion.CALM, importance=5)
+
+    async def hint_conversation(self, messages: Sequence[Said], *, hint_tokens: int) -> str:
+        return f"{len(messages)} messages, {sum(len(message.content.split()) for message in messages)} words"
 
     async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:
         heard = len(prompt.messages[-1].content.split())

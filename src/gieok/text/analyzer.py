@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gieok.text.korean import Entry, entries
 from gieok.text.names import hidden_name
-from gieok.text.normal import clean, fold, normalize
+from gieok.text.normal import clean, fold
 from gieok.text.scan import scan
 
 ANALYZER_VERSION: int = 1
@@ -62,21 +62,7 @@ def terms(text: str) -> list[str]:
 
     Of a run of more than 4,096 characters without a break only the head is read.
     """
-    return list(_remembered(text)) if len(text) <= _CACHED_LENGTH else list(_terms(text))
-
-
-@lru_cache(maxsize=4096)
-def _remembered(text: str) -> tuple[str, ...]:
-    return tuple(_terms(text))
-
-
-def _terms(text: str) -> Iterator[str]:
-    cleaned = clean(_readable(text))
-    for run in _runs(_units(fold(cleaned), _acronyms(cleaned))):
-        if len(run) > 1:
-            yield from _joined(run)
-        for unit in run:
-            yield from unit.terms
+    return list(_read(text).terms)
 
 
 def words(text: str) -> list[str]:
@@ -85,10 +71,36 @@ def words(text: str) -> list[str]:
     A Korean word stands without its particles and endings (면접에서: 면접, 떨렸어: 떨리), an English one
     unstemmed. Stop words are kept. Of a run of more than 4,096 characters only the head is read.
     """
-    found: list[str] = []
-    for run in _runs(_units(normalize(_readable(text)), frozenset())):
-        found += [run[0].word] if len(run) == 1 else _joined(run) or [unit.word for unit in run]
-    return [word for word in found if word]
+    return list(_read(text).words)
+
+
+class Reading(NamedTuple):
+    """What a text holds. Whoever wants its terms often wants its words too, and reading it is what costs."""
+
+    terms: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+def _read(text: str) -> Reading:
+    return _remembered(text) if len(text) <= _CACHED_LENGTH else _analyse(text)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(text: str) -> Reading:
+    return _analyse(text)
+
+
+def _analyse(text: str) -> Reading:
+    cleaned = clean(_readable(text))
+    found_terms: list[str] = []
+    found_words: list[str] = []
+    for run in _runs(_units(fold(cleaned), _acronyms(cleaned))):
+        name = _joined(run) if len(run) > 1 else []
+        found_terms += name
+        for unit in run:
+            found_terms += unit.terms
+        found_words += name or [unit.word for unit in run if unit.word]
+    return Reading(tuple(found_terms), tuple(found_words))
 
 
 def _readable(text: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import lru_cache
 from typing import Literal
 
-_HANGUL = (("가", "힣"), ("ㄱ", "ㆎ"), ("\u1100", "\u11ff"))
+_HANGUL = re.compile("[가-힣ㄱ-ㆎ\u1100-\u11ff]")
 
 
 def language(text: str, default: Literal["ko", "en"] = "en") -> Literal["ko", "en"]:
@@ -14,11 +15,10 @@ def language(text: str, default: Literal["ko", "en"] = "en") -> Literal["ko", "e
 
     A quarter, because a syllable says about as much as three Latin letters: 'Google 면접 봤어' is Korean.
     """
-    letters = Counter(filter(str.isalpha, text))
+    letters = sum(map(str.isalpha, text))
     if not letters:
         return default
-    hangul = sum(times for char, times in letters.items() if _is_hangul(char))
-    return "ko" if 4 * hangul >= letters.total() else "en"
+    return "ko" if 4 * len(_HANGUL.findall(text)) >= letters else "en"
 
 
 def count_tokens(text: str) -> int:
@@ -36,14 +36,10 @@ def _weight(char: str) -> int:
     code = ord(char)
     if code < 0x250:
         return 25 if char.isalpha() or char.isspace() else 50
-    if _is_hangul(char):
+    if _HANGUL.match(char):
         return 60
     if 0x2E80 <= code <= 0x9FFF or 0xF900 <= code <= 0xFAFF:
         return 90
     if code >= 0x10000:
         return 200
     return 50 if char.isalpha() else 100
-
-
-def _is_hangul(char: str) -> bool:
-    return any(first <= char <= last for first, last in _HANGUL)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from gieok.vault.blind_index import BlindIndex
 from gieok.vault.sealing import KEY_BYTES, KEY_ID_BYTES, Place, Sealer
@@ -12,13 +14,22 @@ from gieok.vault.secret import Secret
 class OwnerKeys(Secret):
     """One owner's live keys, cheap to use from any thread. Ask `Vault` for them in each unit of work."""
 
-    __slots__ = ("_index", "_sealer", "generation", "owner")
+    __slots__ = ("_index", "_older", "_sealer", "generation", "owner")
 
-    def __init__(self, owner: str, generation: int, sealer: Sealer, index: BlindIndex) -> None:
+    def __init__(
+        self,
+        owner: str,
+        generation: int,
+        sealer: Sealer,
+        index: BlindIndex,
+        older: Mapping[int, Sealer] = MappingProxyType({}),
+    ) -> None:
+        """`older` seals, by generation, under keys that a rotation has not destroyed yet."""
         self.owner = owner
         self.generation = generation
         self._sealer = sealer
         self._index = index
+        self._older = older
 
     @classmethod
     def unknown(cls, owner: str) -> OwnerKeys:
@@ -26,6 +37,11 @@ class OwnerKeys(Secret):
         key_id = os.urandom(KEY_ID_BYTES)
         sealer = Sealer(owner, {key_id: os.urandom(KEY_BYTES)}, current=key_id)
         return cls(owner, 0, sealer, BlindIndex(os.urandom(KEY_BYTES)))
+
+    def of(self, generation: int) -> OwnerKeys:
+        """These keys, sealing under `generation`; under the newest one where that is destroyed already."""
+        sealer = self._older.get(generation)
+        return OwnerKeys(self.owner, generation, sealer, self._index) if sealer else self
 
     def seal(self, place: Place, plaintext: bytes) -> bytes:
         """`plaintext` under the owner's current data key, bound to `place`."""

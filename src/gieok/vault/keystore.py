@@ -80,8 +80,8 @@ class KeyStore(Protocol):
         """Keep a further data key; `Conflict` unless its generation follows the newest one."""
         ...
 
-    def delete_older(self, root_id: str, owner: str) -> int:
-        """Destroy every data key of the owner but the newest; how many."""
+    def delete_older(self, root_id: str, owner: str, generation: int) -> int:
+        """Destroy the owner's data keys from before `generation`, but never the newest; how many."""
         ...
 
     def rewrap(self, root_id: str, head: Head, rewrap: Callable[[WrappedKey], WrappedKey]) -> int:

@@ -83,14 +83,15 @@ class Vault:
         self._root, self._tag_key = unlock(keystore, root, self._now())
 
     def keys(self, owner: str, generation: int | None = None) -> OwnerKeys:
-        """The owner's keys, at least of `generation`.
+        """The owner's keys. Those for `generation` seal under it, even when a rotation has made a newer key:
+        until the guard row tells of that one, other processes could not open what it sealed.
 
         `NotFound` when the owner has none, `OwnerErased` after an erasure, `StoreDamaged` when the keystore
         is older than the database that asks for `generation`.
         """
         cached = self._cache.get(owner)
         if cached is not None and (generation is None or cached.generation >= generation):
-            return cached
+            return cached if generation is None else cached.of(generation)
         kept = self._load(owner)
         if kept is None and generation is None:
             raise NotFound("this owner has no keys yet")
@@ -99,7 +100,7 @@ class Vault:
                 f"the keystore {self._keystore.location} lacks keys that the database was sealed with; "
                 "it is older than the database: restore the keystore that belongs to it"
             )
-        return kept
+        return kept if generation is None else kept.of(generation)
 
     def create(self, owner: str) -> OwnerKeys:
         """The owner's keys, made now if there are none. `OwnerErased` for an erased name, for good."""
@@ -125,9 +126,12 @@ class Vault:
         self._cache.drop(owner)
         return self.keys(owner)
 
-    def retire_old(self, owner: str) -> int:
-        """Destroy every data key but the newest, and say how many. What only they open is lost."""
-        retired = self._with_root(lambda root: self._keystore.delete_older(root.id, owner))
+    def retire_old(self, owner: str, generation: int) -> int:
+        """Destroy every data key from before `generation`, and say how many. What only they open is lost.
+
+        Not simply all but the newest: that one may be of a rotation that has sealed nothing anew yet.
+        """
+        retired = self._with_root(lambda root: self._keystore.delete_older(root.id, owner, generation))
         self._cache.drop(owner)
         return retired
 
@@ -256,5 +260,10 @@ def _unwrapped(root: RootKey, kept: Sequence[WrappedKey]) -> OwnerKeys | None:
     newest = _newest(kept)
     data_keys = {key.key_id: unwrap(root, key) for key in kept if key.purpose == "data"}
     index_key = next(unwrap(root, key) for key in kept if key.purpose == "index")
-    sealer = Sealer(newest.owner, data_keys, current=newest.key_id)
-    return OwnerKeys(newest.owner, newest.generation, sealer, BlindIndex(index_key))
+    sealers = {
+        key.generation: Sealer(newest.owner, data_keys, current=key.key_id)
+        for key in kept
+        if key.purpose == "data"
+    }
+    sealer = sealers.pop(newest.generation)
+    return OwnerKeys(newest.owner, newest.generation, sealer, BlindIndex(index_key), sealers)

@@ -112,6 +112,37 @@ def scoped(owner: str, work: Callable[[Tx], T], catalogue: Catalogue) -> Callabl
     return run
 
 
+class SystemTx:
+    """An open transaction of no owner: the one door across owners. It leads to `queries/system` only.
+
+    Those read the table of jobs, which holds no content. The work of a job goes on in a `Tx` of its owner.
+    """
+
+    __slots__ = ("_catalogue", "_session")
+
+    def __init__(self, session: Session, catalogue: Catalogue) -> None:
+        self._session = session
+        self._catalogue = catalogue
+
+    def all(self, query: str, /, **params: Value) -> list[Row]:
+        """Every row."""
+        found = self._catalogue[query]
+        return self._session.fetch(found.sql, params)
+
+
+def across_owners(
+    work: Callable[[SystemTx], T], catalogue: Catalogue, opening: str | None = None
+) -> Callable[[Session], T]:
+    """`work` as a database thread runs it; `opening` is what the database must hear to let it through."""
+
+    def run(session: Session) -> T:
+        if opening is not None:
+            session.fetch(opening, {})
+        return work(SystemTx(session, catalogue))
+
+    return run
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much a database may take, hold and wait. Seconds are upper bounds, after which a caller is told."""
@@ -180,6 +211,10 @@ class Database(Protocol):
         begun, its true outcome is returned or raised instead of the cancellation, so that nobody is told
         "cancelled" about something that was stored.
         """
+        ...
+
+    async def system(self, work: Callable[[SystemTx], T]) -> T:
+        """Run `work` across owners, in a transaction that is durable when this returns. Jobs only."""
         ...
 
     async def get_meta(self, key: str) -> str | None:

@@ -25,10 +25,11 @@ ON CONFLICT DO NOTHING
 -- name: newest_generation(owner)
 SELECT max(generation) FROM wrapped_keys WHERE owner = :owner AND purpose = 'data'
 
--- name: delete_older(owner)!
+-- name: delete_older(owner, generation)!
 DELETE FROM wrapped_keys
 WHERE owner = :owner
   AND purpose = 'data'
+  AND generation < :generation
   AND generation < (
       SELECT max(newest.generation) FROM wrapped_keys AS newest
       WHERE newest.owner = :owner AND newest.purpose = 'data'

@@ -105,10 +105,10 @@ class SqlKeyStore(ABC):
                     "this owner's data key was rotated by someone else at the same time; nothing was added"
                 )
 
-    def delete_older(self, root_id: str, owner: str) -> int:
+    def delete_older(self, root_id: str, owner: str, generation: int) -> int:
         with self._writing() as tx:
             self._check_root(tx, root_id)
-            return tx.run("delete_older", owner=owner)
+            return tx.run("delete_older", owner=owner, generation=generation)
 
     def rewrap(self, root_id: str, head: Head, rewrap: Callable[[WrappedKey], WrappedKey]) -> int:
         rewrapped = 0

@@ -14,10 +14,28 @@ from gieok.vault import Vault
 RESEAL_BATCH = 500
 
 ERASE_QUERIES = {
+    "emotional_moments": "erase_emotional_moments",
+    "memory_terms": "erase_memory_terms",
+    "memory_postings": "erase_memory_postings",
+    "memories": "erase_memories",
+    "persona_memory_configs": "erase_persona_memory_configs",
     "turn_memory_index": "erase_turn_memory_index",
     "turn_memories": "erase_turn_memories",
+    "jobs": "erase_jobs",
+    "messages": "erase_messages",
     "session_plan_moves": "erase_session_plan_moves",
     "sessions": "erase_sessions",
+    "anchor_targets": "erase_anchor_targets",
+    "anchors": "erase_anchors",
+    "evidence": "erase_evidence",
+    "decision_impacts": "erase_decision_impacts",
+    "decision_relations": "erase_decision_relations",
+    "decision_index": "erase_decision_index",
+    "decision_heads": "erase_decision_heads",
+    "fact_heads": "erase_fact_heads",
+    "persona_heads": "erase_persona_heads",
+    "chain_heads": "erase_chain_heads",
+    "chain_versions": "erase_chain_versions",
 }
 """Every table with rows of an owner and the query that empties it, in an order that foreign keys allow."""
 
@@ -36,12 +54,13 @@ async def rotate_data_key(
     keys = await asyncio.to_thread(vault.rotate_owner, owner)
     await database.write(owner, lambda tx: tx.run("set_owner_key_generation", key_generation=keys.generation))
     resealed = 0
-    after: bytes | None = b""
-    while after is not None:
-        count, after = await scope.write(_reseal(after))
-        resealed += count
-        report(resealed)
-    await asyncio.to_thread(vault.retire_old, owner)
+    for store in range(await scope.read(lambda rooms: len(rooms.sealed))):
+        after: bytes | None = b""
+        while after is not None:
+            count, after = await scope.write(_reseal(store, after))
+            resealed += count
+            report(resealed)
+    await asyncio.to_thread(vault.retire_old, owner, keys.generation)
     return resealed
 
 
@@ -69,8 +88,8 @@ async def finish_erasures(database: Database, vault: Vault) -> list[str]:
     return owners
 
 
-def _reseal(after: bytes) -> Callable[[SqlRooms], tuple[int, bytes | None]]:
-    return lambda rooms: rooms.turns.reseal(after, RESEAL_BATCH)
+def _reseal(store: int, after: bytes) -> Callable[[SqlRooms], tuple[int, bytes | None]]:
+    return lambda rooms: rooms.sealed[store].reseal(after, RESEAL_BATCH)
 
 
 def _run(query: str) -> Callable[[Tx], int]:

@@ -20,13 +20,15 @@ from gieok.adapters.sql.database import (
     Limits,
     Row,
     Session,
+    SystemTx,
     Tx,
     Value,
+    across_owners,
     scoped,
 )
 from gieok.adapters.sql.migrations import Migration, load_migrations, pending
 from gieok.adapters.sql.postgres_errors import explain
-from gieok.adapters.sql.queries import Dialect, load_queries
+from gieok.adapters.sql.queries import Dialect, load_queries, load_system_queries
 from gieok.adapters.sql.units import Crew, Unit
 from gieok.errors import SettingsInvalid, StoreUnavailable
 
@@ -38,6 +40,8 @@ _SETTINGS = (
     "SELECT set_config('search_path', 'gieok', false), set_config('statement_timeout', %s, false),"
     " set_config('lock_timeout', %s, false), set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
+_AS_WORKER = "SELECT set_config('gieok.worker', 'on', true)"
+"""For one transaction: row-level security then shows the jobs of every owner, and nothing else of theirs."""
 _GET_META = "SELECT value FROM meta WHERE key = %(key)s"
 _SET_META = (
     "INSERT INTO meta VALUES (%(key)s, %(value)s) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
@@ -172,6 +176,10 @@ class PostgresDatabase:
 
     async def write(self, owner: str, work: Callable[[Tx], T]) -> T:
         return await self._crew.do(owner, scoped(owner, work, self._queries), writes=True)
+
+    async def system(self, work: Callable[[SystemTx], T]) -> T:
+        crossing = across_owners(work, load_system_queries("postgres"), _AS_WORKER)
+        return await self._crew.do(None, crossing, writes=True)
 
     async def get_meta(self, key: str) -> str | None:
         rows = await self._crew.do(None, lambda session: session.fetch(_GET_META, {"key": key}), writes=False)

@@ -7,7 +7,8 @@ A query is written once in a .sql file in aiosql's form, and its suffix says wha
     -- name: save_thing(owner, id)!     how many changed      Tx.run
     -- name: save_things*!              many at once          Tx.run_many
 
-Every query carries `:owner`; one that does not is refused when the catalogue is loaded. A list is
+Every query carries `:owner`; one that does not is refused when the catalogue is loaded. The few in
+`queries/system` cross owners on purpose, and one that does carry `:owner` is refused there. A list is
 `IN (SELECT value FROM json_each(:tokens))` in SQLite (`unhex(value)` for bytes) and `= ANY(:tokens)` in
 PostgreSQL, where a percent sign is written `%%`.
 """
@@ -71,7 +72,19 @@ def load_queries(dialect: Dialect) -> Catalogue:
     return MappingProxyType(catalogue)
 
 
-def parse_queries(text: str, dialect: Dialect, place: str) -> Iterator[Query]:
+@cache
+def load_system_queries(dialect: Dialect) -> Catalogue:
+    """The queries of no owner: the only ones that see rows of all of them."""
+    return MappingProxyType(
+        {
+            query.name: query
+            for place, text in _files(f"system/{dialect}")
+            for query in parse_queries(text, dialect, place, of_an_owner=False)
+        }
+    )
+
+
+def parse_queries(text: str, dialect: Dialect, place: str, *, of_an_owner: bool = True) -> Iterator[Query]:
     """The queries of one file. `place` names the file in an error."""
     loaded = _from_str(text, _DRIVERS[dialect])
     for name in loaded.available_queries:
@@ -85,15 +98,20 @@ def parse_queries(text: str, dialect: Dialect, place: str) -> Iterator[Query]:
             )
         signature = made.__signature__
         params = frozenset(signature.parameters if signature else ()) - {"self"}
-        if "owner" not in params:
+        if of_an_owner and "owner" not in params:
             raise ValueError(f"{place}: query {name} does not mention :owner; every query is of one owner")
+        if not of_an_owner and "owner" in params:
+            raise ValueError(f"{place}: query {name} mentions :owner; put it with the queries of owners")
         yield Query(name=name, kind=kind, sql=made.sql, params=params)
 
 
 def _texts(dialect: Dialect) -> Iterator[tuple[str, str]]:
-    for folder in ("common", dialect):
-        for file in sorted(
-            (files("gieok.adapters.sql") / "queries" / folder).iterdir(), key=lambda file: file.name
-        ):
-            if file.name.endswith(".sql"):
-                yield f"queries/{folder}/{file.name}", file.read_text(encoding="utf-8")
+    yield from _files("common")
+    yield from _files(dialect)
+
+
+def _files(folder: str) -> Iterator[tuple[str, str]]:
+    place = files("gieok.adapters.sql").joinpath("queries", *folder.split("/"))
+    for file in sorted(place.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".sql"):
+            yield f"queries/{folder}/{file.name}", file.read_text(encoding="utf-8")

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from gieok.adapters.sql.canon import SqlFactStore, SqlPersonaStore
+from gieok.adapters.sql.companion import SqlCompanionStore
+from gieok.adapters.sql.companion_moments import SqlMomentStore
 from gieok.adapters.sql.database import Database, Tx
+from gieok.adapters.sql.decisions import SqlDecisionStore
+from gieok.adapters.sql.evidence import SqlAnchorStore, SqlEvidenceStore
+from gieok.adapters.sql.impact import SqlDecisionGraph
+from gieok.adapters.sql.jobs import SqlJobStore
+from gieok.adapters.sql.messages import SqlMessageStore
+from gieok.adapters.sql.relations import SqlRelationStore
 from gieok.adapters.sql.sessions import SqlSessionStore
 from gieok.adapters.sql.turns import SqlMemoryStore
 from gieok.engine import Write
@@ -15,6 +24,14 @@ from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Vault
 
 T = TypeVar("T")
+
+
+class Sealed(Protocol):
+    """A store whose rows can be sealed under a new key, some at a time."""
+
+    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
+        """Seal the next rows anew. Returns how many, and where to go on, or None at the end."""
+        ...
 
 
 class SqlRooms:
@@ -31,6 +48,61 @@ class SqlRooms:
     @property
     def sessions(self) -> SqlSessionStore:
         return SqlSessionStore(self._tx)
+
+    @property
+    def messages(self) -> SqlMessageStore:
+        return SqlMessageStore(self._tx, self._keys)
+
+    @property
+    def jobs(self) -> SqlJobStore:
+        return SqlJobStore(self._tx)
+
+    @property
+    def companion(self) -> SqlCompanionStore:
+        return SqlCompanionStore(self._tx, self._keys)
+
+    @property
+    def personas(self) -> SqlPersonaStore:
+        return SqlPersonaStore(self._tx, self._keys)
+
+    @property
+    def facts(self) -> SqlFactStore:
+        return SqlFactStore(self._tx, self._keys)
+
+    @property
+    def decisions(self) -> SqlDecisionStore:
+        return SqlDecisionStore(self._tx, self._keys)
+
+    @property
+    def relations(self) -> SqlRelationStore:
+        return SqlRelationStore(self._tx)
+
+    @property
+    def graph(self) -> SqlDecisionGraph:
+        return SqlDecisionGraph(self._tx, self._keys)
+
+    @property
+    def evidence(self) -> SqlEvidenceStore:
+        return SqlEvidenceStore(self._tx, self._keys)
+
+    @property
+    def anchors(self) -> SqlAnchorStore:
+        return SqlAnchorStore(self._tx, self._keys)
+
+    @property
+    def sealed(self) -> Sequence[Sealed]:
+        """Every store with sealed rows. A new key is not in force before all of them are sealed anew."""
+        return (
+            self.turns,
+            self.messages,
+            self.personas,
+            self.facts,
+            self.decisions,
+            self.evidence,
+            self.anchors,
+            self.companion,
+            SqlMomentStore(self._tx, self._keys),
+        )
 
 
 class OwnerScope:

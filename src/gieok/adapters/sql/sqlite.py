@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import apsw
 
@@ -19,12 +19,14 @@ from gieok.adapters.sql.database import (
     Limits,
     Row,
     Session,
+    SystemTx,
     Tx,
     Value,
+    across_owners,
     scoped,
 )
 from gieok.adapters.sql.migrations import Migration, load_migrations, pending
-from gieok.adapters.sql.queries import Dialect, load_queries
+from gieok.adapters.sql.queries import Dialect, load_queries, load_system_queries
 from gieok.adapters.sql.sqlite_errors import explain
 from gieok.adapters.sql.units import Crew, Unit
 from gieok.errors import StoreUnavailable
@@ -33,6 +35,7 @@ T = TypeVar("T")
 
 _GET_META = "SELECT value FROM meta WHERE key = :key"
 _SET_META = "INSERT INTO meta VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+_LISTS = (list, tuple)
 _SYNCHRONOUS: tuple[str, ...] = ("off", "normal", "full", "extra")
 
 
@@ -55,7 +58,7 @@ class SqliteSession:
         self.connection.executemany(sql, [_bind(row) for row in rows])
 
     def begin(self, sql: str) -> None:
-        """Open a transaction. One that could not be ended before ends now, or the connection were lost for good."""
+        """Open a transaction. One that could not be ended before ends now: a connection is not given up."""
         self.roll_back()
         self.control(sql)
 
@@ -69,10 +72,9 @@ class SqliteSession:
             self.connection.execute("ROLLBACK")
 
 
-def _bind(params: Mapping[str, Value]) -> dict[str, Any]:
-    return {
-        name: _json(value) if isinstance(value, list | tuple) else value for name, value in params.items()
-    }
+def _bind(params: Mapping[str, Value]) -> Mapping[str, Value]:
+    lists = {name: _json(value) for name, value in params.items() if isinstance(value, _LISTS)}
+    return {**params, **lists} if lists else params
 
 
 def _json(values: Sequence[int] | Sequence[str] | Sequence[bytes]) -> str:
@@ -125,6 +127,10 @@ class SqliteDatabase:
 
     async def write(self, owner: str, work: Callable[[Tx], T]) -> T:
         return await self._writer.do(owner, scoped(owner, work, self._queries), writes=True)
+
+    async def system(self, work: Callable[[SystemTx], T]) -> T:
+        crossing = across_owners(work, load_system_queries("sqlite"))
+        return await self._writer.do(None, crossing, writes=True)
 
     async def get_meta(self, key: str) -> str | None:
         rows = await self._readers.do(
@@ -209,16 +215,23 @@ def commit_together(session: SqliteSession, units: list[Unit[object]]) -> None:
     """Run each unit in a savepoint of its own and sync once for all. Nobody is answered before the commit.
 
     A unit that fails is undone alone. A failing commit, or a transaction that SQLite itself has ended, fails
-    every unit of the batch.
+    every unit of the batch. A single unit needs no savepoint, which would cost it a tenth of its time.
     """
+    run = _run_alone if len(units) == 1 else _run_in_savepoint
     try:
         session.begin("BEGIN IMMEDIATE")
         for unit in units:
-            _run_in_savepoint(session, unit)
+            run(session, unit)
         session.control("COMMIT")
     except BaseException:
         session.roll_back()
         raise
+
+
+def _run_alone(session: SqliteSession, unit: Unit[object]) -> None:
+    unit.run(session)
+    if unit.error is not None:
+        raise unit.error
 
 
 def _run_in_savepoint(session: SqliteSession, unit: Unit[object]) -> None:

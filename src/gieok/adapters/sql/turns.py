@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import insort
 from collections.abc import Iterable, Iterator
 from uuid import UUID
 
@@ -60,9 +61,8 @@ class SqlMemoryStore:
         rows = self._tx.all("search_turn_memories", tokens=tokens, top_k=top_k) if tokens else []
         found = [self._recall(session_ref, *row) for row in rows]
         if len(found) < top_k:
-            found += self._search_parts(
-                session_ref, query, top_k - len(found), {memory.id for memory in found}
-            )
+            known = {memory.id.bytes for memory in found}
+            found += self._search_parts(session_ref, query, top_k - len(found), known)
         return found
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
@@ -79,27 +79,29 @@ class SqlMemoryStore:
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
     def _search_parts(
-        self, session_ref: str, query: str, top_k: int, known: set[UUID]
+        self, session_ref: str, query: str, top_k: int, known: set[bytes]
     ) -> list[RecalledMemory]:
         """Memories whose keywords only begin like a word of the query.
 
-        A posting says that the first letters agree; whether the whole word of the query does, only the opened
-        keywords can say.
+        A posting says which keyword has the same first letters; whether it begins with the whole word of the
+        query, only the opened keyword can say. As few are opened as that takes.
         """
         stems = query_stems(query)
         if not stems:
             return []
         tokens = list(self._stem_tokens(session_ref, stems))
-        ranked: list[tuple[int, int, bytes, Row]] = []
-        for row in self._tx.all("list_turn_candidates", tokens=tokens):
-            identity, at = row[0], row[1]
-            if UUID(bytes=identity) in known:
+        best: list[tuple[int, int, bytes, Row]] = []
+        for *memory, sealed, numbers in self._tx.all("list_turn_candidates", tokens=tokens):
+            identity, at = memory[0], memory[1]
+            hopeful = numbers.split(",")
+            if len(best) >= top_k and best[top_k - 1] < (-len(hopeful), -at, identity):
+                break  # the most hopeful come first: none that is left can do better
+            if identity in known:
                 continue
-            matched = sum(matches_part(keyword, stems) for keyword in self._open_keywords(row))
+            matched = sum(matches_part(word, stems) for word in self._keywords(identity, sealed, hopeful))
             if matched:
-                ranked.append((-matched, -at, identity, row[:4]))
-        ranked.sort(key=lambda entry: entry[:3])
-        return [self._recall(session_ref, *row) for *_, row in ranked[:top_k]]
+                insort(best, (-matched, -at, identity, tuple(memory)))
+        return [self._recall(session_ref, *memory) for *_, memory in best[:top_k]]
 
     def _keyword_tokens(self, session_ref: str, keyword: str) -> set[int]:
         return {
@@ -121,19 +123,17 @@ class SqlMemoryStore:
     ) -> RecalledMemory:
         memory_id = UUID(bytes=identity)
         if summary is None or stored_ref != session_ref:
-            raise StoreDamaged(
-                f"turn memory {memory_id} is in the index but not in its session; restore a backup"
-            )
+            raise _not_where_indexed(memory_id)
         text = self._open("summary", memory_id, summary).decode()
         return RecalledMemory(id=memory_id, summary=text, timestamp=from_micros(at))
 
-    def _open_keywords(self, row: Row) -> list[str]:
-        memory_id = UUID(bytes=row[0])
-        if row[4] is None:
-            raise StoreDamaged(
-                f"turn memory {memory_id} is in the index but not in its session; restore a backup"
-            )
-        return json.loads(self._open("keywords", memory_id, row[4]))
+    def _keywords(self, identity: bytes, sealed: bytes | None, numbers: Iterable[str]) -> list[str]:
+        memory_id = UUID(bytes=identity)
+        keywords: list[str] = json.loads(self._open("keywords", memory_id, sealed)) if sealed else []
+        wanted = [int(number) for number in numbers]
+        if max(wanted) >= len(keywords):
+            raise _not_where_indexed(memory_id)
+        return [keywords[number] for number in wanted]
 
     def _seal(self, column: str, row: UUID, text: str) -> bytes:
         return self._keys.seal(_place(column, row), text.encode())
@@ -144,3 +144,7 @@ class SqlMemoryStore:
 
 def _place(column: str, row: UUID) -> Place:
     return Place("turn_memories", column, str(row))
+
+
+def _not_where_indexed(memory_id: UUID) -> StoreDamaged:
+    return StoreDamaged(f"turn memory {memory_id} is in the index but not in its session; restore a backup")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gieok import __version__
-from gieok.interfaces.cli import db, demo, doctor, keys, plan
+from gieok.interfaces.cli import db, decision, demo, doctor, keys, plan
 from gieok.interfaces.cli.program import Program
 
 
@@ -18,5 +18,5 @@ def main() -> None:
     """
 
 
-for command in (db.db, demo.demo, doctor.doctor, keys.keys, plan.plan):
+for command in (db.db, decision.decision, demo.demo, doctor.doctor, keys.keys, plan.plan):
     main.add_command(command)

@@ -6,11 +6,10 @@ from datetime import datetime
 from typing import Literal
 
 from gieok.engine import Data
+from gieok.memory.fields import Language
 
-Language = Literal["ko", "en"]
 
-
-class Persona(Data):
+class Persona(Data, from_attributes=True):
     """Who speaks. Fixed by its author; no conversation changes it."""
 
     name: str
@@ -18,7 +17,7 @@ class Persona(Data):
     system_prompt: str
 
 
-class StateFact(Data):
+class StateFact(Data, from_attributes=True):
     """One line of the current state (canon)."""
 
     category: str
@@ -33,7 +32,7 @@ class ContextMemory(Data, from_attributes=True):
     timestamp: datetime
 
 
-class Message(Data):
+class Message(Data, from_attributes=True):
     """One message of the conversation."""
 
     role: Literal["user", "assistant"]

@@ -25,9 +25,13 @@ class SelectMetadata(Data):
 
 class SelectInputs(Data):
     persona: Persona
-    state: tuple[StateFact, ...]
-    recent_messages: tuple[Message, ...]
-    memories: tuple[ContextMemory, ...]
+    state: tuple[StateFact, ...] = ()
+    recent_messages: tuple[Message, ...] = ()
+    client_messages: tuple[Message, ...] = ()
+    """From a client that keeps its own window; they stand in for the messages that were kept here."""
+    memories: tuple[ContextMemory, ...] = ()
+    recalled: tuple[ContextMemory, ...] = ()
+    """From other sessions; they follow what this session itself remembers."""
 
 
 class Selected(Data):
@@ -41,10 +45,11 @@ class ContextSelect(Step[SelectMetadata, SelectInputs, Selected]):
     stages = frozenset({Stage.CONTEXT_SELECT})
 
     async def run(self, metadata: SelectMetadata, inputs: SelectInputs, context: StepContext) -> Selected:
-        keep = len(inputs.recent_messages) - metadata.recent_messages
-        recent = inputs.recent_messages[max(keep, 0) :]
-        chosen = Context(persona=inputs.persona, state=inputs.state, memories=inputs.memories, recent=recent)
-        context.note("memories", len(inputs.memories))
+        window = inputs.client_messages or inputs.recent_messages
+        recent = window[max(len(window) - metadata.recent_messages, 0) :]
+        memories = inputs.memories + tuple(each for each in inputs.recalled if each not in inputs.memories)
+        chosen = Context(persona=inputs.persona, state=inputs.state, memories=memories, recent=recent)
+        context.note("memories", len(memories))
         context.note("recentMessages", len(recent))
         return Selected(context=chosen)
 
@@ -84,6 +89,8 @@ class CallInputs(Data):
 
 class Answer(Data):
     text: str
+    input_tokens: int
+    output_tokens: int
 
 
 class LLMCall(Step[NoData, CallInputs, Answer]):
@@ -99,4 +106,4 @@ class LLMCall(Step[NoData, CallInputs, Answer]):
         reply = await self._model.reply(inputs.prompt, lambda piece: context.emit("token", piece))
         context.note("inputTokens", reply.input_tokens)
         context.note("outputTokens", reply.output_tokens)
-        return Answer(text=reply.text)
+        return Answer(text=reply.text, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)

@@ -1,1 +1,1 @@
-"""Which plan a session last ran, so that it cannot be resumed under another by accident."""
+"""Sessions: their state, the log of what was said in them, and what of it waits to be summarised."""

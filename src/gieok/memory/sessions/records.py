@@ -1,19 +1,87 @@
-"""What is known of a session. Its content is elsewhere; this is only its state."""
+"""A session, the messages that were said in it, and how far they are summarised."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, StringConstraints
 
 from gieok.engine import Data
+from gieok.memory.fields import SessionRef, Timestamp, storable
+from gieok.refs import check_ref
+
+MAX_MESSAGE_CHARS = 20_000
+MAX_MESSAGES = 200
+"""How many messages may be saved at once."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class SessionState(Data):
-    """A session that has run at least one cycle."""
+def _not_ancient(value: datetime) -> datetime:
+    if value < _EPOCH:
+        raise ValueError("must not be before 1970")
+    return value
+
+
+PersonaId = Annotated[str, AfterValidator(lambda value: check_ref(value, "personaId"))]
+MessageId = Annotated[str, AfterValidator(lambda value: check_ref(value, "messageId"))]
+PlanHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Role = Literal["user", "assistant"]
+AccountPlan = Literal["free", "premium"]
+"""What the user pays for; it decides how many memories stay active."""
+
+
+class ChatMessage(Data):
+    """One message as it was said."""
+
+    id: MessageId
+    role: Role
+    content: Annotated[
+        str, StringConstraints(min_length=1, max_length=MAX_MESSAGE_CHARS), AfterValidator(storable)
+    ]
+    timestamp: Annotated[Timestamp, AfterValidator(_not_ancient)]
+
+
+class Session(Data):
+    """A session as it stands. `ended_at` is None while it is open."""
 
     session_ref: str
+    persona_id: str | None
+    """None where the session began under a plan that keeps no messages."""
+    account_plan: AccountPlan
     last_execution_plan_hash: str
     started_at: datetime
     last_activity_at: datetime
+    ended_at: datetime | None
+    message_count: int
+    claimed_count: int
+    """Messages that a summary covers or is queued for: always the oldest ones."""
+    summarized_count: int
+    """Messages that a memory covers."""
+
+
+class SessionStart(Data):
+    """What a session begins with."""
+
+    session_ref: SessionRef
+    persona_id: PersonaId
+    account_plan: AccountPlan
+    plan_hash: PlanHash
+
+
+class Appended(Data):
+    """What saving messages came to. Messages that were there already are not counted as added."""
+
+    added: int
+    message_count: int
+
+
+class MessageRange(Data):
+    """Messages of a session by their numbers, both ends included. The first message has number 1."""
+
+    first: int
+    last: int
 
 
 class PlanMove(Data):

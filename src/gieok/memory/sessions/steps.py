@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import AfterValidator, StringConstraints
-
 from gieok.engine import Data, NoData, Stage, Step, StepContext
-from gieok.errors import PlanHashMismatch
+from gieok.memory.fields import SessionRef
 from gieok.memory.reader import Reader
+from gieok.memory.sessions.records import AccountPlan, PersonaId, PlanHash
+from gieok.memory.sessions.rules import check_resumable
 from gieok.memory.sessions.store import SessionRooms
-from gieok.refs import check_ref
-
-SessionRef = Annotated[str, AfterValidator(lambda value: check_ref(value, "sessionRef"))]
-PlanHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class SessionInputs(Data):
     session_ref: SessionRef
+    persona_id: PersonaId | None = None
 
 
 class Resumed(Data):
     known: bool
+    message_count: int
 
 
 class ResumeSession(Step[NoData, SessionInputs, Resumed]):
-    """Fails the cycle at once where the session last ran another plan."""
+    """Fails the cycle at once where the session has ended, or last ran another plan or persona."""
 
     type = "ResumeSession"
     stages = frozenset({Stage.CONTEXT_SELECT})
@@ -35,23 +31,38 @@ class ResumeSession(Step[NoData, SessionInputs, Resumed]):
 
     async def run(self, metadata: NoData, inputs: SessionInputs, context: StepContext) -> Resumed:
         session = await self._rooms.read(lambda rooms: rooms.sessions.get(inputs.session_ref))
-        if session and session.last_execution_plan_hash != context.plan_hash:
-            raise PlanHashMismatch(session.last_execution_plan_hash, context.plan_hash)
-        return Resumed(known=session is not None)
+        if session is None:
+            return Resumed(known=False, message_count=0)
+        check_resumable(session, context.plan_hash, inputs.persona_id)
+        return Resumed(known=True, message_count=session.message_count)
 
 
-class RememberPlan(Step[NoData, SessionInputs, NoData]):
+class RememberInputs(SessionInputs):
+    account_plan: AccountPlan | None = None
+
+
+class Remembered(Data):
+    session_ref: SessionRef
+
+
+class RememberPlan(Step[NoData, RememberInputs, Remembered]):
     """Records, with everything else of the cycle, which plan the session ran and when."""
 
     type = "RememberPlan"
     stages = frozenset({Stage.PERSIST})
 
-    async def run(self, metadata: NoData, inputs: SessionInputs, context: StepContext) -> NoData:
+    async def run(self, metadata: NoData, inputs: RememberInputs, context: StepContext) -> Remembered:
         def remember(rooms: SessionRooms) -> None:
-            rooms.sessions.remember(inputs.session_ref, context.plan_hash, context.now)
+            rooms.sessions.remember(
+                inputs.session_ref,
+                context.plan_hash,
+                context.now,
+                persona_id=inputs.persona_id,
+                account_plan=inputs.account_plan,
+            )
 
         context.stage_write(remember)
-        return NoData()
+        return Remembered(session_ref=inputs.session_ref)
 
 
 class MoveInputs(Data):

@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 
-from gieok.app import TURN_PLAN, Gieok, Model, TurnResult, offline_model
+from gieok.adapters.models.offline import OfflineModel
+from gieok.app import TURN_PLAN, Gieok, Model, TurnResult
 from gieok.engine import ExecutionPlan, StepEvent, make_plan
 from gieok.errors import ModelUnavailable, PlanHashMismatch, StepFailed
 from gieok.interfaces.cli.demo.disk import Scan, StoredRow, count_rows, newest_row, scan
 from gieok.interfaces.cli.demo.story import Story
-from gieok.memory.conversation.records import Message, Persona, Prompt, Reply
+from gieok.memory.conversation.records import Message, Persona
 from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.plans import load_plan
 from gieok.settings import Settings
@@ -79,14 +80,8 @@ class Performance:
     changed: ChangedPlan
 
 
-class Unsummarised:
+class Unsummarised(OfflineModel):
     """A model that answers and then cannot summarise, as when a connection breaks half-way."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:
-        return await self._model.reply(prompt, emit)
 
     async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
         raise ModelUnavailable("the summariser did not answer (this demo cut it off)")
@@ -147,7 +142,7 @@ class _Scene:
     async def lose_a_turn(self, after: Exchange) -> LostTurn:
         heard: list[str] = []
         later = self._story.second_day + timedelta(minutes=1)
-        async with await self._open(later, model=Unsummarised(offline_model())) as gieok:
+        async with await self._open(later, model=Unsummarised()) as gieok:
             before = count_rows(self._database)
             message = self._story.lost_line
             try:

@@ -11,7 +11,9 @@ VALUES (:owner, :key_generation, :created_at)
 ON CONFLICT (owner) DO NOTHING;
 
 -- name: set_owner_key_generation(owner, key_generation)!
-UPDATE owners SET key_generation = :key_generation WHERE owner = :owner AND erased_at IS NULL;
+-- Never back: of two rotations at once, the later key counts.
+UPDATE owners SET key_generation = :key_generation
+WHERE owner = :owner AND erased_at IS NULL AND key_generation <= :key_generation;
 
 -- name: mark_owner_erased(owner, erased_at, created_at)!
 -- Also for an owner without a row, so that a first write that is under way finds it. The first erasure keeps its time.

@@ -1,20 +1,36 @@
--- Sessions: their plan and their activity.
+-- Sessions: their plan, their activity, and how far they are summarised.
 
 -- name: get_session(owner, session_ref)^
-SELECT last_plan_hash, started_at, last_activity_at
+SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
+       message_count, claimed_count, summarized_count
 FROM sessions
 WHERE owner = :owner AND session_ref = :session_ref;
 
--- name: remember_session(owner, session_ref, plan_hash, at)!
--- 0 rows when the session ran another plan meanwhile.
-INSERT INTO sessions (owner, session_ref, last_plan_hash, started_at, last_activity_at)
-VALUES (:owner, :session_ref, :plan_hash, :at, :at)
-ON CONFLICT (owner, session_ref) DO UPDATE
-SET last_activity_at = CASE
-    WHEN excluded.last_activity_at > sessions.last_activity_at THEN excluded.last_activity_at
-    ELSE sessions.last_activity_at
-END
-WHERE sessions.last_plan_hash = excluded.last_plan_hash;
+-- name: start_session(owner, session_ref, persona_id, account_plan, plan_hash, at)!
+-- 0 rows when the name is taken.
+INSERT INTO sessions (owner, session_ref, persona_id, account_plan, last_plan_hash, started_at, last_activity_at)
+VALUES (:owner, :session_ref, :persona_id, :account_plan, :plan_hash, :at, :at)
+ON CONFLICT (owner, session_ref) DO NOTHING;
+
+-- name: use_session(owner, session_ref, persona_id, account_plan, at)!
+-- The session was used at this time; it is never used earlier than it was before. NULL changes nothing.
+UPDATE sessions
+SET persona_id = coalesce(persona_id, :persona_id),
+    account_plan = coalesce(:account_plan, account_plan),
+    last_activity_at = CASE WHEN last_activity_at < :at THEN :at ELSE last_activity_at END
+WHERE owner = :owner AND session_ref = :session_ref;
+
+-- name: end_session(owner, session_ref, at)!
+UPDATE sessions SET ended_at = :at
+WHERE owner = :owner AND session_ref = :session_ref AND ended_at IS NULL;
+
+-- name: claim_session_messages(owner, session_ref, last)!
+UPDATE sessions SET claimed_count = :last
+WHERE owner = :owner AND session_ref = :session_ref;
+
+-- name: cover_session_messages(owner, session_ref, count)!
+UPDATE sessions SET summarized_count = summarized_count + :count
+WHERE owner = :owner AND session_ref = :session_ref;
 
 -- name: move_session(owner, session_ref, plan_hash)!
 UPDATE sessions SET last_plan_hash = :plan_hash

@@ -16,11 +16,14 @@ LEFT JOIN turn_memories AS memory ON memory.owner = :owner AND memory.id = found
 ORDER BY found.matched DESC, found.at DESC, found.id;
 
 -- name: list_turn_candidates(owner, tokens)
--- Every memory with a posting for any of the tokens, for a closer look at its keywords.
-SELECT found.id, found.at, memory.session_ref, memory.summary, memory.keywords
+-- The memories with a posting for any of the tokens and the numbers of those keywords, for a closer look at
+-- them: those with the most such keywords first, then the newest.
+SELECT found.id, found.at, memory.session_ref, memory.summary, memory.keywords, found.numbers
 FROM (
-    SELECT DISTINCT id, at
+    SELECT id, at, group_concat(DISTINCT keyword) AS numbers, count(DISTINCT keyword) AS hopeful
     FROM turn_memory_index
     WHERE owner = :owner AND token IN (SELECT value FROM json_each(:tokens))
+    GROUP BY at, id
 ) AS found
-LEFT JOIN turn_memories AS memory ON memory.owner = :owner AND memory.id = found.id AND memory.at = found.at;
+LEFT JOIN turn_memories AS memory ON memory.owner = :owner AND memory.id = found.id AND memory.at = found.at
+ORDER BY found.hopeful DESC, found.at DESC, found.id;

@@ -1,0 +1,210 @@
+"""Companion memory: beginning a conversation and selecting a turn's context, in a small file and a large one.
+
+The small file holds one user's 1,000 memories and nothing else. In the large one the same user has 10,000 of
+1,000,000: what is measured must not grow with either number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from uuid import uuid4
+
+from bench.rounds import Timings, Work, interleaved
+from bench.table import Row, Table, at_most, millis
+from bench.turns.filler import settle
+from bench.turns.saving import OWNER, open_at, scope_of
+from bench.turns.words import Words
+from gieok import Gieok
+from gieok.adapters.sql import sqlite_file
+from gieok.adapters.sql.scope import SqlRooms
+from gieok.engine import ExecutionPlan, make_plan
+from gieok.memory.canon.records import PersonaDraft
+from gieok.memory.companion.records import Emotion, Memory
+from gieok.plans import read_plan
+
+PERSONA = "hana"
+GOAL = 1.5
+_START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+_HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
+_A_SESSION = 5
+_CHUNK = 10_000
+
+
+@dataclass(frozen=True)
+class Size:
+    """The user's memories in the small and in the large file, others' in the large one, queries, rounds."""
+
+    few: int
+    many: int
+    others: int
+    queries: int
+    rounds: int
+
+
+SHORT = Size(few=50, many=200, others=500, queries=2, rounds=2)
+LONG = Size(few=1_000, many=10_000, others=990_000, queries=30, rounds=15)
+
+
+async def run(*, short: bool) -> list[Table]:
+    """Files are made where temporary files go; set TMPDIR to measure another disk."""
+    size = SHORT if short else LONG
+    with TemporaryDirectory(prefix="gieok-bench-") as place:
+        return [await measure(Path(place) / "data", size)]
+
+
+async def measure(folder: Path, size: Size) -> Table:
+    words = Words()
+    async with (
+        await open_at(f"sqlite:///{folder}/small.db", folder) as small,
+        await open_at(f"sqlite:///{folder}/large.db", folder) as large,
+    ):
+        await _save(small, words, size.few)
+        await _save(large, words, size.many)
+        _fill(folder / "large.db", size.others)
+        for name in ("small", "large"):
+            settle(folder / f"{name}.db")
+        messages = {"a message": words.messages(size.queries), **words.queries(size.queries)}
+        contestants: dict[str, Work] = {}
+        for name, gieok in (("small", small), ("large", large)):
+            contestants[f"load/{name}"] = _loads(gieok, size.queries)
+            for kind, texts in messages.items():
+                contestants[f"{kind}/{name}"] = _selections(gieok, texts)
+        timings = await interleaved(size.rounds, contestants)
+    rows = [_row(timings, "load", "the five memories of a new conversation", size)]
+    rows += [_row(timings, kind, f"context of a turn, {kind}", size) for kind in messages]
+    everything = size.many + size.others
+    return Table(f"Companion memory of a user with {size.many:,} among {everything:,} memories", rows)
+
+
+def selection_plan() -> ExecutionPlan:
+    """The first stage of a chat turn, and nothing after it."""
+    document = json.loads(read_plan("chat_turn"))
+    steps = [step for step in document["steps"] if step["stage"] == "ContextSelect"]
+    sources = {source for step in steps for source in step["inputs"].values()}
+    request = [name for name in document["request"] if f"request.{name}" in sources]
+    return make_plan({"name": "select_context", "version": 1, "request": request, "steps": steps})
+
+
+def _loads(gieok: Gieok, count: int) -> Work:
+    companion = gieok.user(OWNER).companion
+
+    async def work() -> float:
+        started = perf_counter()
+        for _ in range(count):
+            await companion.load(PERSONA)
+        return (perf_counter() - started) / count
+
+    return work
+
+
+def _selections(gieok: Gieok, texts: Sequence[str]) -> Work:
+    scope, plan = scope_of(gieok), gieok.check(selection_plan())
+    rest = {"sessionRef": "now", "personaId": PERSONA, "recentMessages": ()}
+
+    async def work() -> float:
+        started = perf_counter()
+        for text in texts:
+            await gieok.engine.run(plan, scope, {**rest, "message": text})
+        return (perf_counter() - started) / len(texts)
+
+    return work
+
+
+async def _save(gieok: Gieok, words: Words, count: int) -> None:
+    await gieok.user(OWNER).personas.create(_HANA, persona_id=PERSONA)
+    memories = _memories(words, count)
+
+    def save(rooms: SqlRooms) -> None:
+        for memory in memories:
+            rooms.companion.save(memory)
+
+    await scope_of(gieok).write(save)
+
+
+def _memories(words: Words, count: int) -> Iterator[Memory]:
+    """Some summaries a session, an hour apart, with as many words as a summary has."""
+    for number in range(count):
+        at = _START - timedelta(hours=count - number)
+        yield Memory(
+            id=uuid4(),
+            persona_id=PERSONA,
+            session_ref=f"s{number // _A_SESSION}",
+            summary=" ".join(words.draw(16)),
+            topics=tuple(words.draw(2)),
+            emotion=Emotion.CALM,
+            importance=1 + number % 10,
+            tags=(),
+            speaker=None,
+            origin="summary",
+            created_at=at,
+            occurred_at=at,
+            archived_at=None,
+            version=1,
+        )
+
+
+_FILLERS = (
+    """
+    INSERT INTO owners (owner, key_generation, created_at) VALUES (:owner, 1, '2026-01-05')
+    """,
+    """
+    INSERT INTO persona_memory_configs
+        (owner, persona_id, recall, last_number, active, archived, words_active, words_archived)
+    VALUES (:owner, 'hana', 1, :count, :count, 0, 18 * :count, 0)
+    """,
+    """
+    WITH RECURSIVE
+    numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < :count)
+    INSERT INTO memories
+        (owner, id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, version,
+         topic_token, words, terms, content)
+    SELECT
+        :owner, randomblob(16), 'hana', number, 's' || (number / 5), 1, 1 + number % 10,
+        1767600000000000 + number, 1767600000000000 + number, 1, random(), 18, randomblob(180),
+        randomblob(300)
+    FROM numbers
+    """,
+    """
+    WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 18)
+    INSERT INTO memory_postings (owner, token, archived, number)
+    SELECT owner, random() % 4000 AS token, 0, memories.number FROM memories CROSS JOIN numbers
+    WHERE owner = :owner
+    ORDER BY token, memories.number DESC
+    ON CONFLICT DO NOTHING
+    """,
+    """
+    INSERT INTO memory_terms (owner, token, archived, memories)
+    SELECT owner, token, 0, count(*) FROM memory_postings WHERE owner = :owner GROUP BY token
+    """,
+)
+
+
+def _fill(file: Path, count: int) -> None:
+    """Other people's memories, of the usual size, that nobody will open."""
+    connection = sqlite_file.connect(file, lock_seconds=30.0)
+    connection.pragma("synchronous", "off")
+    for number, left in enumerate(range(count, 0, -_CHUNK)):
+        scope = {"owner": f"filler-{number}", "count": min(left, _CHUNK)}
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in _FILLERS:
+            connection.execute(statement, scope)
+        connection.execute("COMMIT")
+    connection.close()
+
+
+def _row(timings: Timings, kind: str, what: str, size: Size) -> Row:
+    ratio = timings.ratio(f"{kind}/large", f"{kind}/small")
+    return Row(
+        what,
+        millis(timings.of(f"{kind}/large")),
+        f"a file of {size.few:,}",
+        millis(timings.of(f"{kind}/small")),
+        ratio,
+        at_most(ratio, GOAL),
+    )

@@ -1,0 +1,81 @@
+"""What a benchmark gives: rows that say what was compared with what, how it came out and what was wanted."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_HEADER = ("measured", "figure", "compared with", "its figure", "ratio", "goal", "reached")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A bound that was agreed, and whether this run kept it."""
+
+    text: str
+    reached: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison. `ratio` is ours to the other's, in whatever unit the figures have."""
+
+    what: str
+    figure: str
+    against: str
+    its_figure: str
+    ratio: float
+    goal: Goal | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of one benchmark under the conditions that they share."""
+
+    title: str
+    rows: Sequence[Row]
+
+
+def at_least(value: float, bound: float, unit: str = "×") -> Goal:
+    return Goal(f"≥ {bound:g}{unit}", value >= bound)
+
+
+def at_most(value: float, bound: float, unit: str = "×") -> Goal:
+    return Goal(f"≤ {bound:g}{unit}", value <= bound)
+
+
+def rate(seconds: float) -> str:
+    """Seconds an operation, as operations a second."""
+    return f"{1 / seconds:,.0f} /s"
+
+
+def micros(seconds: float) -> str:
+    return f"{seconds * 1e6:,.0f} µs"
+
+
+def millis(seconds: float) -> str:
+    return f"{seconds * 1e3:,.1f} ms"
+
+
+def render(table: Table) -> str:
+    """The table as Markdown that also reads well in a terminal."""
+    lines = [_HEADER, *(_cells(row) for row in table.rows)]
+    widths = [max(_width(line[column]) for line in lines) for column in range(len(_HEADER))]
+    rule = "|".join("-" * (width + 2) for width in widths)
+    head, *body = ("| " + " | ".join(map(_padded, line, widths)) + " |" for line in lines)
+    return "\n".join((f"### {table.title}", "", head, f"|{rule}|", *body, ""))
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    goal = (row.goal.text, "yes" if row.goal.reached else "NO") if row.goal else ("", "")
+    return (row.what, row.figure, row.against, row.its_figure, f"{row.ratio:.2f}×", *goal)
+
+
+def _padded(cell: str, width: int) -> str:
+    return cell + " " * (width - _width(cell))
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal: a Hangul syllable takes two."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

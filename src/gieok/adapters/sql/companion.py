@@ -1,0 +1,242 @@
+"""Companion memory in SQL: sealed rows, exact counts, and an index that is changed with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from gieok.adapters.sql.clock import to_micros
+from gieok.adapters.sql.companion_index import (
+    Posting,
+    SqlMemoryIndex,
+    add_posting,
+    pack_terms,
+    remove_posting,
+)
+from gieok.adapters.sql.companion_moments import SqlMomentStore
+from gieok.adapters.sql.companion_rows import (
+    memory_columns,
+    open_memory,
+    reseal_memory,
+    seal_memory,
+)
+from gieok.adapters.sql.database import Row, Tx
+from gieok.errors import Conflict, NotFound
+from gieok.memory.companion.records import (
+    DEFAULT_CONFIG,
+    EmotionalMoment,
+    Memory,
+    MemoryConfig,
+    MemoryCounts,
+    MemoryPage,
+)
+from gieok.memory.companion.rules import Standing, check_page, memory_terms, topic_set
+from gieok.memory.companion.store import Shelf
+from gieok.refs import check_ref
+from gieok.vault import OwnerKeys
+
+
+class SqlCompanionStore:
+    """Companion memory of one owner inside one transaction."""
+
+    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+        self._tx = tx
+        self._keys = keys
+        self._moments = SqlMomentStore(tx, keys)
+
+    def hold(self, persona_id: str) -> MemoryConfig:
+        recall, active_limit, _ = self._hold(persona_id)
+        return MemoryConfig(recall=bool(recall), active_limit=active_limit)
+
+    def config(self, persona_id: str) -> MemoryConfig:
+        row = self._tx.one("get_memory_config", persona_id=_persona(persona_id))
+        return MemoryConfig(recall=bool(row[0]), active_limit=row[1]) if row else DEFAULT_CONFIG
+
+    def configure(self, persona_id: str, config: MemoryConfig) -> None:
+        self._hold(persona_id)
+        self._tx.run(
+            "set_memory_config",
+            persona_id=persona_id,
+            recall=int(config.recall),
+            active_limit=config.active_limit,
+        )
+
+    def counts(self, persona_id: str | None) -> MemoryCounts:
+        if persona_id is None:
+            row = self._tx.one("sum_memory_counts")
+        else:
+            row = self._tx.one("get_memory_counts", persona_id=_persona(persona_id))
+        return MemoryCounts(active=int(row[0]), archived=int(row[1])) if row else _NONE
+
+    def save(self, memory: Memory) -> None:
+        number = self._hold(memory.persona_id)[2] + 1
+        terms = memory_terms(memory)
+        packed = pack_terms(self._keys, memory.persona_id, terms)
+        columns = memory_columns(memory, number)
+        added = self._tx.run(
+            "add_memory",
+            **dict(zip(_COLUMNS, columns, strict=True)),
+            archived_at=None if memory.archived_at is None else to_micros(memory.archived_at),
+            version=memory.version,
+            topic_token=self._topic_token(memory),
+            words=len(terms),
+            terms=packed,
+            content=seal_memory(self._keys, memory, columns),
+        )
+        if not added:
+            raise Conflict(f"memory {memory.id} exists already")
+        posting = Posting(number, memory.archived_at is not None, len(terms), packed)
+        add_posting(self._tx, posting)
+        self._count(memory.persona_id, posting, 1, created=1)
+
+    def get(self, memory_id: UUID) -> Memory | None:
+        row = self._tx.one("get_memory", id=memory_id.bytes)
+        return open_memory(self._keys, row) if row else None
+
+    def replace(self, memory: Memory) -> None:
+        persona_id, before = self._posting(memory.id)
+        terms = memory_terms(memory)
+        packed = pack_terms(self._keys, persona_id, terms)
+        columns = memory_columns(memory, before.number)
+        replaced = self._tx.run(
+            "replace_memory",
+            id=memory.id.bytes,
+            origin=columns[4],
+            importance=memory.importance,
+            version=memory.version,
+            topic_token=self._topic_token(memory),
+            words=len(terms),
+            terms=packed,
+            content=seal_memory(self._keys, memory, columns),
+        )
+        if not replaced:
+            raise Conflict(f"memory {memory.id} was changed by someone else meanwhile; read it again")
+        after = before._replace(words=len(terms), terms=packed)
+        self._move(persona_id, before, after)
+
+    def archive(self, memory_id: UUID, at: datetime) -> None:
+        self._shelve(memory_id, at)
+
+    def restore(self, memory_id: UUID) -> None:
+        self._shelve(memory_id, None)
+
+    def delete(self, memory_id: UUID) -> None:
+        persona_id, posting = self._posting(memory_id)
+        self.delete_moment(memory_id)
+        remove_posting(self._tx, posting)
+        self._count(persona_id, posting, -1)
+        self._tx.run("remove_memory", id=memory_id.bytes)
+
+    def standing(self, memory_id: UUID) -> Standing:
+        row = self._tx.one("get_memory_standing", id=memory_id.bytes)
+        if row is None:
+            raise NotFound(f"there is no memory {memory_id}")
+        return _standing(row)
+
+    def standings(self, persona_id: str) -> list[Standing]:
+        rows = self._tx.all("list_memory_standings", persona_id=_persona(persona_id))
+        return [_standing(row) for row in rows]
+
+    def load(self, persona_id: str, limit: int) -> list[Memory]:
+        check_page(limit, 0)
+        rows = self._tx.all("load_memories", persona_id=_persona(persona_id), limit=limit)
+        return [open_memory(self._keys, row) for row in rows]
+
+    def list(self, persona_id: str | None, shelf: Shelf, limit: int, offset: int) -> MemoryPage:
+        check_page(limit, offset)
+        counts = self.counts(persona_id)
+        active, archived = int(shelf != "archived"), int(shelf != "active")
+        total = active * counts.active + archived * counts.archived
+        wanted = {"active": active, "archived": archived, "limit": limit, "offset": offset}
+        if persona_id is None:
+            rows = self._tx.all("list_memories", **wanted)
+        else:
+            rows = self._tx.all("list_memories_of_persona", persona_id=persona_id, **wanted)
+        memories = tuple(open_memory(self._keys, row) for row in rows)
+        return MemoryPage(memories=memories, total=total, has_more=offset + len(memories) < total)
+
+    def index(self, persona_id: str, *, include_archived: bool) -> SqlMemoryIndex:
+        return SqlMemoryIndex(self._tx, self._keys, _persona(persona_id), include_archived=include_archived)
+
+    def save_moment(self, moment: EmotionalMoment) -> None:
+        self._moments.save(moment)
+
+    def delete_moment(self, memory_id: UUID) -> None:
+        self._moments.delete(memory_id)
+
+    def moments(self, persona_id: str, limit: int, offset: int) -> Sequence[EmotionalMoment]:
+        return self._moments.list(persona_id, limit, offset)
+
+    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
+        """Seal the next memories by id under the current key. Returns how many, and where to go on."""
+        rows = self._tx.all("list_memory_seals", after=after, limit=limit)
+        for row in rows:
+            self._tx.run("replace_memory_seal", id=row[0], content=reseal_memory(self._keys, row))
+        return len(rows), rows[-1][0] if len(rows) == limit else None
+
+    def _hold(self, persona_id: str) -> Row:
+        held = self._tx.one("hold_memory_config", persona_id=_persona(persona_id))
+        if held is None:
+            self._tx.run("add_memory_config", persona_id=persona_id)
+            held = self._tx.one("hold_memory_config", persona_id=persona_id)
+        assert held is not None  # noqa: S101  it was added, here or by someone else, and is never removed
+        return held
+
+    def _posting(self, memory_id: UUID) -> tuple[str, Posting]:
+        row = self._tx.one("get_memory_index", id=memory_id.bytes)
+        if row is None:
+            raise NotFound(f"there is no memory {memory_id}")
+        persona_id, number, archived_at, words, terms = row
+        return persona_id, Posting(number, archived_at is not None, words, terms)
+
+    def _shelve(self, memory_id: UUID, at: datetime | None) -> None:
+        persona_id, before = self._posting(memory_id)
+        if before.is_archived == (at is not None):
+            return
+        self._tx.run("shelve_memory", id=memory_id.bytes, archived_at=None if at is None else to_micros(at))
+        self._move(persona_id, before, before._replace(is_archived=at is not None))
+
+    def _move(self, persona_id: str, before: Posting, after: Posting) -> None:
+        remove_posting(self._tx, before)
+        add_posting(self._tx, after)
+        self._count(persona_id, before, -1)
+        self._count(persona_id, after, 1)
+
+    def _count(self, persona_id: str, posting: Posting, sign: int, *, created: int = 0) -> None:
+        archived = int(posting.is_archived)
+        self._tx.run(
+            "change_memory_counts",
+            persona_id=persona_id,
+            created=created,
+            active=sign * (1 - archived),
+            archived=sign * archived,
+            words_active=sign * (1 - archived) * posting.words,
+            words_archived=sign * archived * posting.words,
+        )
+
+    def _topic_token(self, memory: Memory) -> int | None:
+        topics = topic_set(memory.topics)
+        return self._keys.token("memories.topics", memory.persona_id, *topics) if topics else None
+
+
+_NONE = MemoryCounts(active=0, archived=0)
+_COLUMNS = (
+    "id",
+    "persona_id",
+    "number",
+    "session_ref",
+    "origin",
+    "importance",
+    "created_at",
+    "occurred_at",
+)
+
+
+def _persona(persona_id: str) -> str:
+    return check_ref(persona_id, "personaId")
+
+
+def _standing(row: Row) -> Standing:
+    memory_id, importance, created_at, number, topics = row
+    return Standing(UUID(bytes=memory_id), importance, (created_at, number), topics)

@@ -1,0 +1,149 @@
+"""The blind index of companion memory: postings that reveal no word, and what a score is made of."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from gieok.adapters.sql.clock import from_micros
+from gieok.adapters.sql.companion_rows import open_memory
+from gieok.adapters.sql.database import Tx
+from gieok.errors import StoreDamaged
+from gieok.memory.companion.records import Memory
+from gieok.memory.companion.store import Entry, Tally
+from gieok.vault import OwnerKeys
+
+_FIELD = "memories.terms"
+_TERM = struct.Struct(">qH")
+_MOST = 2**16 - 1
+
+
+class Posting(NamedTuple):
+    """Where a memory stands in the index."""
+
+    number: int
+    is_archived: bool
+    words: int
+    terms: bytes
+    """Its tokens, each with how often its term is there."""
+
+
+def pack_terms(keys: OwnerKeys, persona_id: str, terms: Iterable[str]) -> bytes:
+    """The terms of a memory as its row keeps them, in an order that says nothing about the text."""
+    counted = Counter(keys.token(_FIELD, persona_id, term) for term in terms)
+    return b"".join(_TERM.pack(token, min(counted[token], _MOST)) for token in sorted(counted))
+
+
+def add_posting(tx: Tx, posting: Posting) -> None:
+    """Make a memory findable."""
+    rows = _rows(posting)
+    tx.run_many("add_memory_postings", [{**row, "number": posting.number} for row in rows])
+    tx.run_many("count_memory_terms", rows)
+
+
+def remove_posting(tx: Tx, posting: Posting) -> None:
+    """Leave no trace of a memory in the index."""
+    rows = _rows(posting)
+    tx.run_many("remove_memory_postings", [{**row, "number": posting.number} for row in rows])
+    tx.run_many("discount_memory_terms", rows)
+    tx.run_many("forget_memory_terms", rows)
+
+
+def _rows(posting: Posting) -> list[dict[str, int]]:
+    archived = int(posting.is_archived)
+    return [{"token": token, "archived": archived} for token, _ in _TERM.iter_unpack(posting.terms)]
+
+
+class SqlMemoryIndex:
+    """The memories of one persona of one owner, by their words, inside one transaction."""
+
+    def __init__(self, tx: Tx, keys: OwnerKeys, persona_id: str, *, include_archived: bool) -> None:
+        self._tx = tx
+        self._keys = keys
+        self._persona_id = persona_id
+        self._archived = int(include_archived)
+
+    def tally(self) -> Tally:
+        row = self._tx.one("get_memory_counts", persona_id=self._persona_id)
+        if row is None:
+            return Tally(0, 0)
+        active, archived, words_active, words_archived = row
+        return Tally(active + archived * self._archived, words_active + words_archived * self._archived)
+
+    def rarity(self, terms: Collection[str]) -> Mapping[str, int]:
+        by_token = self._by_token(terms)
+        if not by_token:
+            return {}
+        rows = self._tx.all("list_memory_terms", tokens=list(by_token), archived=self._archived)
+        return {by_token[token]: int(memories) for token, memories in rows}
+
+    def with_term(self, term: str, limit: int) -> list[int]:
+        token = self._token(term)
+        numbers: list[int] = []
+        for archived in range(self._archived + 1):
+            rows = self._tx.all("list_memories_with_term", token=token, archived=archived, limit=limit)
+            numbers += [number for (number,) in rows]
+        return sorted(numbers, reverse=True)[:limit]
+
+    def recent(self, limit: int) -> list[int]:
+        rows = self._tx.all(
+            "list_recent_memories", persona_id=self._persona_id, archived=self._archived, limit=limit
+        )
+        return [number for (number,) in rows]
+
+    def important(self, limit: int) -> list[int]:
+        rows = self._tx.all("list_important_memories", persona_id=self._persona_id, limit=limit)
+        return [number for (number,) in rows]
+
+    def entries(self, numbers: Collection[int], terms: Collection[str]) -> list[Entry]:
+        if not numbers:
+            return []
+        rows = self._tx.all("list_memory_entries", persona_id=self._persona_id, numbers=list(numbers))
+        self._check(len(rows), numbers)
+        by_token = self._by_token(terms)
+        return [
+            Entry(
+                number=number,
+                frequencies={
+                    by_token[token]: times for token, times in _TERM.iter_unpack(packed) if token in by_token
+                },
+                words=words,
+                importance=importance,
+                occurred_at=from_micros(occurred_at),
+            )
+            for number, packed, words, importance, occurred_at in rows
+        ]
+
+    def neighbours(self, numbers: Collection[int]) -> Mapping[int, Sequence[int]]:
+        if not numbers:
+            return {}
+        rows = self._tx.all(
+            "list_memory_neighbours",
+            persona_id=self._persona_id,
+            numbers=list(numbers),
+            archived=self._archived,
+        )
+        return {number: [other for other in others if other is not None] for number, *others in rows}
+
+    def open(self, numbers: Sequence[int]) -> list[Memory]:
+        if not numbers:
+            return []
+        rows = self._tx.all("list_memories_by_number", persona_id=self._persona_id, numbers=list(numbers))
+        self._check(len(rows), numbers)
+        by_number = {row[2]: row for row in rows}
+        return [open_memory(self._keys, by_number[number]) for number in numbers]
+
+    def _token(self, term: str) -> int:
+        return self._keys.token(_FIELD, self._persona_id, term)
+
+    def _by_token(self, terms: Collection[str]) -> dict[int, str]:
+        return {self._token(term): term for term in terms}
+
+    def _check(self, found: int, numbers: Collection[int]) -> None:
+        if found != len(numbers):
+            raise StoreDamaged(
+                f"the index of persona {self._persona_id} leads to {len(numbers)} memories, of which "
+                f"{len(numbers) - found} are not there; restore a backup"
+            )

@@ -1,0 +1,74 @@
+-- Canon: heads of personas and facts. The versions themselves are chains of the kinds `persona` and `fact`.
+
+-- name: add_persona(owner, persona_id, root_id, created_at)!
+-- 0 rows when the id is taken.
+INSERT INTO persona_heads (owner, persona_id, root_id, version, created_at)
+VALUES (:owner, :persona_id, :root_id, 1, :created_at)
+ON CONFLICT (owner, persona_id) DO NOTHING;
+
+-- name: move_persona(owner, persona_id, version)!
+UPDATE persona_heads SET version = :version WHERE owner = :owner AND persona_id = :persona_id;
+
+-- name: get_persona_head(owner, persona_id)^
+SELECT root_id, created_at FROM persona_heads WHERE owner = :owner AND persona_id = :persona_id;
+
+-- name: get_persona(owner, persona_id)^
+-- The active version. One that is gone gives NULLs, so that damage is noticed.
+SELECT head.root_id, head.version, one.id, one.form, one.content, one.created_at
+FROM persona_heads AS head
+LEFT JOIN chain_versions AS one
+    ON one.owner = :owner AND one.kind = 'persona' AND one.root_id = head.root_id AND one.version = head.version
+WHERE head.owner = :owner AND head.persona_id = :persona_id;
+
+-- name: list_personas(owner, created_at, persona_id, limit)
+-- Active versions of the personas that were created after this one.
+SELECT head.persona_id, head.root_id, head.version, one.id, one.form, one.content, one.created_at
+FROM persona_heads AS head
+LEFT JOIN chain_versions AS one
+    ON one.owner = :owner AND one.kind = 'persona' AND one.root_id = head.root_id AND one.version = head.version
+WHERE head.owner = :owner AND (head.created_at, head.persona_id) > (:created_at, :persona_id)
+ORDER BY head.created_at, head.persona_id
+LIMIT :limit;
+
+-- name: add_fact(owner, key_token, persona_token, root_id, standing, importance, updated_at)!
+-- 0 rows when there is a fact with this key already.
+INSERT INTO fact_heads (owner, key_token, persona_token, root_id, version, standing, importance, updated_at)
+VALUES (:owner, :key_token, :persona_token, :root_id, 1, :standing, :importance, :updated_at)
+ON CONFLICT (owner, key_token) DO NOTHING;
+
+-- name: move_fact(owner, root_id, version, standing, importance, updated_at)!
+UPDATE fact_heads
+SET version = :version, standing = :standing, importance = :importance, updated_at = :updated_at
+WHERE owner = :owner AND root_id = :root_id;
+
+-- name: retire_fact(owner, root_id, updated_at)!
+UPDATE fact_heads SET standing = 0, updated_at = :updated_at WHERE owner = :owner AND root_id = :root_id;
+
+-- name: has_fact(owner, persona_token, root_id)^
+SELECT 1 FROM fact_heads WHERE owner = :owner AND persona_token = :persona_token AND root_id = :root_id;
+
+-- name: list_state(owner, persona_token, limit)
+-- The active facts that are state: a stretch of one index, most important first, then newest.
+SELECT head.standing, head.root_id, head.version, one.id, one.form, one.content, one.created_at
+FROM fact_heads AS head
+LEFT JOIN chain_versions AS one
+    ON one.owner = :owner AND one.kind = 'fact' AND one.root_id = head.root_id AND one.version = head.version
+WHERE head.owner = :owner AND head.persona_token = :persona_token AND head.standing = 2
+ORDER BY head.importance DESC, head.updated_at DESC, head.root_id
+LIMIT :limit;
+
+-- name: list_facts(owner, persona_token, limit)
+-- The same over every active fact.
+SELECT head.standing, head.root_id, head.version, one.id, one.form, one.content, one.created_at
+FROM fact_heads AS head
+LEFT JOIN chain_versions AS one
+    ON one.owner = :owner AND one.kind = 'fact' AND one.root_id = head.root_id AND one.version = head.version
+WHERE head.owner = :owner AND head.persona_token = :persona_token AND head.standing > 0
+ORDER BY head.importance DESC, head.updated_at DESC, head.root_id
+LIMIT :limit;
+
+-- name: erase_persona_heads(owner)!
+DELETE FROM persona_heads WHERE owner = :owner;
+
+-- name: erase_fact_heads(owner)!
+DELETE FROM fact_heads WHERE owner = :owner;

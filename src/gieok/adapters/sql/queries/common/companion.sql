@@ -1,0 +1,165 @@
+-- Companion memory: settings and counts, memories, moments. A memory is always changed while its persona is held.
+
+-- name: add_memory_config(owner, persona_id)!
+-- The row of a persona that has none yet, with what holds where nothing was set.
+INSERT INTO persona_memory_configs
+    (owner, persona_id, recall, active_limit, last_number, active, archived, words_active, words_archived)
+VALUES (:owner, :persona_id, 1, NULL, 0, 0, 0, 0, 0)
+ON CONFLICT (owner, persona_id) DO NOTHING;
+
+-- name: get_memory_config(owner, persona_id)^
+SELECT recall, active_limit FROM persona_memory_configs WHERE owner = :owner AND persona_id = :persona_id;
+
+-- name: set_memory_config(owner, persona_id, recall, active_limit)!
+UPDATE persona_memory_configs SET recall = :recall, active_limit = :active_limit
+WHERE owner = :owner AND persona_id = :persona_id;
+
+-- name: get_memory_counts(owner, persona_id)^
+SELECT active, archived, words_active, words_archived
+FROM persona_memory_configs
+WHERE owner = :owner AND persona_id = :persona_id;
+
+-- name: sum_memory_counts(owner)^
+SELECT coalesce(sum(active), 0), coalesce(sum(archived), 0) FROM persona_memory_configs WHERE owner = :owner;
+
+-- name: change_memory_counts(owner, persona_id, created, active, archived, words_active, words_archived)!
+-- Adds to each of them; what is given may be negative.
+UPDATE persona_memory_configs
+SET
+    last_number = last_number + :created,
+    active = active + :active,
+    archived = archived + :archived,
+    words_active = words_active + :words_active,
+    words_archived = words_archived + :words_archived
+WHERE owner = :owner AND persona_id = :persona_id;
+
+-- name: add_memory(owner, id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, topic_token, words, terms, content)!
+-- 0 rows when the id is there already.
+INSERT INTO memories
+    (owner, id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version,
+     topic_token, words, terms, content)
+VALUES
+    (:owner, :id, :persona_id, :number, :session_ref, :origin, :importance, :created_at, :occurred_at, :archived_at,
+     :version, :topic_token, :words, :terms, :content)
+ON CONFLICT (owner, id) DO NOTHING;
+
+-- name: get_memory(owner, id)^
+SELECT
+    id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, content
+FROM memories
+WHERE owner = :owner AND id = :id;
+
+-- name: get_memory_index(owner, id)^
+-- What a change of the index needs of a memory.
+SELECT persona_id, number, archived_at, words, terms FROM memories WHERE owner = :owner AND id = :id;
+
+-- name: replace_memory(owner, id, origin, importance, version, topic_token, words, terms, content)!
+-- 0 rows when the version before is not the latest.
+UPDATE memories
+SET
+    origin = :origin, importance = :importance, version = :version, topic_token = :topic_token, words = :words,
+    terms = :terms, content = :content
+WHERE owner = :owner AND id = :id AND version = :version - 1;
+
+-- name: shelve_memory(owner, id, archived_at)!
+UPDATE memories SET archived_at = :archived_at WHERE owner = :owner AND id = :id;
+
+-- name: remove_memory(owner, id)!
+DELETE FROM memories WHERE owner = :owner AND id = :id;
+
+-- name: get_memory_standing(owner, id)^
+SELECT id, importance, created_at, number, topic_token FROM memories WHERE owner = :owner AND id = :id;
+
+-- name: list_memory_standings(owner, persona_id)
+SELECT id, importance, created_at, number, topic_token
+FROM memories
+WHERE owner = :owner AND persona_id = :persona_id AND archived_at IS NULL;
+
+-- name: load_memories(owner, persona_id, limit)
+-- One memory for each set of topics, the newest of them; the most important first, then the newest.
+SELECT
+    id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, content
+FROM memories AS one
+WHERE
+    owner = :owner AND persona_id = :persona_id AND archived_at IS NULL
+    AND NOT EXISTS (
+        SELECT 1
+        FROM memories AS newer
+        WHERE
+            newer.owner = :owner AND newer.persona_id = :persona_id AND newer.archived_at IS NULL
+            AND newer.topic_token = one.topic_token
+            AND (newer.created_at, newer.number) > (one.created_at, one.number)
+    )
+ORDER BY importance DESC, created_at DESC, number DESC
+LIMIT :limit;
+
+-- name: list_memories_of_persona(owner, persona_id, active, archived, limit, offset)
+-- The newest first. `active` and `archived` are 1 for what is wanted and 0 for what is not.
+SELECT
+    id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, content
+FROM memories
+WHERE
+    owner = :owner AND persona_id = :persona_id
+    AND CASE WHEN archived_at IS NULL THEN :active ELSE :archived END = 1
+ORDER BY created_at DESC, number DESC
+LIMIT :limit OFFSET :offset;
+
+-- name: list_memories(owner, active, archived, limit, offset)
+-- The newest first, of every persona.
+SELECT
+    id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, content
+FROM memories
+WHERE owner = :owner AND CASE WHEN archived_at IS NULL THEN :active ELSE :archived END = 1
+ORDER BY created_at DESC, number DESC, id
+LIMIT :limit OFFSET :offset;
+
+-- name: list_memory_seals(owner, after, limit)
+-- The next rows by id.
+SELECT
+    id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, content
+FROM memories
+WHERE owner = :owner AND id > :after
+ORDER BY id
+LIMIT :limit;
+
+-- name: replace_memory_seal(owner, id, content)!
+UPDATE memories SET content = :content WHERE owner = :owner AND id = :id;
+
+-- name: add_moment(owner, id, persona_id, memory_id, intensity, at, content)!
+INSERT INTO emotional_moments (owner, id, persona_id, memory_id, intensity, at, content)
+VALUES (:owner, :id, :persona_id, :memory_id, :intensity, :at, :content);
+
+-- name: remove_moment(owner, memory_id)!
+DELETE FROM emotional_moments WHERE owner = :owner AND memory_id = :memory_id;
+
+-- name: list_moments(owner, persona_id, limit, offset)
+SELECT id, persona_id, memory_id, intensity, at, content
+FROM emotional_moments
+WHERE owner = :owner AND persona_id = :persona_id
+ORDER BY at DESC, id
+LIMIT :limit OFFSET :offset;
+
+-- name: list_moment_seals(owner, after, limit)
+SELECT id, persona_id, memory_id, intensity, at, content
+FROM emotional_moments
+WHERE owner = :owner AND id > :after
+ORDER BY id
+LIMIT :limit;
+
+-- name: replace_moment_seal(owner, id, content)!
+UPDATE emotional_moments SET content = :content WHERE owner = :owner AND id = :id;
+
+-- name: erase_emotional_moments(owner)!
+DELETE FROM emotional_moments WHERE owner = :owner;
+
+-- name: erase_memory_terms(owner)!
+DELETE FROM memory_terms WHERE owner = :owner;
+
+-- name: erase_memory_postings(owner)!
+DELETE FROM memory_postings WHERE owner = :owner;
+
+-- name: erase_memories(owner)!
+DELETE FROM memories WHERE owner = :owner;
+
+-- name: erase_persona_memory_configs(owner)!
+DELETE FROM persona_memory_configs WHERE owner = :owner;

@@ -1,0 +1,47 @@
+-- Companion memory: the blind index by which memories are found.
+
+-- name: add_memory_postings(owner, token, archived, number)*!
+INSERT INTO memory_postings (owner, token, archived, number)
+VALUES (:owner, :token, :archived, :number);
+
+-- name: remove_memory_postings(owner, token, archived, number)*!
+DELETE FROM memory_postings
+WHERE owner = :owner AND token = :token AND archived = :archived AND number = :number;
+
+-- name: count_memory_terms(owner, token, archived)*!
+INSERT INTO memory_terms (owner, token, archived, memories)
+VALUES (:owner, :token, :archived, 1)
+ON CONFLICT (owner, token, archived) DO UPDATE SET memories = memory_terms.memories + 1;
+
+-- name: discount_memory_terms(owner, token, archived)*!
+UPDATE memory_terms SET memories = memories - 1
+WHERE owner = :owner AND token = :token AND archived = :archived;
+
+-- name: forget_memory_terms(owner, token, archived)*!
+-- Of a word that no memory has any more, nothing stays.
+DELETE FROM memory_terms
+WHERE owner = :owner AND token = :token AND archived = :archived AND memories = 0;
+
+-- name: list_memories_with_term(owner, token, archived, limit)
+-- The newest memories with this token, active or archived.
+SELECT number
+FROM memory_postings
+WHERE owner = :owner AND token = :token AND archived = :archived
+ORDER BY number DESC
+LIMIT :limit;
+
+-- name: list_recent_memories(owner, persona_id, archived, limit)
+-- `archived` is 1 when archived memories count too.
+SELECT number
+FROM memories
+WHERE owner = :owner AND persona_id = :persona_id AND (archived_at IS NULL OR :archived = 1)
+ORDER BY created_at DESC, number DESC
+LIMIT :limit;
+
+-- name: list_important_memories(owner, persona_id, limit)
+-- Active ones: a memory that lost its place is not important.
+SELECT number
+FROM memories
+WHERE owner = :owner AND persona_id = :persona_id AND archived_at IS NULL
+ORDER BY importance DESC, created_at DESC, number DESC
+LIMIT :limit;

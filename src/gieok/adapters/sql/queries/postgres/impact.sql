@@ -1,0 +1,32 @@
+-- The relation graph: what a walk and the guardian read.
+
+-- name: list_impacts(owner, origins, origin, affected, type, from_source, limit)
+-- The next edges that begin at one of the origins, after the one named. Of each origin no more are read than
+-- can be given back, however many it has.
+SELECT edge.origin, edge.affected, edge.type, edge.from_source
+FROM unnest(CAST(:origins AS bytea[])) AS wanted (origin)
+CROSS JOIN LATERAL (
+    SELECT one.origin, one.affected, one.type, one.from_source
+    FROM decision_impacts AS one
+    WHERE
+        one.owner = :owner AND one.origin = wanted.origin
+        AND (one.origin, one.affected, one.type, one.from_source) > (:origin, :affected, :type, :from_source)
+    ORDER BY one.affected, one.type, one.from_source
+    LIMIT :limit
+) AS edge
+ORDER BY edge.origin, edge.affected, edge.type, edge.from_source
+LIMIT :limit;
+
+-- name: list_relations_from(owner, sources, types, limit)
+SELECT id, source, type, target
+FROM decision_relations
+WHERE owner = :owner AND source = ANY(:sources) AND type = ANY(:types)
+ORDER BY source, type, target
+LIMIT :limit;
+
+-- name: list_relations_to(owner, targets, types, limit)
+SELECT id, source, type, target
+FROM decision_relations
+WHERE owner = :owner AND target = ANY(:targets) AND type = ANY(:types)
+ORDER BY target, type, source
+LIMIT :limit;

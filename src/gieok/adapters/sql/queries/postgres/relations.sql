@@ -1,0 +1,12 @@
+-- Relations: those around several decisions at once.
+
+-- name: list_relations_touching(owner, root_ids, limit)
+SELECT id, source, type, target
+FROM decision_relations
+WHERE owner = :owner AND source = ANY(:root_ids)
+UNION
+SELECT id, source, type, target
+FROM decision_relations
+WHERE owner = :owner AND target = ANY(:root_ids)
+ORDER BY id
+LIMIT :limit;

@@ -1,0 +1,162 @@
+"""The facade of canon: what interfaces call as `user.personas` and `user.canon`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.engine import CycleResult, ExecutionPlan, Registry
+from gieok.errors import Conflict, InputRefused, NotFound, StepFailed
+from gieok.memory.canon.extractor import FactExtractor
+from gieok.memory.canon.records import (
+    Category,
+    Fact,
+    FactChange,
+    FactVersion,
+    PersonaCard,
+    PersonaDraft,
+)
+from gieok.memory.canon.steps_editing import CreatePersona, EditPersona, RetireFact, SetFact
+from gieok.memory.canon.steps_turn import (
+    ExtractFacts,
+    LoadedState,
+    LoadFacts,
+    LoadPersona,
+    LoadState,
+    SaveFacts,
+)
+from gieok.refs import check_ref
+
+STATE_PLAN = "load_state"
+PAGE = 100
+MAX_PAGE = 1_000
+Run = Callable[[str | ExecutionPlan, Mapping[str, Any]], Awaitable[CycleResult]]
+
+
+def register_canon_steps(registry: Registry[OwnerScope], model: FactExtractor) -> None:
+    """Offer the steps of canon to plans."""
+    registry.register(LoadPersona, LoadPersona)
+    registry.register(LoadState, LoadState)
+    registry.register(LoadFacts, LoadFacts)
+    registry.register(ExtractFacts, lambda _: ExtractFacts(model))
+    registry.register(SaveFacts, lambda _: SaveFacts())
+    registry.register(CreatePersona, lambda _: CreatePersona())
+    registry.register(EditPersona, lambda _: EditPersona())
+    registry.register(SetFact, lambda _: SetFact())
+    registry.register(RetireFact, lambda _: RetireFact())
+
+
+class Personas:
+    """One owner's personas. They change by the author's calls here, and by nothing else."""
+
+    def __init__(self, scope: OwnerScope, run: Run) -> None:
+        self._scope = scope
+        self._run = run
+
+    async def create(self, draft: PersonaDraft, *, persona_id: str | None = None) -> PersonaCard:
+        """Begin a persona, under an id of its own or a given one. Conflict where that is taken."""
+        result = await _refusing(self._run("create_persona", {"personaId": persona_id, "draft": draft}))
+        return result.committed["create"][0]
+
+    async def edit(
+        self, persona_id: str, draft: PersonaDraft, *, expected_version: int | None = None
+    ) -> PersonaCard:
+        """A new version of the persona, or the active one where nothing is different.
+
+        NotFound where there is no such persona; Conflict where it is not at `expected_version` any more.
+        """
+        request = {"personaId": persona_id, "draft": draft, "expectedVersion": expected_version}
+        return (await _refusing(self._run("edit_persona", request))).committed["edit"][0]
+
+    async def get(self, persona_id: str) -> PersonaCard:
+        """The persona as its author last wrote it; NotFound where there is none."""
+        check_ref(persona_id, "personaId")
+        found = await self._scope.read(lambda rooms: rooms.personas.get(persona_id))
+        if found is None:
+            raise NotFound("no such persona")
+        return found
+
+    async def list(self, *, after: str | None = None, limit: int = PAGE) -> Sequence[PersonaCard]:
+        """Personas in the order of their creation; `after` is the id of the last one seen."""
+        _check_page(limit)
+        return await self._scope.read(lambda rooms: rooms.personas.list(after=after, limit=limit))
+
+    async def versions(self, persona_id: str, *, after: int = 0, limit: int = PAGE) -> Sequence[PersonaCard]:
+        """Every version after a version, oldest first; NotFound where there is no such persona."""
+        _check_page(limit)
+        found = await self._scope.read(
+            lambda rooms: rooms.personas.versions(persona_id, after=after, limit=limit)
+        )
+        if not found and after <= 0:
+            raise NotFound("no such persona")
+        return found
+
+
+class Canon:
+    """What is true by now between one owner and their personas."""
+
+    def __init__(self, scope: OwnerScope, run: Run) -> None:
+        self._scope = scope
+        self._run = run
+
+    async def state(self, persona_id: str, *, plan: str | ExecutionPlan = STATE_PLAN) -> LoadedState:
+        """The current state as a turn would be told it: the facts, the block, and its length."""
+        result = await _refusing(self._run(plan, {"personaId": persona_id}))
+        loaded = result.output_of(LoadState)
+        if loaded is None:
+            raise InputRefused("the plan has no step LoadState, which this call needs", at="plan")
+        return loaded
+
+    async def facts(self, persona_id: str, *, limit: int = PAGE) -> Sequence[Fact]:
+        """Active facts of every category, most important first, then newest."""
+        _check_page(limit)
+        return await self._scope.read(
+            lambda rooms: rooms.facts.active(persona_id, only_state=False, limit=limit)
+        )
+
+    async def set_fact(
+        self, persona_id: str, category: Category, key: str, value: str, *, importance: int | None = None
+    ) -> FactChange:
+        """Set a fact by hand. It supersedes the active one with that key; NotFound without such a persona."""
+        request = {
+            "personaId": persona_id,
+            "category": category,
+            "key": key,
+            "value": value,
+            "importance": importance,
+        }
+        return (await _refusing(self._run("set_fact", request))).committed["set"][0]
+
+    async def retire_fact(self, persona_id: str, root_id: UUID) -> FactChange:
+        """Retire a fact; its history stays. NotFound where the persona has no such active fact."""
+        request = {"personaId": persona_id, "rootId": root_id}
+        return (await _refusing(self._run("retire_fact", request))).committed["retire"][0]
+
+    async def history(
+        self, persona_id: str, root_id: UUID, *, after: int = 0, limit: int = PAGE
+    ) -> Sequence[FactVersion]:
+        """The versions of a fact after a version, oldest first; NotFound where there is no such fact."""
+        _check_page(limit)
+        found = await self._scope.read(
+            lambda rooms: rooms.facts.history(persona_id, root_id, after=after, limit=limit)
+        )
+        if not found and after <= 0:
+            raise NotFound(f"there is no fact {root_id}")
+        return found
+
+
+async def _refusing(running: Awaitable[CycleResult]) -> CycleResult:
+    """What a step refused, as it is: the caller asked for that step alone."""
+    try:
+        return await running
+    except StepFailed as failed:
+        if isinstance(failed.cause, InputRefused | NotFound | Conflict):
+            raise failed.cause from failed
+        raise
+
+
+def _check_page(limit: int) -> None:
+    if not 1 <= limit <= MAX_PAGE:
+        raise InputRefused(f"must be between 1 and {MAX_PAGE}", at="limit")

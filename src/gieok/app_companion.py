@@ -1,0 +1,217 @@
+"""The facade of companion memory: what interfaces call as `user.companion`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from uuid import UUID
+
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.engine import CycleResult, Data, ExecutionPlan, Registry, Step
+from gieok.errors import Conflict, InputRefused, NotFound, StepFailed
+from gieok.memory.companion.records import (
+    AccountPlan,
+    EmotionalMoment,
+    Kept,
+    Memory,
+    MemoryChanges,
+    MemoryConfig,
+    MemoryCounts,
+    MemoryDraft,
+    MemoryHit,
+    MemoryPage,
+)
+from gieok.memory.companion.steps_keeping import (
+    ArchiveMemory,
+    ConfigureMemories,
+    CreateMemory,
+    DeleteMemory,
+    EditMemory,
+    RestoreMemory,
+)
+from gieok.memory.companion.steps_reading import LoadMemories, RecallMemories
+from gieok.memory.companion.store import Shelf
+from gieok.memory.conversation.records import Message, Persona, Prompt, StateFact
+from gieok.memory.conversation.steps import LLMCall, PromptAssemble
+
+CREATE_PLAN = "create_memory"
+LOAD_PLAN = "load_memories"
+SEARCH_PLAN = "search_memories"
+START_PLAN = "start_conversation"
+PAGE = 10
+D = TypeVar("D", bound=Data)
+Run = Callable[[str | ExecutionPlan, Mapping[str, Any]], Awaitable[CycleResult]]
+
+
+def register_companion_steps(registry: Registry[OwnerScope]) -> None:
+    """Offer the steps of companion memory to plans."""
+    registry.register(LoadMemories, LoadMemories)
+    registry.register(RecallMemories, RecallMemories)
+    registry.register(CreateMemory, lambda _: CreateMemory())
+    registry.register(EditMemory, lambda _: EditMemory())
+    registry.register(ArchiveMemory, lambda _: ArchiveMemory())
+    registry.register(RestoreMemory, lambda _: RestoreMemory())
+    registry.register(DeleteMemory, lambda _: DeleteMemory())
+    registry.register(ConfigureMemories, lambda _: ConfigureMemories())
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How a conversation begins: what is remembered, the prompt that says so, and the first reply."""
+
+    memories: tuple[Memory, ...]
+    prompt: Prompt
+    reply: str
+
+
+class Companion:
+    """One owner's episodes and moments, persona by persona."""
+
+    def __init__(self, scope: OwnerScope, run: Run) -> None:
+        self._scope = scope
+        self._run_plan = run
+
+    async def create(
+        self,
+        draft: MemoryDraft,
+        *,
+        account_plan: AccountPlan,
+        auto_archive: bool = True,
+        plan: str | ExecutionPlan = CREATE_PLAN,
+    ) -> Kept:
+        """Keep a memory that someone wrote. It never fails for the limit: it archives, and says so.
+
+        MemoryLimitReached only with `auto_archive=False`.
+        """
+        request = {"draft": draft, "accountPlan": account_plan, "autoArchive": auto_archive}
+        return await self._commit(plan, CreateMemory, request)
+
+    async def start(
+        self,
+        persona_id: str,
+        message: str,
+        *,
+        persona: Persona,
+        state: Sequence[StateFact] = (),
+        recent_messages: Sequence[Message] = (),
+        plan: str | ExecutionPlan = START_PLAN,
+    ) -> Opening:
+        """Begin a conversation with what is remembered of earlier ones. Nothing is stored."""
+        request = {
+            "personaId": persona_id,
+            "persona": persona,
+            "state": tuple(state),
+            "recentMessages": tuple(recent_messages),
+            "message": message,
+        }
+        result = await self._run(plan, request)
+        memories = _output(result, LoadMemories).memories
+        return Opening(memories, _output(result, PromptAssemble).prompt, _output(result, LLMCall).text)
+
+    async def load(
+        self, persona_id: str, *, limit: int | None = None, plan: str | ExecutionPlan = LOAD_PLAN
+    ) -> tuple[Memory, ...]:
+        """What a conversation begins with. `limit` may ask for less than the plan gives, not for more."""
+        _check_limit(limit)
+        result = await self._run(plan, {"personaId": persona_id})
+        return _output(result, LoadMemories).memories[:limit]
+
+    async def search(
+        self,
+        persona_id: str,
+        query: str,
+        *,
+        limit: int | None = None,
+        plan: str | ExecutionPlan = SEARCH_PLAN,
+    ) -> tuple[MemoryHit, ...]:
+        """What answers a query, best first, each with its reasons. `limit` may ask for less than the plan."""
+        _check_limit(limit)
+        result = await self._run(plan, {"personaId": persona_id, "query": query})
+        return _output(result, RecallMemories).hits[:limit]
+
+    async def list(
+        self, persona_id: str | None = None, *, shelf: Shelf = "active", limit: int = PAGE, offset: int = 0
+    ) -> MemoryPage:
+        """The newest first, of one persona or of all."""
+        return await self._scope.read(lambda rooms: rooms.companion.list(persona_id, shelf, limit, offset))
+
+    async def get(self, memory_id: UUID) -> Memory:
+        """One memory; NotFound where there is none."""
+        memory = await self._scope.read(lambda rooms: rooms.companion.get(memory_id))
+        if memory is None:
+            raise NotFound(f"there is no memory {memory_id}")
+        return memory
+
+    async def edit(
+        self, memory_id: UUID, changes: MemoryChanges, *, expected_version: int | None = None
+    ) -> Memory:
+        """Change a memory by hand. Conflict where it is not at `expected_version` any more."""
+        request = {"memoryId": memory_id, "changes": changes, "expectedVersion": expected_version}
+        return await self._commit("edit_memory", EditMemory, request)
+
+    async def archive(self, memory_id: UUID) -> Memory:
+        """Take a memory from the active ones."""
+        return await self._commit("archive_memory", ArchiveMemory, {"memoryId": memory_id})
+
+    async def restore(self, memory_id: UUID, *, account_plan: AccountPlan) -> Memory:
+        """Put a memory back among the active ones. MemoryLimitReached where it has no place there."""
+        request = {"memoryId": memory_id, "accountPlan": account_plan}
+        return await self._commit("restore_memory", RestoreMemory, request)
+
+    async def delete(self, memory_id: UUID) -> None:
+        """Remove a memory for good, with its moment and its words in the index."""
+        await self._commit("delete_memory", DeleteMemory, {"memoryId": memory_id})
+
+    async def moments(
+        self, persona_id: str, *, limit: int = PAGE, offset: int = 0
+    ) -> Sequence[EmotionalMoment]:
+        """The moments that mattered, newest first."""
+        return await self._scope.read(lambda rooms: rooms.companion.moments(persona_id, limit, offset))
+
+    async def config(self, persona_id: str) -> MemoryConfig:
+        """What the user set for a persona."""
+        return await self._scope.read(lambda rooms: rooms.companion.config(persona_id))
+
+    async def configure(self, persona_id: str, config: MemoryConfig) -> None:
+        """Set it. `recall=False` keeps memories out of prompts; they are kept and listed as before."""
+        await self._commit(
+            "configure_memories", ConfigureMemories, {"personaId": persona_id, "config": config}
+        )
+
+    async def counts(self, persona_id: str | None = None) -> MemoryCounts:
+        """How many memories a persona has, or all of them together."""
+        return await self._scope.read(lambda rooms: rooms.companion.counts(persona_id))
+
+    async def _commit(
+        self, plan: str | ExecutionPlan, step: type[Step[Any, Any, Any]], request: Mapping[str, Any]
+    ) -> Any:
+        result = await self._run(plan, request)
+        for ran in result.record.steps:
+            if ran.type == step.type:
+                return result.committed[ran.id][0]
+        raise _missing(step)
+
+    async def _run(self, plan: str | ExecutionPlan, request: Mapping[str, Any]) -> CycleResult:
+        try:
+            return await self._run_plan(plan, request)
+        except StepFailed as failed:
+            if isinstance(failed.cause, InputRefused | NotFound | Conflict):
+                raise failed.cause from failed
+            raise
+
+
+def _output(result: CycleResult, step: type[Step[Any, Any, D]]) -> D:
+    output = result.output_of(step)
+    if output is None:
+        raise _missing(step)
+    return output
+
+
+def _missing(step: type[Step[Any, Any, Any]]) -> InputRefused:
+    return InputRefused(f"the plan has no step {step.type}, which this call needs", at="plan")
+
+
+def _check_limit(limit: int | None) -> None:
+    if limit is not None and limit < 1:
+        raise InputRefused("must be 1 or more", at="limit")

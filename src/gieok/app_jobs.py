@@ -1,0 +1,73 @@
+"""How a claimed job is done: the plan of its kind, inside its owner, and what happens when that fails."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.engine import CycleResult, ExecutionPlan, Registry
+from gieok.errors import Conflict, GieokError, OwnerErased, StepFailed, StoreUnavailable, SummaryFailed
+from gieok.memory.companion.steps_summarize import KeepSummary, SummarizeSession
+from gieok.memory.companion.summarizer import SessionSummarizer
+from gieok.memory.jobs.records import ClaimedJob, JobKind
+from gieok.memory.jobs.steps import FinishJob, PutBackJob, RetrySummaries
+from gieok.memory.sessions.steps_ending import EndIfInactive
+from gieok.memory.sessions.steps_summary import CoverMessages, LoadConversation
+
+if TYPE_CHECKING:
+    from gieok.app import Gieok
+
+_log = logging.getLogger(__name__)
+
+LEASE = timedelta(minutes=5)
+"""For how long a worker holds a job; longer than a cycle can take, so that a live worker keeps it."""
+
+PUT_BACK_PLAN = "put_back_job"
+
+JobPlans = Mapping[JobKind, str | ExecutionPlan]
+JOB_PLANS: JobPlans = {"summary": "summarize_session", "watch": "close_inactive_session"}
+"""The plan that does each kind of job."""
+
+
+def register_job_steps(registry: Registry[OwnerScope], model: SessionSummarizer) -> None:
+    """Offer the steps that jobs are made of to plans."""
+    registry.register(LoadConversation, LoadConversation)
+    registry.register(SummarizeSession, lambda _: SummarizeSession(model))
+    registry.register(KeepSummary, lambda _: KeepSummary())
+    registry.register(CoverMessages, lambda _: CoverMessages())
+    registry.register(EndIfInactive, lambda _: EndIfInactive())
+    registry.register(FinishJob, lambda _: FinishJob())
+    registry.register(PutBackJob, lambda _: PutBackJob())
+    registry.register(RetrySummaries, lambda _: RetrySummaries())
+
+
+async def run_job(gieok: Gieok, claimed: ClaimedJob) -> CycleResult | None:
+    """Do a job. Its result and its completion are one commit; a failure puts it back and returns None.
+
+    A worker that lost its lease, or whose owner was erased meanwhile, changes nothing.
+    """
+    scope = OwnerScope(gieok.database, gieok.vault, claimed.owner)
+    job = claimed.job
+    try:
+        return await gieok.engine.run(gieok.check(gieok.job_plans[job.kind]), scope, {"job": job})
+    except GieokError as error:
+        cause = error.cause if isinstance(error, StepFailed) else error
+        if isinstance(cause, OwnerErased):
+            return None
+        code = cause.code if isinstance(cause, GieokError) else error.code
+        _log.warning("job %s (%s) failed: %s", job.id, job.kind, code)
+        await _put_back(gieok, scope, claimed, code, is_final=isinstance(cause, SummaryFailed))
+        return None
+
+
+async def _put_back(
+    gieok: Gieok, scope: OwnerScope, claimed: ClaimedJob, code: str, *, is_final: bool
+) -> None:
+    request = {"job": claimed.job, "code": code, "isFinal": is_final}
+    try:
+        await gieok.engine.run(gieok.check(PUT_BACK_PLAN), scope, request)
+    except (Conflict, OwnerErased, StoreUnavailable) as lost:
+        _log.info("job %s stays until its lease passes, or is another's: %s", claimed.job.id, lost.code)

@@ -1,0 +1,212 @@
+"""The facade of sessions: what interfaces call as `user.sessions`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID, uuid4
+from weakref import WeakValueDictionary
+
+from pydantic import ValidationError
+
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.app_jobs import LEASE, run_job
+from gieok.engine import CycleResult, Data, ExecutionPlan, Registry, Step
+from gieok.engine.plan import first_problem, place
+from gieok.errors import Conflict, InputRefused, NotFound, StepFailed, SummaryFailed
+from gieok.memory.companion.records import Kept, Notice
+from gieok.memory.jobs.records import ClaimedJob, Job
+from gieok.memory.sessions.records import (
+    MAX_MESSAGES,
+    AccountPlan,
+    Appended,
+    ChatMessage,
+    MessageRange,
+    Session,
+    SessionStart,
+)
+from gieok.memory.sessions.steps_ending import EndSession, QueueSummary, StartSession, WatchSession
+from gieok.memory.sessions.steps_log import AppendMessages, AppendTurn, LoadSession, LoadWindow
+
+if TYPE_CHECKING:
+    from gieok.app import Gieok
+
+POLL_SECONDS = 0.1
+D = TypeVar("D", bound=Data)
+Run = Callable[[str | ExecutionPlan, Mapping[str, Any]], Awaitable[CycleResult]]
+
+
+def register_session_steps(registry: Registry[OwnerScope]) -> None:
+    """Offer the steps of sessions and their log to plans."""
+    registry.register(StartSession, lambda _: StartSession())
+    registry.register(WatchSession, lambda _: WatchSession())
+    registry.register(EndSession, lambda _: EndSession())
+    registry.register(QueueSummary, lambda _: QueueSummary())
+    registry.register(LoadSession, LoadSession)
+    registry.register(LoadWindow, LoadWindow)
+    registry.register(AppendMessages, lambda _: AppendMessages())
+    registry.register(AppendTurn, lambda _: AppendTurn())
+
+
+class SessionLocks:
+    """One lock a session, for the tasks of this process: of two sends at once, the second waits.
+
+    Between processes the commit decides, and the later one is a Conflict.
+    """
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, owner: str, session_ref: str) -> asyncio.Lock:
+        """The lock of a session. It lives while someone holds it or waits for it."""
+        return self._locks.setdefault((owner, session_ref), asyncio.Lock())
+
+
+@dataclass(frozen=True)
+class SessionView:
+    """A session and its working memory: the messages that a reply would be based on."""
+
+    session: Session
+    messages: tuple[ChatMessage, ...]
+
+
+@dataclass(frozen=True)
+class Summaries:
+    """The jobs that a request gave rise to, or found waiting, in the order of their messages."""
+
+    jobs: tuple[Job, ...]
+    notices: tuple[Notice, ...] = ()
+    """What to tell the user of memories that lost their place, where this call has waited and made them."""
+
+    @property
+    def memory_id(self) -> UUID | None:
+        """The memory of the newest messages. None where there was nothing to summarise, or it is not done."""
+        return self.jobs[-1].memory_id if self.jobs else None
+
+
+class Sessions:
+    """One owner's sessions."""
+
+    def __init__(self, gieok: Gieok, scope: OwnerScope, run: Run) -> None:
+        self._gieok = gieok
+        self._scope = scope
+        self._run_plan = run
+
+    async def start(
+        self,
+        persona_id: str,
+        *,
+        plan: str | ExecutionPlan,
+        account_plan: AccountPlan = "free",
+        session_ref: str | None = None,
+    ) -> Session:
+        """Begin a session with a persona that is to run this plan. Conflict for a name that is taken."""
+        start = _made(
+            SessionStart,
+            session_ref=session_ref if session_ref is not None else str(uuid4()),
+            persona_id=persona_id,
+            account_plan=account_plan,
+            plan_hash=self._gieok.check(plan).plan.hash,
+        )
+        return (await self._run("start_session", {"start": start})).committed["start"][0]
+
+    async def get(self, session_ref: str) -> SessionView:
+        """The session with its working memory, which is empty once it has ended and is summarised."""
+        result = await self._run("load_session", {"sessionRef": session_ref})
+        return SessionView(_output(result, LoadSession).session, _output(result, LoadWindow).messages)
+
+    async def log(
+        self, session_ref: str, *, after: int = 0, limit: int = MAX_MESSAGES
+    ) -> Sequence[ChatMessage]:
+        """What was said, from the first message on, also after the session has ended."""
+        if after < 0 or not 1 <= limit <= MAX_MESSAGES:
+            raise InputRefused(f"must be between 1 and {MAX_MESSAGES}", at="limit")
+        span = MessageRange(first=after + 1, last=after + limit)
+        return await self._scope.read(lambda rooms: rooms.messages.between(session_ref, span))
+
+    async def save_messages(self, session_ref: str, messages: Sequence[ChatMessage]) -> Appended:
+        """Keep messages without a model call; durable when it returns. A known id changes nothing.
+
+        Conflict for a known id with another content, SessionEnded for a session that has ended.
+        """
+        async with self._gieok.session_locks.of(self._scope.owner, session_ref):
+            request = {"sessionRef": session_ref, "messages": tuple(messages)}
+            return (await self._run("save_messages", request)).committed["append"][0]
+
+    async def close(self, session_ref: str, *, wait: bool = False) -> Summaries:
+        """End a session and have what is left of it summarised; `wait` until that is done.
+
+        SummaryFailed where it waited and the model could not. Closing again changes nothing.
+        """
+        async with self._gieok.session_locks.of(self._scope.owner, session_ref):
+            await self._run("close_session", {"sessionRef": session_ref})
+        return await self._summaries(session_ref, wait=wait)
+
+    async def summarize(self, session_ref: str, *, wait: bool = False) -> Summaries:
+        """Have all messages summarised that are not, without ending the session. `wait` as in `close`."""
+        await self._run("request_summary", {"sessionRef": session_ref})
+        return await self._summaries(session_ref, wait=wait)
+
+    async def job(self, job_id: UUID) -> Job:
+        """A job as it stands; NotFound where there is none."""
+        job = await self._scope.read(lambda rooms: rooms.jobs.get(job_id))
+        if job is None:
+            raise NotFound(f"there is no job {job_id}")
+        return job
+
+    async def _summaries(self, session_ref: str, *, wait: bool) -> Summaries:
+        jobs = await self._scope.read(lambda rooms: rooms.jobs.unfinished(session_ref))
+        notices: list[Notice] = []
+        if wait:
+            jobs = [await self._finished(job.id, notices) for job in jobs]
+        return Summaries(tuple(jobs), tuple(dict.fromkeys(notices)))
+
+    async def _finished(self, job_id: UUID, notices: list[Notice]) -> Job:
+        """Do the job here, or wait for the worker that has it. Adds what the user is to be told."""
+        while True:
+            now = self._gieok.engine.clock()
+            claimed = await self._scope.write(
+                lambda rooms, now=now: rooms.jobs.claim(job_id, now, now + LEASE)
+            )
+            if claimed is not None:
+                result = await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed))
+                notices += _notices(result) if result else ()
+            job = await self.job(job_id)
+            if job.memory_id is not None or job.status == "done":
+                return job
+            if job.status == "failed" or claimed is not None:
+                raise SummaryFailed(f"job {job_id} did not summarise its messages ({job.error}); ask again")
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _run(self, plan: str, request: Mapping[str, Any]) -> CycleResult:
+        try:
+            return await self._run_plan(plan, request)
+        except StepFailed as failed:
+            if isinstance(failed.cause, InputRefused | NotFound | Conflict):
+                raise failed.cause from failed
+            raise
+
+
+def _notices(result: CycleResult) -> Iterator[Notice]:
+    for written in result.committed.values():
+        for kept in written:
+            if isinstance(kept, Kept):
+                yield from kept.notices
+
+
+def _output(result: CycleResult, step: type[Step[Any, Any, D]]) -> D:
+    output = result.output_of(step)
+    if output is None:
+        raise InputRefused(f"the plan has no step {step.type}, which this call needs", at="plan")
+    return output
+
+
+def _made(record: type[D], **values: Any) -> D:
+    """A record of what the caller gave. InputRefused names the place that is wrong."""
+    try:
+        return record(**values)
+    except ValidationError as error:
+        location, message = first_problem(error)
+        raise InputRefused(message, at=place(location)) from None

@@ -1,0 +1,29 @@
+"""`gieok decision`: what was decided, what a change would reach, and the folder that a team keeps it in."""
+
+from __future__ import annotations
+
+import click
+
+from gieok.interfaces.cli.decision import context, folder, impact, reading, saving
+
+
+@click.group()
+def decision() -> None:
+    """Decisions that keep applying: read, save, relate, and see what a change would reach.
+
+    A DECISION is named by its id, or by the name or file that it was imported under.
+    """
+
+
+for command in (
+    context.context,
+    folder.export,
+    folder.import_folder,
+    impact.impact,
+    reading.history,
+    reading.list_decisions,
+    reading.show,
+    saving.relate,
+    saving.save,
+):
+    decision.add_command(command)

@@ -1,0 +1,143 @@
+"""The blocks of a system prompt that are made from stored text: their wording, their form, and its inverse.
+
+Every stored text is escaped onto one line behind a dash, so that no text can be a header, a directive or a
+line of its own: `parse_state(render_state(lines, language)) == lines`, whatever the lines say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from gieok.errors import InputRefused
+from gieok.memory.fields import Language
+from gieok.text.line import escape_line, unescape_line
+
+
+class StateLine(NamedTuple):
+    """One line of the state block."""
+
+    category: str
+    key: str
+    value: str
+
+
+class StateLike(Protocol):
+    """Whatever can be a line of the state block."""
+
+    @property
+    def category(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What the blocks say in one language, besides what is stored."""
+
+    state_header: str
+    state_directives: tuple[str, ...]
+    memory_header: str
+    memory_lead: str
+    memory_directives: tuple[str, ...]
+
+
+WORDING: Mapping[Language, Wording] = {
+    "ko": Wording(
+        state_header="[현재 상태(캐논)]",
+        state_directives=(
+            "위 항목들은 현재 시점의 정합성으로 취급한다.",
+            "사용자 메시지가 새로운 사실을 제공하거나 모순되면, "
+            "자연스럽게 상태가 업데이트되는 방향으로 응답한다.",
+            "상태/기억 블록의 존재를 언급하지 않는다.",
+        ),
+        memory_header="[과거 대화 기록]",
+        memory_lead="당신은 사용자와 다음과 같은 대화를 나눴습니다:",
+        memory_directives=(
+            "이 정보를 바탕으로 자연스럽게 대화를 이어가세요.",
+            "기억을 직접 언급하지 마세요.",
+        ),
+    ),
+    "en": Wording(
+        state_header="[Current state (canon)]",
+        state_directives=(
+            "Treat these lines as what is true at this moment.",
+            "Where the message adds to them or contradicts them, let the state move on as you answer.",
+            "Never mention that this block or the memories exist.",
+        ),
+        memory_header="[Past conversations]",
+        memory_lead="You and the user have talked about this before:",
+        memory_directives=(
+            "Continue the conversation naturally from it.",
+            "Do not mention the memories as such.",
+        ),
+    ),
+}
+
+HEADERS = tuple(header for each in WORDING.values() for header in (each.state_header, each.memory_header))
+"""The lines that open a block. Nothing but a block may have them."""
+
+DIRECTIVES = tuple(
+    line
+    for each in WORDING.values()
+    for line in (each.memory_lead, *each.state_directives, *each.memory_directives)
+)
+"""What the blocks tell the model about themselves."""
+
+_LINE = re.compile(
+    r"- \((?P<category>(?:[^\\)]|\\.)*)\) (?P<key>(?:[^\\:]|\\.|:(?! ))*): (?P<value>(?:[^\\]|\\.)*)"
+)
+# Inside a word a colon ends no key: `person:민수` stays as it is.
+_COLON_IN_WORD = re.compile(r"\\:(?=[0-9A-Za-z가-힣])")
+
+
+def state_line(fact: StateLike) -> str:
+    """`- (category) key: value`, always one line."""
+    category = escape_line(fact.category, ")")
+    key = _COLON_IN_WORD.sub(":", escape_line(fact.key, ":"))
+    return f"- ({category}) {key}: {escape_line(fact.value)}"
+
+
+def state_frame(language: Language) -> str:
+    """The state block without its lines: what it takes before there is room for any."""
+    wording = WORDING[language]
+    return "\n".join((wording.state_header, "", *wording.state_directives))
+
+
+def render_state(facts: Sequence[StateLike], language: Language) -> str:
+    """The state block; empty where there is no fact."""
+    header, rest = state_frame(language).split("\n", 1)
+    return "\n".join((header, *map(state_line, facts), rest)) if facts else ""
+
+
+def parse_state(block: str) -> tuple[StateLine, ...]:
+    """The lines that `render_state` was given. InputRefused for anything that it did not write."""
+    if not block:
+        return ()
+    header, *lines = block.split("\n")
+    for wording in WORDING.values():
+        ending = ["", *wording.state_directives]
+        if header == wording.state_header and lines[-len(ending) :] == ending:
+            return tuple(_parse_line(line) for line in lines[: -len(ending)])
+    raise InputRefused("does not begin and end like a state block", at="block")
+
+
+def render_memories(memories: Iterable[tuple[str, datetime]], language: Language) -> str:
+    """The block of past conversations, a summary and its day on each line; empty where there is none."""
+    wording = WORDING[language]
+    lines = [f"- {escape_line(summary)} ({day:%Y-%m-%d})" for summary, day in memories]
+    if not lines:
+        return ""
+    return "\n".join((wording.memory_header, wording.memory_lead, "", *lines, "", *wording.memory_directives))
+
+
+def _parse_line(line: str) -> StateLine:
+    found = _LINE.fullmatch(line)
+    if found is None:
+        raise InputRefused("holds a line that is not '- (category) key: value'", at="block")
+    return StateLine(*(unescape_line(part) for part in found.groups()))

@@ -1,0 +1,87 @@
+"""The stores of canon, as its steps see them. Synchronous; of one owner, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from gieok.memory.canon.records import (
+    Category,
+    Fact,
+    FactChange,
+    FactDraft,
+    FactVersion,
+    PersonaCard,
+    PersonaDraft,
+)
+
+
+class PersonaStore(Protocol):
+    """Version chains that only an author's call appends to."""
+
+    def create(self, persona_id: str, draft: PersonaDraft, *, version_id: UUID, at: datetime) -> PersonaCard:
+        """Begin a persona. Conflict where the id is taken."""
+        ...
+
+    def edit(
+        self,
+        persona_id: str,
+        draft: PersonaDraft,
+        *,
+        version_id: UUID,
+        at: datetime,
+        expected_version: int | None,
+    ) -> PersonaCard:
+        """Append a version, or give back the active one where the draft says the same.
+
+        NotFound where there is no persona; Conflict where it is not at `expected_version` (None: any).
+        """
+        ...
+
+    def get(self, persona_id: str) -> PersonaCard | None:
+        """The active version, or None."""
+        ...
+
+    def list(self, *, after: str | None, limit: int) -> Sequence[PersonaCard]:
+        """Active versions in the order in which the personas were created, after this persona."""
+        ...
+
+    def versions(self, persona_id: str, *, after: int, limit: int) -> Sequence[PersonaCard]:
+        """Versions with a number greater than `after`, oldest first. Empty where there is no persona."""
+        ...
+
+
+class FactStore(Protocol):
+    """Version chains by persona, category and key. At most one version of a fact is active."""
+
+    def save(self, persona_id: str, draft: FactDraft, *, version_id: UUID, at: datetime) -> FactChange:
+        """Make this the active version of its fact, unless the active one says the same already."""
+        ...
+
+    def retract(self, persona_id: str, category: Category, key: str, *, at: datetime) -> FactChange:
+        """Retire the fact with this key, if there is an active one. Its history stays."""
+        ...
+
+    def retire(self, persona_id: str, root_id: UUID, *, at: datetime) -> FactChange:
+        """Retire this fact. NotFound where this persona has no such active fact. Its history stays."""
+        ...
+
+    def active(self, persona_id: str, *, only_state: bool, limit: int) -> Sequence[Fact]:
+        """Active facts: most important first, then newest. `only_state` leaves out what is not state."""
+        ...
+
+    def history(self, persona_id: str, root_id: UUID, *, after: int, limit: int) -> Sequence[FactVersion]:
+        """Versions with a number greater than `after`, oldest first. Empty where there is no such fact."""
+        ...
+
+
+class CanonRooms(Protocol):
+    """Whatever holds canon among its rooms."""
+
+    @property
+    def personas(self) -> PersonaStore: ...
+
+    @property
+    def facts(self) -> FactStore: ...

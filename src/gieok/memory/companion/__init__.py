@@ -1,0 +1,1 @@
+"""Episodic and emotional memory of one user and one persona, across sessions."""

@@ -1,0 +1,194 @@
+"""Keeping memories within their places. Each function is one change, made inside one transaction."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from gieok.errors import Conflict, MemoryLimitReached, NotFound
+from gieok.memory.companion.records import (
+    AccountPlan,
+    EmotionalMoment,
+    Kept,
+    Memory,
+    MemoryChanges,
+    Notice,
+    SessionSummary,
+)
+from gieok.memory.companion.rules import (
+    FULL,
+    MORE,
+    ActiveLimit,
+    KeepPolicy,
+    MomentPolicy,
+    contest,
+    moment_of,
+    newer_of_same_topics,
+)
+from gieok.memory.companion.store import CompanionStore
+
+
+def keep(
+    store: CompanionStore,
+    memory: Memory,
+    account: AccountPlan,
+    policy: KeepPolicy,
+    *,
+    at: datetime,
+    auto_archive: bool = True,
+) -> Kept:
+    """Keep a new memory; what finds no place any more is archived, be it the new one itself.
+
+    MemoryLimitReached where room would have to be made and `auto_archive` forbids it.
+    """
+    store.hold(memory.persona_id)
+    store.save(memory)
+    return _settle(store, memory, account, policy, at=at, auto_archive=auto_archive)
+
+
+def replace_excerpt(
+    store: CompanionStore,
+    memory_id: UUID,
+    made: SessionSummary,
+    account: AccountPlan,
+    policy: KeepPolicy,
+    *,
+    at: datetime,
+) -> Kept | None:
+    """Put a real summary in the place of an excerpt, under the same id.
+
+    None, and no change, where the memory was deleted or edited by hand meanwhile.
+    """
+    found = store.get(memory_id)
+    if found is None:
+        return None
+    store.hold(found.persona_id)
+    found = store.get(memory_id)
+    if found is None or found.origin != "excerpt":
+        return None
+    changed = _changed(found, dict(made), origin="summary")
+    store.replace(changed)
+    store.delete_moment(memory_id)
+    return _settle(store, changed, account, policy, at=at, auto_archive=True)
+
+
+def edit(
+    store: CompanionStore,
+    memory_id: UUID,
+    changes: MemoryChanges,
+    expected_version: int | None,
+    moments: MomentPolicy,
+) -> Memory:
+    """Change a memory by hand. Conflict where it is not in the version that the caller saw."""
+    memory = _held(store, memory_id)
+    if expected_version not in (None, memory.version):
+        raise Conflict(
+            f"memory {memory_id} is in version {memory.version}, not in {expected_version}; read it again"
+        )
+    given = {name: value for name, value in changes if value is not None}
+    if not given:
+        return memory
+    by_hand = memory.origin == "excerpt" and "summary" in given
+    changed = _changed(memory, given, origin="manual" if by_hand else memory.origin)
+    store.replace(changed)
+    store.delete_moment(memory_id)
+    _keep_moment(store, changed, moments)
+    return changed
+
+
+def archive(store: CompanionStore, memory_id: UUID, at: datetime) -> Memory:
+    """Take a memory from the active ones."""
+    memory = _held(store, memory_id)
+    if memory.archived_at is not None:
+        return memory
+    store.archive(memory_id, at)
+    return memory.model_copy(update={"archived_at": at})
+
+
+def restore(store: CompanionStore, memory_id: UUID, account: AccountPlan, limit: ActiveLimit) -> Memory:
+    """Put a memory back among the active ones. MemoryLimitReached where it has no place there."""
+    memory = _held(store, memory_id)
+    if memory.archived_at is None:
+        return memory
+    places = limit.of(account, store.config(memory.persona_id))
+    if places is not None:
+        _check_place(store, memory, places)
+    store.restore(memory_id)
+    return memory.model_copy(update={"archived_at": None})
+
+
+def delete(store: CompanionStore, memory_id: UUID) -> None:
+    """Remove a memory for good."""
+    _held(store, memory_id)
+    store.delete(memory_id)
+
+
+def _settle(
+    store: CompanionStore,
+    memory: Memory,
+    account: AccountPlan,
+    policy: KeepPolicy,
+    *,
+    at: datetime,
+    auto_archive: bool,
+) -> Kept:
+    moment = _keep_moment(store, memory, policy.moments)
+    limit = policy.active_limit.of(account, store.config(memory.persona_id))
+    if limit is None:
+        return Kept(memory=memory, moment=moment, archived=(), notices=())
+    fallen = contest(store.standings(memory.persona_id), limit)
+    if fallen.beyond_the_limit and not auto_archive:
+        raise MemoryLimitReached(
+            f"all {limit} places for active memories of this persona are taken; archive or delete one, "
+            "or let autoArchive make room"
+        )
+    archived = (*fallen.older_of_same_topics, *fallen.beyond_the_limit)
+    for memory_id in archived:
+        store.archive(memory_id, at)
+    return Kept(
+        memory=memory.model_copy(update={"archived_at": at}) if memory.id in archived else memory,
+        moment=moment,
+        archived=archived,
+        notices=_notices(account) if fallen.beyond_the_limit else (),
+    )
+
+
+def _notices(account: AccountPlan) -> tuple[Notice, ...]:
+    return (FULL, MORE) if account == "free" else (FULL,)
+
+
+def _check_place(store: CompanionStore, memory: Memory, places: int) -> None:
+    active = store.standings(memory.persona_id)
+    holder = newer_of_same_topics(store.standing(memory.id), active)
+    if holder is not None:
+        raise MemoryLimitReached(
+            f"memory {holder.id} is newer, about the same topics, and holds the place of {memory.id}; "
+            "archive it first"
+        )
+    if len(active) >= places:
+        raise MemoryLimitReached(
+            f"all {places} places for active memories of this persona are taken; archive one first"
+        )
+
+
+def _keep_moment(store: CompanionStore, memory: Memory, policy: MomentPolicy) -> EmotionalMoment | None:
+    moment = moment_of(memory, policy)
+    if moment is not None:
+        store.save_moment(moment)
+    return moment
+
+
+def _held(store: CompanionStore, memory_id: UUID) -> Memory:
+    """The memory, read again once nobody else can change it. NotFound."""
+    memory = store.get(memory_id)
+    if memory is not None:
+        store.hold(memory.persona_id)
+        memory = store.get(memory_id)
+    if memory is None:
+        raise NotFound(f"there is no memory {memory_id}")
+    return memory
+
+
+def _changed(memory: Memory, values: dict[str, Any], *, origin: str) -> Memory:
+    return memory.model_copy(update={**values, "origin": origin, "version": memory.version + 1})

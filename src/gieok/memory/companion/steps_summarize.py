@@ -1,0 +1,170 @@
+"""Making a memory of a conversation: patient with the model, honest when it does not answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Literal
+from uuid import UUID, uuid4
+
+from pydantic import Field
+
+from gieok.engine import Data, Stage, Step, StepContext
+from gieok.errors import ModelUnavailable, SummaryFailed
+from gieok.memory.companion.keeping import keep, replace_excerpt
+from gieok.memory.companion.records import (
+    MAX_SUMMARY_CHARS,
+    AccountPlan,
+    Emotion,
+    Importance,
+    Kept,
+    Memory,
+    PersonaId,
+    SessionSummary,
+    Spoken,
+)
+from gieok.memory.companion.rules import KeepPolicy
+from gieok.memory.companion.store import CompanionRooms
+from gieok.memory.companion.summarizer import SessionSummarizer
+from gieok.memory.fields import SessionRef, Timestamp
+
+_log = logging.getLogger(__name__)
+
+Seconds = Annotated[float, Field(ge=0, le=3600)]
+
+
+class SummarizeMetadata(Data):
+    attempts: Annotated[int, Field(ge=1, le=16)]
+    attempt_seconds: Annotated[float, Field(gt=0, le=3600)]
+    """After so long without an answer an attempt has failed."""
+    backoff_seconds: Annotated[tuple[Seconds, ...], Field(min_length=1, max_length=16)]
+    """Waited between attempts; the last one counts for all that follow."""
+    fallback: Literal["excerpt", "fail"]
+    excerpt_chars: Annotated[int, Field(ge=1, le=MAX_SUMMARY_CHARS)]
+    excerpt_importance: Importance
+
+
+class SummarizeInputs(Data):
+    messages: tuple[Spoken, ...]
+
+
+class Summarized(Data):
+    """What is to be kept. `is_final` is False for an excerpt, which a real summary should replace."""
+
+    summary: SessionSummary
+    is_final: bool
+
+
+class SummarizeSession(Step[SummarizeMetadata, SummarizeInputs, Summarized]):
+    """Asks the model, several times if need be. What the plan says happens when it never answers."""
+
+    type = "SummarizeSession"
+    stages = frozenset({Stage.POST_PROCESS})
+
+    def __init__(
+        self, model: SessionSummarizer, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self._model = model
+        self._sleep = sleep
+
+    async def run(
+        self, metadata: SummarizeMetadata, inputs: SummarizeInputs, context: StepContext
+    ) -> Summarized:
+        for attempt in range(metadata.attempts):
+            if attempt:
+                waits = metadata.backoff_seconds
+                await self._sleep(waits[min(attempt, len(waits)) - 1])
+            made = await self._try(inputs.messages, metadata.attempt_seconds)
+            if made is not None:
+                context.note("attempts", attempt + 1)
+                return Summarized(summary=made, is_final=True)
+        context.note("attempts", metadata.attempts)
+        if metadata.fallback == "fail":
+            raise SummaryFailed(
+                f"the model did not summarise this conversation in {metadata.attempts} attempts; "
+                "its messages are kept, so ask again when the model is back"
+            )
+        _log.warning(
+            "the model did not answer in %d attempts: an excerpt stands in for the summary",
+            metadata.attempts,
+        )
+        return Summarized(summary=_excerpt(inputs.messages, metadata), is_final=False)
+
+    async def _try(self, messages: Sequence[Spoken], seconds: float) -> SessionSummary | None:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._model.summarize_session(messages)
+        except (ModelUnavailable, TimeoutError) as error:
+            _log.info("an attempt to summarise a conversation failed: %s", type(error).__name__)
+            return None
+
+
+def _excerpt(messages: Sequence[Spoken], metadata: SummarizeMetadata) -> SessionSummary:
+    """The beginning of what was said. Nothing is known of its topics, and no feeling is claimed."""
+    text = "\n".join(f"{message.role}: {message.content}" for message in messages)
+    return SessionSummary(
+        summary=text[: metadata.excerpt_chars],
+        topics=(),
+        emotion=Emotion.CALM,
+        importance=metadata.excerpt_importance,
+    )
+
+
+class KeepSummaryInputs(Data):
+    session_ref: SessionRef
+    persona_id: PersonaId
+    account_plan: AccountPlan
+    occurred_at: Timestamp
+    memory_id: UUID | None
+    """The excerpt that an earlier attempt left, if there is one."""
+    summary: SessionSummary
+    is_final: bool
+
+
+class KeptSummary(Data):
+    memory_id: UUID
+
+
+class KeepSummary(Step[KeepPolicy, KeepSummaryInputs, KeptSummary]):
+    """Keeps a summary as a memory, or in the place of the excerpt that stood in for it."""
+
+    type = "KeepSummary"
+    stages = frozenset({Stage.PERSIST})
+
+    async def run(self, metadata: KeepPolicy, inputs: KeepSummaryInputs, context: StepContext) -> KeptSummary:
+        memory_id = inputs.memory_id or uuid4()
+
+        def write(rooms: CompanionRooms) -> Kept | None:
+            if inputs.memory_id is None:
+                memory = _memory(memory_id, inputs, context)
+                return keep(rooms.companion, memory, inputs.account_plan, metadata, at=context.now)
+            if not inputs.is_final:
+                return None
+            return replace_excerpt(
+                rooms.companion, memory_id, inputs.summary, inputs.account_plan, metadata, at=context.now
+            )
+
+        context.stage_write(write)
+        context.note("memory", str(memory_id))
+        return KeptSummary(memory_id=memory_id)
+
+
+def _memory(memory_id: UUID, inputs: KeepSummaryInputs, context: StepContext) -> Memory:
+    made = inputs.summary
+    return Memory(
+        id=memory_id,
+        persona_id=inputs.persona_id,
+        session_ref=inputs.session_ref,
+        summary=made.summary,
+        topics=made.topics,
+        emotion=made.emotion,
+        importance=made.importance,
+        tags=(),
+        speaker=None,
+        origin="summary" if inputs.is_final else "excerpt",
+        created_at=context.now,
+        occurred_at=inputs.occurred_at,
+        archived_at=None,
+        version=1,
+    )

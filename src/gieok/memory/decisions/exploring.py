@@ -1,0 +1,120 @@
+"""What the structure and the anchors lead to, as items of tiers 2 and 7. Reads inside one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from uuid import UUID
+
+from gieok.memory.decisions.evidence import Anchor, EvidenceCard
+from gieok.memory.decisions.graph import DecisionGraph, ReadingRooms
+from gieok.memory.decisions.guardian import STANDS_ON, declared
+from gieok.memory.decisions.impact import blast_radius
+from gieok.memory.decisions.layers import DecisionItem, EvidenceItem, StructuralItem, Through
+from gieok.memory.decisions.loading import nearest_first, strongest_first
+from gieok.memory.decisions.records import Decision, ImpactNode
+
+
+def structure_around(
+    rooms: ReadingRooms, focus: Sequence[UUID], domain: str, *, depth: int, limit: int
+) -> tuple[Sequence[StructuralItem], bool]:
+    """What stands around the focus, in the order of tier 2, and whether the plan's bounds cut it off.
+
+    That is what a change of the focus reaches, and what the focus itself rests on, one relation away. Without
+    a focus it is around the domain's own axes and locks.
+    """
+    origins = focus or [
+        *rooms.graph.roots("domain", domain, "axis", limit),
+        *rooms.graph.roots("domain", domain, "lock", limit),
+    ]
+    below = _below(rooms.graph, origins, limit)
+    reach = blast_radius(origins, rooms.graph.edges, depth=depth, limit=limit)
+    nodes = {node.root_id: node for node in (*below, *reach.nodes) if node.root_id not in origins}
+    affected = {node.root_id for node in reach.nodes}
+    items = [
+        _structural(decision, nodes[decision.root_id], domain, is_affected=decision.root_id in affected)
+        for decision in rooms.decisions.active(list(nodes))
+    ]
+    return sorted(items, key=nearest_first), reach.truncated or len(below) >= limit
+
+
+def explore(
+    rooms: ReadingRooms, anchors: Iterable[Anchor], *, depth: int, limit: int
+) -> Sequence[DecisionItem | EvidenceItem]:
+    """What the anchors lead to, in the order of tier 7.
+
+    At depth 1 that is their targets. Each level more follows the relations of what was found, to at most
+    `limit` further decisions, and adds the evidence that the decisions cite, at most `limit` of it.
+    """
+    roots: dict[UUID, Anchor] = {}
+    evidence: dict[UUID, Anchor] = {}
+    for anchor in anchors:
+        for target in anchor.targets:
+            (roots if target.kind == "decision" else evidence).setdefault(target.id, anchor)
+    if depth > 1:
+        for node in blast_radius(tuple(roots), rooms.graph.edges, depth=depth - 1, limit=limit).nodes:
+            roots[node.root_id] = roots[_came_from(node)]
+    decisions = rooms.decisions.active(list(roots))
+    if depth > 1:
+        for evidence_id, root_id in islice(_cited(decisions), limit):
+            evidence.setdefault(evidence_id, roots[root_id])
+    cards = rooms.evidence.cards(list(evidence))
+    items = [
+        *(as_item(decision, "anchor", roots[decision.root_id]) for decision in decisions),
+        *(_evidence_item(card, evidence[card.id]) for card in cards),
+    ]
+    return sorted(items, key=strongest_first)
+
+
+def as_item(decision: Decision, through: Through, anchor: Anchor | None = None) -> DecisionItem:
+    """A decision as a layer holds it. It was checked when it was read, so it is not checked again."""
+    return DecisionItem.model_construct(
+        **dict(decision),
+        kind="decision",
+        through=through,
+        anchor_id=anchor.id if anchor else None,
+        hint=anchor.hint if anchor else None,
+    )
+
+
+def _evidence_item(card: EvidenceCard, anchor: Anchor) -> EvidenceItem:
+    return EvidenceItem(**dict(card), anchor_id=anchor.id, hint=anchor.hint)
+
+
+def _below(graph: DecisionGraph, origins: Sequence[UUID], limit: int) -> list[ImpactNode]:
+    """What these decisions rest on, each with the relation that says so."""
+    relations = [
+        *graph.declared_to(origins, ("CONSTRAINS",), limit),
+        *graph.declared_from(origins, (*STANDS_ON, "VALIDATES"), limit),
+    ]
+    ends = {(one.source if one.type == "CONSTRAINS" else one.target): one for one in reversed(relations)}
+    return [
+        ImpactNode(root_id=root_id, distance=1, path=(declared(relation),))
+        for root_id, relation in ends.items()
+    ]
+
+
+def _structural(decision: Decision, node: ImpactNode, domain: str, *, is_affected: bool) -> StructuralItem:
+    applies_here = decision.scope == "global" or decision.domain == domain
+    return StructuralItem(
+        root_id=decision.root_id,
+        strength=decision.strength,
+        scope=decision.scope,
+        domain=decision.domain,
+        statement=None if applies_here else decision.statement,
+        is_affected=is_affected,
+        distance=node.distance,
+        path=node.path,
+    )
+
+
+def _came_from(node: ImpactNode) -> UUID:
+    """The decision before this one on its path."""
+    last = node.path[-1]
+    return last.target if last.source == node.root_id else last.source
+
+
+def _cited(decisions: Iterable[Decision]) -> Iterator[tuple[UUID, UUID]]:
+    for decision in decisions:
+        for evidence_id in decision.evidence_ids:
+            yield evidence_id, decision.root_id

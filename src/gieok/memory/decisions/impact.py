@@ -1,0 +1,121 @@
+"""What a change reaches: a walk along declared relations, nearest first, each decision once.
+
+The walk asks for the edges of the decisions that it stands on, takes no more of them than it needs, and knows
+neither a database nor a text. A decision that it meets again ends that way: cycles cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import merge
+from typing import NamedTuple
+from uuid import UUID
+
+from gieok.memory.decisions.records import (
+    RELATION_TYPES,
+    DecisionProposal,
+    Impact,
+    ImpactNode,
+    PathEdge,
+    Relation,
+)
+from gieok.memory.decisions.relations import impact_edges
+
+MAX_DEPTH = 16
+MAX_LIMIT = 2_000
+"""So that the largest report, every path at full length, still fits into the output of a step."""
+
+PROPOSED = UUID(int=0)
+"""Stands in a report for a decision that is only proposed and has no root yet."""
+
+Edge = tuple[bytes, bytes, int, int]
+"""Origin, affected, the number of the type in RELATION_TYPES from 1, and whether the origin declared it (1).
+
+Ids are their bytes here, because a walk looks at many edges for each decision that it finds.
+"""
+
+EdgesOf = Callable[[Sequence[bytes]], Iterable[Edge]]
+"""The edges that begin at these decisions, in order. May be lazy: a walk stops when it has enough."""
+
+
+class Reach(NamedTuple):
+    """What a walk found, in the order in which it found it."""
+
+    nodes: tuple[ImpactNode, ...]
+    truncated: bool
+    """Whether depth or limit kept it from going on."""
+
+
+def blast_radius(origins: Iterable[UUID], edges_of: EdgesOf, *, depth: int, limit: int) -> Reach:
+    """At most `limit` decisions within `depth` relations of the origins, each with its shortest path.
+
+    Of several shortest paths the first in the order of the edges is taken, level by level, so that the same
+    graph always gives the same answer.
+    """
+    ids = {origin.bytes: origin for origin in origins}
+    paths: dict[bytes, tuple[PathEdge, ...]] = dict.fromkeys(ids, ())
+    nodes: list[ImpactNode] = []
+    frontier = sorted(ids)
+    for distance in range(1, depth + 1):
+        found: list[bytes] = []
+        for origin, affected, number, from_source in edges_of(frontier):
+            if affected in paths:
+                continue
+            if len(nodes) == limit:
+                return Reach(tuple(nodes), truncated=True)
+            root_id = ids[affected] = UUID(bytes=affected)
+            path = (*paths[origin], _declared(ids[origin], root_id, number, from_source))
+            paths[affected] = path
+            found.append(affected)
+            nodes.append(ImpactNode(root_id=root_id, distance=distance, path=path))
+        if not found:
+            return Reach(tuple(nodes), truncated=False)
+        frontier = sorted(found)
+    beyond = any(affected not in paths for _, affected, _, _ in edges_of(frontier))
+    return Reach(tuple(nodes), truncated=beyond)
+
+
+def impact_of(origin: UUID, edges_of: EdgesOf, *, depth: int, limit: int) -> Impact:
+    """The blast radius of one decision, as it is reported."""
+    nodes, truncated = blast_radius((origin,), edges_of, depth=depth, limit=limit)
+    return Impact(origin=origin, nodes=nodes, truncated=truncated, visited=len(nodes) + 1)
+
+
+def edges_for(relations: Iterable[Relation]) -> list[Edge]:
+    """The edges that these relations stand for, in order."""
+    edges = (edge for relation in relations for edge in impact_edges(relation))
+    return sorted(
+        (edge.origin.bytes, edge.affected.bytes, RELATION_TYPES.index(edge.type) + 1, int(edge.from_source))
+        for edge in edges
+    )
+
+
+def with_relations(edges_of: EdgesOf, relations: Iterable[Relation]) -> EdgesOf:
+    """The edges as they would be if these relations had been declared too."""
+    added = edges_for(relations)
+
+    def both(origins: Sequence[bytes]) -> Iterator[Edge]:
+        standing = frozenset(origins)
+        return merge(edges_of(origins), [edge for edge in added if edge[0] in standing])
+
+    return both if added else edges_of
+
+
+def subject_of(proposal: DecisionProposal) -> UUID:
+    """The decision that a proposal would change, or `PROPOSED` where it would begin a new one."""
+    return proposal.root_id or PROPOSED
+
+
+def proposed_relations(proposal: DecisionProposal) -> tuple[Relation, ...]:
+    """The relations that would stand if the proposal were saved. None of them has an id of its own yet."""
+    subject = subject_of(proposal)
+    return tuple(
+        Relation(id=PROPOSED, source=subject, type=relation.type, target=relation.target)
+        for relation in proposal.relations
+    )
+
+
+def _declared(origin: UUID, affected: UUID, number: int, from_source: int) -> PathEdge:
+    """The relation behind an edge, the way round in which it was declared."""
+    source, target = (origin, affected) if from_source else (affected, origin)
+    return PathEdge(source=source, type=RELATION_TYPES[number - 1], target=target)

@@ -1,0 +1,117 @@
+"""What decision memory loads: seven layers, and the items that they hold."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from gieok.engine import Data
+from gieok.memory.decisions.evidence import EvidenceCard
+from gieok.memory.decisions.records import Decision, PathEdge, Scope, Strength
+from gieok.text import count_tokens
+
+TierName = Literal[
+    "policy", "structural", "global+axis", "domain+axis", "domain+lock", "domain+normal", "anchors"
+]
+TIERS: tuple[TierName, ...] = (
+    "policy",
+    "structural",
+    "global+axis",
+    "domain+axis",
+    "domain+lock",
+    "domain+normal",
+    "anchors",
+)
+"""The loading order. Tiers are numbered from 1."""
+
+FRAME_TOKENS = 10
+"""What an item costs besides its words: its id, its strength, its place."""
+
+Through = Literal["scope", "anchor", "words"]
+"""How a decision was found: it applies here, an anchor leads to it, or it shares words with the question."""
+
+
+class PolicyItem(Data):
+    """A principle of the system, from the plan itself."""
+
+    kind: Literal["policy"] = "policy"
+    statement: str
+
+    @property
+    def tokens(self) -> int:
+        return FRAME_TOKENS + count_tokens(self.statement)
+
+
+class StructuralItem(Data):
+    """A decision that stands in relation to the focus. Where a later tier holds it, its words are there."""
+
+    kind: Literal["structural"] = "structural"
+    root_id: UUID
+    strength: Strength
+    scope: Scope
+    domain: str | None
+    statement: str | None
+    """None where the decision applies here, so that a later tier holds it."""
+    is_affected: bool
+    """Whether a change of the focus reaches it; otherwise the focus rests on it."""
+    distance: int
+    path: tuple[PathEdge, ...]
+
+    @property
+    def tokens(self) -> int:
+        relations = " ".join(edge.type for edge in self.path)
+        return FRAME_TOKENS + count_tokens(f"{relations} {self.statement or ''}")
+
+
+class DecisionItem(Decision):
+    """The active version of a decision."""
+
+    kind: Literal["decision"] = "decision"
+    through: Through
+    anchor_id: UUID | None = None
+    hint: str | None = None
+
+    @property
+    def tokens(self) -> int:
+        words = f"{self.statement} {self.rationale or ''} {self.hint or ''}"
+        return FRAME_TOKENS + len(self.evidence_ids) + count_tokens(words)
+
+
+class EvidenceItem(EvidenceCard):
+    """Evidence that can be opened by its id. Its words stay where they are until someone does."""
+
+    kind: Literal["evidence"] = "evidence"
+    anchor_id: UUID
+    hint: str
+
+    @property
+    def tokens(self) -> int:
+        return FRAME_TOKENS + count_tokens(f"{self.title} {self.source or ''} {self.hint}")
+
+
+LayerItem = Annotated[PolicyItem | StructuralItem | DecisionItem | EvidenceItem, Field(discriminator="kind")]
+
+
+class Layer(Data):
+    """One tier of the loading order."""
+
+    tier: Annotated[int, Field(ge=1, le=len(TIERS))]
+    name: TierName
+    items: tuple[LayerItem, ...]
+    left_out: int | None
+    """How many more it would have held. None where it was not looked into, because the budget had ended."""
+
+
+class LoadedContext(Data):
+    """Decision memory for one domain, always in seven layers."""
+
+    domain: str
+    phase: str | None
+    """Given back as it came: it routes a workflow and filters nothing."""
+    layers: Annotated[tuple[Layer, ...], Field(min_length=len(TIERS), max_length=len(TIERS))]
+    tokens: int
+    """About how many tokens the items take in a prompt."""
+    truncated: bool
+    """Whether the structural walk was cut off by the plan's depth or limit."""

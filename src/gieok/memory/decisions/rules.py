@@ -1,0 +1,64 @@
+"""Pure rules of decisions: their words, their order, their places in a list, and reading a proposal."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from gieok.engine.plan import first_problem, place
+from gieok.errors import InputRefused
+from gieok.memory.decisions.records import Decision, DecisionPosition, DecisionProposal
+from gieok.text import terms
+
+MAX_QUERY_CHARS = 4_000
+MAX_LIST = 1_000
+
+
+def statement_terms(text: str) -> frozenset[str]:
+    """The terms by which a statement and a query meet."""
+    return frozenset(terms(text))
+
+
+def check_query(query: str) -> None:
+    """Refuse a query that no statement could answer."""
+    if len(query) > MAX_QUERY_CHARS:
+        raise InputRefused(f"may have at most {MAX_QUERY_CHARS} characters", at="q")
+
+
+def check_limit(limit: int) -> None:
+    """Refuse a page that cannot be meant."""
+    if not 1 <= limit <= MAX_LIST:
+        raise InputRefused(f"must be between 1 and {MAX_LIST}", at="limit")
+
+
+def position_of(decision: Decision) -> DecisionPosition:
+    """Where a list stands after this decision."""
+    return DecisionPosition(
+        strength=decision.strength, created_at=decision.created_at, root_id=decision.root_id
+    )
+
+
+def to_cursor(position: DecisionPosition) -> str:
+    """The position as clients carry it: opaque, without content."""
+    return base64.urlsafe_b64encode(position.model_dump_json().encode()).decode()
+
+
+def from_cursor(cursor: str) -> DecisionPosition:
+    """The inverse of `to_cursor`; InputRefused for anything else."""
+    try:
+        return DecisionPosition.model_validate_json(base64.urlsafe_b64decode(cursor))
+    except ValueError:
+        raise InputRefused("is not a cursor that a list gave; begin again without one", at="cursor") from None
+
+
+def read_proposal(document: Mapping[str, Any]) -> DecisionProposal:
+    """A proposal from a JSON document. InputRefused names the place that is wrong."""
+    try:
+        return DecisionProposal.model_validate_json(json.dumps(document))
+    except ValidationError as error:
+        location, message = first_problem(error)
+        raise InputRefused(message, at=place(location) if location else "proposal") from None

@@ -1,0 +1,58 @@
+"""Reading decisions of an older form. Rows stay as they were written; only what is read changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from gieok.errors import SchemaMismatch, StoreDamaged
+from gieok.memory.decisions.records import DecisionContent
+
+Document = dict[str, Any]
+_OBJECT = TypeAdapter(Document)
+
+FORM = 1
+"""The form that decisions are written in now."""
+
+
+def _scope_apart_from_domain(document: Document) -> Document:
+    """Form 0 had one field `scope` for both: `global`, or the name of a domain."""
+    scope = document.get("scope")
+    if scope == "global":
+        return {**document, "domain": None}
+    return {**document, "scope": "domain", "domain": scope}
+
+
+UPCASTERS: Mapping[int, Callable[[Document], Document]] = {0: _scope_apart_from_domain}
+"""From each older form to the next one."""
+
+
+def to_document(content: DecisionContent) -> bytes:
+    """The content in today's form."""
+    return content.model_dump_json(by_alias=True, exclude_none=True).encode()
+
+
+def from_document(document: bytes, form: int) -> DecisionContent:
+    """The content of a document of any form that ever was.
+
+    SchemaMismatch for a form from the future, StoreDamaged for a document that does not have its form.
+    """
+    if form > FORM:
+        raise SchemaMismatch(
+            f"a decision has form {form} and this program reads up to form {FORM}; install a newer Gieok"
+        )
+    try:
+        if form == FORM:
+            return DecisionContent.model_validate_json(document)
+        return DecisionContent.model_validate_json(json.dumps(_upcast(_OBJECT.validate_json(document), form)))
+    except ValueError:
+        raise StoreDamaged("a stored decision does not have the form it claims; restore a backup") from None
+
+
+def _upcast(document: Document, form: int) -> Document:
+    for older in range(form, FORM):
+        document = UPCASTERS[older](document)
+    return document

@@ -1,0 +1,74 @@
+"""When a session is over, what it still shows, and which of its messages are due for a summary."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID, uuid5
+
+from gieok.errors import Conflict, InputRefused, PlanHashMismatch, SessionEnded
+from gieok.memory.sessions.records import MAX_MESSAGES, ChatMessage, MessageRange, Session
+
+_WATCHES = UUID("5a0c8f0e-7c3e-4f0b-9a55-1d1f4c6f2b7e")
+
+
+def watch_id(session_ref: str) -> UUID:
+    """The id of the one job that watches over a session."""
+    return uuid5(_WATCHES, session_ref)
+
+
+def inactive_from(session: Session, inactivity_minutes: int) -> datetime:
+    """The moment at which the session is over, unless it is used before."""
+    return session.last_activity_at + timedelta(minutes=inactivity_minutes)
+
+
+def is_cleared(session: Session) -> bool:
+    """The working memory is empty: the session has ended and memories hold what was said."""
+    return session.ended_at is not None and session.summarized_count == session.message_count
+
+
+def check_open(session: Session) -> None:
+    """Refuse a session that has ended."""
+    if session.ended_at is not None:
+        raise SessionEnded("this session has ended; start a new one, and what was said here is remembered")
+
+
+def check_resumable(session: Session, plan_hash: str, persona_id: str | None) -> None:
+    """Refuse a session that has ended, that ran another plan, or that is with another persona."""
+    check_open(session)
+    if session.last_execution_plan_hash != plan_hash:
+        raise PlanHashMismatch(session.last_execution_plan_hash, plan_hash)
+    if None not in (persona_id, session.persona_id) and persona_id != session.persona_id:
+        raise Conflict("this session is with another persona; start a session with this one")
+
+
+def check_appendable(session: Session, expected_count: int | None) -> None:
+    """Refuse new messages that the session cannot take."""
+    check_open(session)
+    if session.persona_id is None:
+        raise InputRefused("has no persona, so nobody could remember its messages", at="sessionRef")
+    if expected_count is not None and session.message_count != expected_count:
+        raise Conflict(
+            f"the session has {session.message_count} messages, and {expected_count} were read before; "
+            "someone else wrote meanwhile, so send it again"
+        )
+
+
+def check_batch(messages: tuple[ChatMessage, ...]) -> tuple[ChatMessage, ...]:
+    """Refuse more messages than may be saved at once."""
+    if not 1 <= len(messages) <= MAX_MESSAGES:
+        raise ValueError(f"must be 1 to {MAX_MESSAGES} messages")
+    return messages
+
+
+def unclaimed(session: Session, *, summarize_after: int, at_most: int) -> list[MessageRange]:
+    """The ranges that are due for a summary, each of at most `at_most` messages.
+
+    An open session waits until `summarize_after` messages have come together; an ended one leaves none.
+    """
+    waiting = session.message_count - session.claimed_count
+    if waiting < (1 if session.ended_at is not None else summarize_after):
+        return []
+    firsts = range(session.claimed_count + 1, session.message_count + 1, at_most)
+    return [
+        MessageRange(first=first, last=min(first + at_most - 1, session.message_count)) for first in firsts
+    ]

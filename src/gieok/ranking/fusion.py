@@ -1,0 +1,35 @@
+"""Several signals to one order: a weighted sum of values that are comparable.
+
+Not the sum of ranks: measured on two collections of real conversations, it lost to BM25 alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def normalised(values: Mapping[int, float]) -> dict[int, float]:
+    """The same values with the best as 1. Values that are not positive become 0."""
+    best = max(values.values(), default=0.0)
+    return {one: max(value, 0.0) / best if best > 0 else 0.0 for one, value in values.items()}
+
+
+def weighted_sum(
+    signals: Mapping[str, Mapping[int, float]], weights: Mapping[str, float]
+) -> dict[int, float]:
+    """Every value times the weight of its signal, added up. A missing value adds nothing."""
+    total: dict[int, float] = {}
+    for name, values in signals.items():
+        weight = weights[name]
+        for one, value in values.items():
+            total[one] = total.get(one, 0.0) + weight * value
+    return total
+
+
+def ranks(values: Mapping[int, float]) -> dict[int, int]:
+    """1 for the best by this signal alone; equal values share a rank. What has no value has no rank."""
+    order = sorted((value for value in values.values() if value > 0), reverse=True)
+    first: dict[float, int] = {}
+    for place, value in enumerate(order, start=1):
+        first.setdefault(value, place)
+    return {one: first[value] for one, value in values.items() if value > 0}

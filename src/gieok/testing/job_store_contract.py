@@ -1,0 +1,193 @@
+"""What every store of jobs must do. Subclass and give it the fixtures `job_scope_of` and `claim_due`.
+
+class TestMyStore(JobStoreContract):
+    @pytest.fixture
+    def job_scope_of(self): ...   # owner → something with async `read` and `write` over rooms
+    @pytest.fixture
+    def claim_due(self): ...      # async (now, lease_until, limit) → jobs of any owner that are due
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Protocol, TypeVar
+from uuid import UUID, uuid4
+
+import pytest
+
+from gieok.errors import Conflict
+from gieok.memory.jobs.records import ClaimedJob, Job, JobDraft, JobKind, JobOutcome
+from gieok.memory.jobs.store import JobRooms
+
+T = TypeVar("T")
+START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+LEASE = timedelta(minutes=5)
+
+
+class JobScope(Protocol):
+    """One owner's jobs, as a cycle reaches them."""
+
+    async def read(self, work: Callable[[JobRooms], T]) -> T: ...
+    async def write(self, work: Callable[[JobRooms], T]) -> T: ...
+
+
+JobScopeOf = Callable[[str], JobScope]
+ClaimDue = Callable[[datetime, datetime, int], Awaitable[Sequence[ClaimedJob]]]
+
+
+async def queue(scope: JobScope, *, minute: int = 0, kind: JobKind = "summary", seq: int = 1) -> UUID:
+    """Queue a job that is due so many minutes after the start."""
+    draft = JobDraft(
+        id=uuid4(),
+        kind=kind,
+        session_ref="s",
+        first_seq=seq,
+        last_seq=seq,
+        due_at=START + timedelta(minutes=minute),
+    )
+    await scope.write(lambda rooms: rooms.jobs.add(draft, START))
+    return draft.id
+
+
+async def get(scope: JobScope, job_id: UUID) -> Job:
+    job = await scope.read(lambda rooms: rooms.jobs.get(job_id))
+    assert job is not None
+    return job
+
+
+async def settle(scope: JobScope, job: Job, outcome: JobOutcome) -> None:
+    await scope.write(lambda rooms: rooms.jobs.settle(job, outcome))
+
+
+class JobStoreContract:
+    """Run against every store of jobs."""
+
+    @pytest.mark.req("COMP-8")
+    async def test_what_is_due_is_claimed_once_longest_due_first(
+        self, job_scope_of: JobScopeOf, claim_due: ClaimDue
+    ) -> None:
+        minsu, jiyoung = job_scope_of("minsu"), job_scope_of("jiyoung")
+        late, later = await queue(minsu, minute=2), await queue(jiyoung, minute=1)
+        await queue(minsu, minute=9)
+        now = START + timedelta(minutes=5)
+        claimed = await claim_due(now, now + LEASE, 10)
+        assert [(each.owner, each.job.id) for each in sorted(claimed, key=lambda one: one.owner)] == [
+            ("jiyoung", later),
+            ("minsu", late),
+        ]
+        assert {(each.job.status, each.job.attempts, each.job.fence) for each in claimed} == {
+            ("running", 1, 1)
+        }
+        assert list(await claim_due(now, now + LEASE, 10)) == []
+
+    async def test_a_claim_takes_no_more_than_was_asked_for(
+        self, job_scope_of: JobScopeOf, claim_due: ClaimDue
+    ) -> None:
+        scope = job_scope_of("minsu")
+        ids = [await queue(scope, minute=minute) for minute in range(3)]
+        now = START + timedelta(minutes=5)
+        taken = [(await claim_due(now, now + LEASE, 1))[0].job.id for _ in range(3)]
+        assert taken == ids
+
+    async def test_workers_at_once_never_take_the_same_job(
+        self, job_scope_of: JobScopeOf, claim_due: ClaimDue
+    ) -> None:
+        scope = job_scope_of("minsu")
+        ids = {await queue(scope) for _ in range(12)}
+        claims = await asyncio.gather(*(claim_due(START, START + LEASE, 4) for _ in range(6)))
+        taken = [each.job.id for claimed in claims for each in claimed]
+        taken += [each.job.id for each in await claim_due(START, START + LEASE, 20)]
+        assert sorted(taken) == sorted(ids)
+
+    async def test_a_job_whose_worker_died_is_taken_up_by_another(
+        self, job_scope_of: JobScopeOf, claim_due: ClaimDue
+    ) -> None:
+        """And the first worker, should it come back, changes nothing."""
+        scope = job_scope_of("minsu")
+        job_id = await queue(scope)
+        (first,) = await claim_due(START, START + LEASE, 1)
+        later = START + LEASE
+        (second,) = await claim_due(later, later + LEASE, 1)
+        assert (second.job.id, second.job.attempts, second.job.fence) == (job_id, 2, 2)
+        with pytest.raises(Conflict, match=str(job_id)):
+            await settle(scope, first.job, JobOutcome(status="done", memory_id=uuid4()))
+        assert await get(scope, job_id) == second.job
+
+    async def test_a_settled_job_is_done_and_cannot_be_settled_again(
+        self, job_scope_of: JobScopeOf, claim_due: ClaimDue
+    ) -> None:
+        scope = job_scope_of("minsu")
+        job_id, memory_id = await queue(scope), uuid4()
+        (claimed,) = await claim_due(START, START + LEASE, 1)
+        await settle(scope, claimed.job, JobOutcome(status="done", memory_id=memory_id))
+        done = await get(scope, job_id)
+        assert (done.status, done.memory_id, done.due_at) == ("done", memory_id, None)
+        with pytest.raises(Conflict):
+            await settle(scope, claimed.job, JobOutcome(status="failed", error="STEP_FAILED"))
+        far = START + timedelta(days=365)
+        assert list(await claim_due(far, far + LEASE, 10)) == []
+
+    async def test_a_job_that_was_put_back_comes_again_and_keeps_its_memory(
+        self, job_scope_of: JobScopeOf, claim_due: ClaimDue
+    ) -> None:
+        scope = job_scope_of("minsu")
+        job_id, memory_id = await queue(scope), uuid4()
+        again = START + timedelta(minutes=15)
+        (first,) = await claim_due(START, START + LEASE, 1)
+        await settle(scope, first.job, JobOutcome(status="queued", due_at=again, memory_id=memory_id))
+        assert list(await claim_due(again - timedelta(seconds=1), again + LEASE, 1)) == []
+        (second,) = await claim_due(again, again + LEASE, 1)
+        assert second.job.memory_id == memory_id
+        await settle(scope, second.job, JobOutcome(status="queued", due_at=again, error="STORE_UNAVAILABLE"))
+        assert (await get(scope, job_id)).memory_id == memory_id
+
+    async def test_one_job_is_claimed_by_its_id_only_while_it_is_due(self, job_scope_of: JobScopeOf) -> None:
+        scope = job_scope_of("minsu")
+        job_id = await queue(scope, minute=1)
+        due = START + timedelta(minutes=1)
+
+        async def claim(owner: JobScope, at: datetime) -> Job | None:
+            return await owner.write(lambda rooms: rooms.jobs.claim(job_id, at, at + LEASE))
+
+        assert await claim(scope, START) is None
+        assert await claim(job_scope_of("jiyoung"), due) is None
+        assert await claim(scope, due) is not None
+        assert await claim(scope, due) is None
+
+    async def test_unfinished_summaries_are_those_without_a_memory(
+        self, job_scope_of: JobScopeOf, claim_due: ClaimDue
+    ) -> None:
+        scope = job_scope_of("minsu")
+        await queue(scope, kind="watch", minute=9)
+        second, first = await queue(scope, seq=2, minute=9), await queue(scope, seq=1, minute=9)
+        done = await queue(scope, seq=3)
+        (claimed,) = await claim_due(START, START + LEASE, 10)
+        assert claimed.job.id == done
+        await settle(scope, claimed.job, JobOutcome(status="done", memory_id=uuid4()))
+        left = await scope.read(lambda rooms: rooms.jobs.unfinished("s"))
+        assert [job.id for job in left] == [first, second]
+        assert list(await job_scope_of("jiyoung").read(lambda rooms: rooms.jobs.unfinished("s"))) == []
+
+    async def test_a_failed_summary_can_be_asked_for_again(
+        self, job_scope_of: JobScopeOf, claim_due: ClaimDue
+    ) -> None:
+        scope = job_scope_of("minsu")
+        job_id = await queue(scope)
+        (claimed,) = await claim_due(START, START + LEASE, 1)
+        await settle(scope, claimed.job, JobOutcome(status="failed", error="LLM_SUMMARY_FAILED"))
+        assert list(await claim_due(START, START + LEASE, 1)) == []
+        assert await scope.write(lambda rooms: rooms.jobs.revive("s", START)) == 1
+        revived = await get(scope, job_id)
+        assert (revived.status, revived.attempts, revived.error) == ("queued", 0, None)
+        assert await scope.write(lambda rooms: rooms.jobs.revive("s", START)) == 0
+
+    async def test_a_job_is_queued_once(self, job_scope_of: JobScopeOf) -> None:
+        scope = job_scope_of("minsu")
+        draft = JobDraft(id=uuid4(), kind="watch", session_ref="s", first_seq=0, last_seq=0, due_at=START)
+        await scope.write(lambda rooms: rooms.jobs.add(draft, START))
+        await scope.write(
+            lambda rooms: rooms.jobs.add(draft.model_copy(update={"due_at": START + LEASE}), START)
+        )
+        assert (await get(scope, draft.id)).due_at == START

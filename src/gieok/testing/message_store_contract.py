@@ -1,0 +1,194 @@
+"""What every store of sessions and messages must do. Subclass and give it a fixture `log_scope_of`.
+
+class TestMyStore(MessageStoreContract):
+    @pytest.fixture
+    def log_scope_of(self): ...   # owner → something with async `read` and `write` over rooms
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Protocol, TypeVar
+
+import pytest
+
+from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SessionEnded
+from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange, Role, Session, SessionStart
+from gieok.memory.sessions.store import LogRooms
+
+T = TypeVar("T")
+START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+HASH, OTHER_HASH = "a" * 64, "b" * 64
+
+
+class LogScope(Protocol):
+    """One owner's sessions and their messages, as a cycle reaches them."""
+
+    async def read(self, work: Callable[[LogRooms], T]) -> T: ...
+    async def write(self, work: Callable[[LogRooms], T]) -> T: ...
+
+
+LogScopeOf = Callable[[str], LogScope]
+
+
+def message(number: int, content: str | None = None, role: Role = "user") -> ChatMessage:
+    """A message with the id `m<number>`, said so many minutes after the start."""
+    return ChatMessage(
+        id=f"m{number}",
+        role=role,
+        content=f"message {number}" if content is None else content,
+        timestamp=START + timedelta(minutes=number),
+    )
+
+
+async def start(scope: LogScope, session_ref: str = "s") -> Session:
+    begun = SessionStart(session_ref=session_ref, persona_id="hana", account_plan="free", plan_hash=HASH)
+    return await scope.write(lambda rooms: rooms.sessions.start(begun, START))
+
+
+async def remember(scope: LogScope, plan_hash: str = HASH, persona_id: str | None = None) -> None:
+    await scope.write(
+        lambda rooms: rooms.sessions.remember(
+            "s", plan_hash, START, persona_id=persona_id, account_plan="premium"
+        )
+    )
+
+
+async def append(
+    scope: LogScope,
+    *messages: ChatMessage,
+    session_ref: str = "s",
+    at: datetime = START,
+    expected_count: int | None = None,
+) -> Appended:
+    return await scope.write(lambda rooms: rooms.messages.append(session_ref, messages, at, expected_count))
+
+
+async def logged(scope: LogScope, session_ref: str = "s") -> Sequence[ChatMessage]:
+    span = MessageRange(first=1, last=1000)
+    return await scope.read(lambda rooms: rooms.messages.between(session_ref, span))
+
+
+class MessageStoreContract:
+    """Run against every store of sessions and messages."""
+
+    @pytest.mark.req("COMP-10", "SESS-4")
+    async def test_what_was_said_is_kept_in_order_and_as_it_was(self, log_scope_of: LogScopeOf) -> None:
+        scope = log_scope_of("minsu")
+        await start(scope)
+        said = (message(1, "내일 면접이 있어"), message(2, "떨리겠다! 🙂", role="assistant"), message(3))
+        assert await append(scope, *said[:2]) == Appended(added=2, message_count=2)
+        assert await append(scope, said[2]) == Appended(added=1, message_count=3)
+        assert tuple(await logged(scope)) == said
+
+    @pytest.mark.req("SESS-1")
+    async def test_the_window_is_the_newest_messages_oldest_first(self, log_scope_of: LogScopeOf) -> None:
+        scope = log_scope_of("minsu")
+        await start(scope)
+        await append(scope, *(message(number) for number in range(1, 14)))
+        window = await scope.read(lambda rooms: rooms.messages.window("s", 10))
+        assert [said.id for said in window] == [f"m{number}" for number in range(4, 14)]
+
+    @pytest.mark.req("SESS-4")
+    async def test_a_known_message_changes_nothing(self, log_scope_of: LogScopeOf) -> None:
+        """Also inside one batch, and also when the session has ended meanwhile."""
+        scope = log_scope_of("minsu")
+        await start(scope)
+        await append(scope, message(1))
+        assert await append(scope, message(1), message(2), message(2)) == Appended(added=1, message_count=2)
+        await scope.write(lambda rooms: rooms.sessions.end("s", START))
+        assert await append(scope, message(1), message(2)) == Appended(added=0, message_count=2)
+        assert [said.id for said in await logged(scope)] == ["m1", "m2"]
+
+    @pytest.mark.req("SESS-4")
+    @pytest.mark.parametrize("other", [message(1, "changed"), message(1, role="assistant")])
+    async def test_a_known_message_that_says_something_else_is_a_conflict(
+        self, log_scope_of: LogScopeOf, other: ChatMessage
+    ) -> None:
+        scope = log_scope_of("minsu")
+        await start(scope)
+        await append(scope, message(1))
+        with pytest.raises(Conflict, match="m1"):
+            await append(scope, message(2), other)
+        assert tuple(await logged(scope)) == (message(1),)
+
+    async def test_a_writer_who_has_not_seen_the_newest_message_is_refused(
+        self, log_scope_of: LogScopeOf
+    ) -> None:
+        scope = log_scope_of("minsu")
+        await start(scope)
+        await append(scope, message(1), expected_count=0)
+        with pytest.raises(Conflict, match="has 1 messages, and 0 were read"):
+            await append(scope, message(2), expected_count=0)
+        assert tuple(await logged(scope)) == (message(1),)
+
+    @pytest.mark.req("SESS-2")
+    async def test_an_ended_session_takes_nothing_more(self, log_scope_of: LogScopeOf) -> None:
+        scope = log_scope_of("minsu")
+        await start(scope)
+        ended = await scope.write(lambda rooms: rooms.sessions.end("s", START))
+        with pytest.raises(SessionEnded):
+            await append(scope, message(1))
+        with pytest.raises(SessionEnded):
+            await remember(scope)
+        later = START + timedelta(hours=1)
+        assert await scope.write(lambda rooms: rooms.sessions.end("s", later)) == ended
+
+    async def test_sessions_that_are_not_there(self, log_scope_of: LogScopeOf) -> None:
+        scope = log_scope_of("minsu")
+        with pytest.raises(NotFound):
+            await append(scope, message(1))
+        with pytest.raises(NotFound):
+            await scope.write(lambda rooms: rooms.sessions.end("s", START))
+        assert await scope.read(lambda rooms: rooms.sessions.get("s")) is None
+        assert list(await logged(scope)) == []
+
+    async def test_a_name_is_taken_once(self, log_scope_of: LogScopeOf) -> None:
+        scope = log_scope_of("minsu")
+        first = await start(scope)
+        with pytest.raises(Conflict, match="already"):
+            await start(scope)
+        assert await scope.read(lambda rooms: rooms.sessions.get("s")) == first
+
+    async def test_messages_need_a_persona_who_remembers_them(self, log_scope_of: LogScopeOf) -> None:
+        scope = log_scope_of("minsu")
+        await remember(scope)
+        with pytest.raises(InputRefused, match="persona"):
+            await append(scope, message(1))
+        await remember(scope, persona_id="hana")
+        await append(scope, message(1))
+        session = await scope.read(lambda rooms: rooms.sessions.get("s"))
+        assert session is not None
+        assert (session.persona_id, session.account_plan) == ("hana", "premium")
+
+    @pytest.mark.req("ENG-9", "COMP-7")
+    async def test_a_session_keeps_its_plan_and_its_persona(self, log_scope_of: LogScopeOf) -> None:
+        scope = log_scope_of("minsu")
+        await start(scope)
+        with pytest.raises(PlanHashMismatch):
+            await remember(scope, OTHER_HASH)
+        with pytest.raises(Conflict, match="another persona"):
+            await remember(scope, persona_id="mina")
+
+    async def test_activity_never_goes_back(self, log_scope_of: LogScopeOf) -> None:
+        scope = log_scope_of("minsu")
+        await start(scope)
+        later = START + timedelta(minutes=9)
+        await append(scope, message(1), at=later)
+        await append(scope, message(2), at=START + timedelta(minutes=3))
+        session = await scope.read(lambda rooms: rooms.sessions.get("s"))
+        assert session is not None
+        assert (session.started_at, session.last_activity_at) == (START, later)
+
+    @pytest.mark.req("OPS-4", "COMP-7")
+    async def test_owners_and_sessions_do_not_meet(self, log_scope_of: LogScopeOf) -> None:
+        minsu, jiyoung = log_scope_of("minsu"), log_scope_of("jiyoung")
+        await start(minsu)
+        await start(minsu, "s2")
+        await start(jiyoung)
+        await append(minsu, message(1, "minsu's"))
+        await append(jiyoung, message(1, "jiyoung's"))
+        assert [said.content for said in await logged(minsu)] == ["minsu's"]
+        assert list(await logged(minsu, "s2")) == []
+        assert [said.content for said in await logged(jiyoung)] == ["jiyoung's"]

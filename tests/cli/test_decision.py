@@ -1,0 +1,306 @@
+"""`gieok decision`, as a team uses it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from click.testing import Result
+
+from gieok.interfaces.cli.decision import asking, saving
+from gieok.memory.decisions import records
+from tests.cli.conftest import Run, Start, files_in
+
+both = pytest.mark.usefixtures("url")
+"""Runs on each kind of database; the rest, which is about words and pictures, on the default one."""
+
+ADR = """# 1. Use one database
+
+## Status
+
+Accepted
+
+## Context
+
+Two stores drift apart.
+"""
+
+
+@pytest.fixture
+def kim(run: Run) -> Run:
+    """`gieok decision …` of the user kim."""
+    return lambda *args, **options: run("decision", *args, GIEOK_USER="kim", **options)
+
+
+def document(done: Result) -> Any:
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def saved(kim: Run, *args: str) -> str:
+    """The id of a decision that is saved now."""
+    return document(kim("save", *args, "--json"))["decision"]["rootId"]
+
+
+@pytest.fixture
+def graph(kim: Run) -> dict[str, str]:
+    """one ← two ← three by DEPENDS_ON, and one CONSTRAINS four."""
+    ids = {name: saved(kim, name, "--domain", "wms") for name in ("one", "two", "three", "four")}
+    for source, kind, target in (
+        ("two", "DEPENDS_ON", "one"),
+        ("three", "depends_on", "two"),
+        ("one", "CONSTRAINS", "four"),
+    ):
+        assert kim("relate", ids[source], kind, ids[target]).exit_code == 0
+    return ids
+
+
+def test_the_words_of_the_options_are_those_of_the_records() -> None:
+    assert asking.STRENGTHS == records.STRENGTHS
+    assert saving.RELATION_TYPES == records.RELATION_TYPES
+
+
+@both
+@pytest.mark.req("DEC-3", "DEC-7")
+def test_what_was_saved_is_listed_strongest_first(kim: Run) -> None:
+    assert kim("list").stdout == "no decisions\n"
+    saved(kim, "보통 결정")
+    saved(kim, "축이 되는 결정", "--strength", "axis", "--domain", "WMS")
+    lines = kim("list").stdout.splitlines()
+    assert lines[1].endswith("축이 되는 결정")
+    assert " axis " in lines[1]
+    assert " wms " in lines[1]
+    assert lines[2].endswith("보통 결정")
+    listed = document(kim("list", "--domain", "wms", "--json"))
+    assert [each["statement"] for each in listed["decisions"]] == ["축이 되는 결정"]
+    assert listed["nextCursor"] is None
+
+
+def test_a_list_goes_on_where_it_ended(kim: Run) -> None:
+    for number in range(3):
+        saved(kim, f"decision {number}")
+    first = document(kim("list", "--limit", "2", "--json"))
+    assert "--cursor " + first["nextCursor"] in kim("list", "--limit", "2").stdout
+    second = document(kim("list", "--limit", "2", "--cursor", first["nextCursor"], "--json"))
+    statements = [each["statement"] for each in first["decisions"] + second["decisions"]]
+    assert statements == ["decision 2", "decision 1", "decision 0"]
+
+
+@both
+@pytest.mark.req("DEC-4", "DEC-6")
+def test_a_change_appends_a_version_and_keeps_what_is_not_said(kim: Run) -> None:
+    root = saved(kim, "before", "--rationale", "because", "--strength", "lock", "--domain", "wms")
+    assert kim("save", "after", "--change", root).stdout == f"saved {root}, version 2\n"
+    shown = kim("show", root).stdout
+    assert shown.startswith("after\n")
+    for word in ("lock", "wms", "2, 20", "\n\nbecause\n"):
+        assert word in shown
+    versions = document(kim("history", root, "--json"))["versions"]
+    assert [(each["version"], each["isActive"]) for each in versions] == [(1, False), (2, True)]
+    assert [line.split()[0] for line in kim("history", root).stdout.splitlines()[1:]] == ["1", "2"]
+    moved = document(kim("save", "after", "--change", root, "--global", "--json"))["decision"]
+    assert (moved["scope"], moved["domain"], moved["version"]) == ("global", None, 3)
+
+
+@pytest.mark.req("DEC-4")
+def test_a_writer_who_is_behind_is_told(kim: Run) -> None:
+    root = saved(kim, "one")
+    assert kim("save", "two", "--change", root, "--expect", "1").exit_code == 0
+    done = kim("save", "three", "--change", root, "--expect", "1")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "is at version 2, and version 1 was expected" in done.stderr
+    assert done.stderr.endswith("[CONFLICT]\n")
+    assert len(document(kim("history", root, "--json"))["versions"]) == 2
+
+
+def test_reasons_are_read_from_standard_input_and_shown_without_their_escapes(kim: Run) -> None:
+    done = kim("save", "one", "--rationale", "-", "--json", stdin="first\n\x1b[31msecond\n")
+    root = document(done)["decision"]["rootId"]
+    assert kim("show", root).stdout.endswith("first\n [31msecond\n")
+
+
+@both
+@pytest.mark.req("DEC-8")
+def test_impact_is_a_tree(kim: Run, graph: dict[str, str]) -> None:
+    done = kim("impact", graph["one"])
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"one (normal, wms)  {graph['one']}"
+    assert sorted(line.lstrip("├└│─ ") for line in lines[1:-1]) == sorted(
+        [
+            f"DEPENDS_ON ↑  two (normal, wms)  {graph['two']}",
+            f"DEPENDS_ON ↑  three (normal, wms)  {graph['three']}",
+            f"↑ CONSTRAINS  four (normal, wms)  {graph['four']}",
+        ]
+    )
+    assert lines[-1] == "decisions reached: 3"
+
+
+@pytest.mark.req("DEC-8")
+def test_impact_says_what_it_left_out(kim: Run, graph: dict[str, str]) -> None:
+    assert (
+        kim("impact", graph["one"], "--depth", "1")
+        .stdout.splitlines()[-1]
+        .startswith("decisions reached: 2, and more")
+    )
+    cut = document(kim("impact", graph["one"], "--limit", "1", "--json"))
+    assert (len(cut["nodes"]), cut["truncated"]) == (1, True)
+    assert set(cut["nodes"][0]["path"][0]) == {"from", "type", "to"}
+
+
+def test_impact_as_a_picture(kim: Run, graph: dict[str, str]) -> None:
+    assert (
+        f'"{graph["two"]}" -> "{graph["one"]}" [label="DEPENDS_ON"];'
+        in kim("impact", graph["one"], "--dot").stdout
+    )
+    assert kim("impact", graph["one"], "--mermaid").stdout.startswith("flowchart LR\n")
+    assert kim("impact", graph["one"], "--mermaid", "--dot").exit_code == 2
+
+
+def test_a_relation_can_be_taken_back(kim: Run, graph: dict[str, str]) -> None:
+    relation = (graph["two"], "DEPENDS_ON", graph["one"])
+    assert kim("relate", *relation, "--remove").stdout.startswith("removed: ")
+    assert "four" in kim("impact", graph["one"]).stdout
+    assert "two" not in kim("impact", graph["one"]).stdout
+    assert "[NOT_FOUND]" in kim("relate", *relation, "--remove").stderr
+
+
+@both
+@pytest.mark.req("DEC-10", "DEC-12")
+def test_context_has_seven_layers_in_order(kim: Run, graph: dict[str, str]) -> None:
+    axis = saved(kim, "축", "--strength", "axis")
+    names = ["policy", "structural", "global+axis", "domain+axis", "domain+lock", "domain+normal", "anchors"]
+    loaded = document(kim("context", "wms", "--phase", "design", "--json"))
+    assert [(layer["tier"], layer["name"]) for layer in loaded["layers"]] == list(enumerate(names, start=1))
+    assert loaded["phase"] == "design"
+    shown = kim("context", "wms", "--focus", graph["one"]).stdout
+    headings = [line for line in shown.splitlines() if line[:1].isdigit()]
+    assert headings == [f"{tier} {name}" for tier, name in enumerate(names, start=1)]
+    assert f"축 (axis, global)  {axis}" in shown
+    assert shown.splitlines()[-1].startswith("about ")
+
+
+def test_context_says_when_the_budget_ended(kim: Run, graph: dict[str, str]) -> None:
+    shown = kim("context", "wms", "--budget", "1").stdout
+    assert "left out by the budget" in shown
+    assert "not looked into" in shown
+
+
+def test_users_do_not_see_each_others_decisions(run: Run, kim: Run) -> None:
+    root = saved(kim, "ours")
+    done = run("decision", "show", root, "--user", "lee")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.endswith("[NOT_FOUND]\n")
+
+
+def test_without_a_name_it_is_the_user_of_the_system(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOGNAME", "park")
+    root = document(run("decision", "save", "mine", "--json"))["decision"]["rootId"]
+    assert run("decision", "show", root, "--user", "park").exit_code == 0
+
+
+@both
+def test_a_folder_comes_in_once_and_a_changed_file_appends(kim: Run, home: Path) -> None:
+    folder = home / "adr"
+    folder.mkdir()
+    (folder / "README.md").write_text("# Our decisions")
+    (folder / "0001-one-database.md").write_text(ADR)
+    (folder / "0002-orders.md").write_text(
+        "---\ndomain: wms\nrelations: [DEPENDS_ON 0001-one-database]\n---\n# Orders"
+    )
+    summary = "added {}, changed {}, unchanged {}, skipped 1; relations added {}, removed 0"
+    first = kim("import", str(folder)).stdout.splitlines()
+    assert first[-1] == summary.format(2, 0, 0, 1)
+    assert any(line.startswith("README.md") and "skipped: not a record" in line for line in first)
+    assert kim("import", str(folder)).stdout.splitlines()[-1] == summary.format(0, 0, 2, 0)
+    (folder / "0001-one-database.md").write_text(ADR.replace("one database", "two databases"))
+    assert kim("import", str(folder)).stdout.splitlines()[-1] == summary.format(0, 1, 1, 0)
+    shown = document(kim("show", "0001-one-database.md", "--json"))["decision"]
+    assert (shown["statement"], shown["version"]) == ("Use two databases", 2)
+    assert "0002-orders" not in kim("impact", "0001-one-database.md").stdout
+    assert "Orders (normal, wms)" in kim("impact", "0001-one-database.md").stdout
+
+
+def test_one_wrong_file_brings_in_none(kim: Run, home: Path) -> None:
+    (home / "adr").mkdir()
+    (home / "adr" / "a.md").write_text(ADR)
+    (home / "adr" / "b.md").write_text("---\nstrength: strong\n---\n# b")
+    done = kim("import", str(home / "adr"))
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: b.md: strength: ")
+    assert kim("list").stdout == "no decisions\n"
+
+
+@both
+def test_what_goes_out_comes_in_elsewhere(run: Run, kim: Run, home: Path, graph: dict[str, str]) -> None:
+    """To another user, with the same ids and the same relations; and back without a change."""
+    folder = home / "out"
+    assert kim("export", str(folder)).stdout.splitlines()[-1] == "files written 4, unchanged 0, left alone 0"
+    files = files_in(folder)
+    assert kim("export", str(folder)).stdout == "files written 0, unchanged 4, left alone 0\n"
+    assert files_in(folder) == files
+    imported = document(kim("import", str(folder), "--json"))
+    assert {each["outcome"] for each in imported["imported"]} == {"unchanged"}
+    assert run("decision", "import", str(folder), "--user", "lee").exit_code == 0
+    assert (
+        run("decision", "impact", graph["one"], "--user", "lee").stdout == kim("impact", graph["one"]).stdout
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "status"),
+    [
+        (["show", "nonsense"], 1),
+        (["history", str(uuid4())], 1),
+        (["impact", ""], 1),
+        (["save", ""], 1),
+        (["save", "x", "--domain", "a b"], 1),
+        (["save", "x", "--domain", "a", "--global"], 2),
+        (["save", "x", "--expect", "1"], 2),
+        (["save", "x", "--strength", "strong"], 2),
+        (["relate", "a", "LIKES", "b"], 2),
+        (["list", "--cursor", "nonsense"], 1),
+        (["list", "--limit", "0"], 2),
+        (["list", "--user", "no spaces"], 1),
+        (["context", "a b"], 1),
+        (["import", "none"], 1),
+        (["import"], 2),
+    ],
+    ids=str,
+)
+def test_nonsense_fails_in_one_line(kim: Run, args: list[str], status: int) -> None:
+    done = kim(*args)
+    assert (done.exit_code, done.stdout) == (status, "")
+    if status == 1:
+        assert done.stderr.startswith("error: ")
+        assert done.stderr.count("\n") == 1
+
+
+def test_the_commands_on_the_page_of_the_room_work(kim: Run, home: Path) -> None:
+    """In their order, on a folder with the records that they name."""
+    page = (Path(__file__).parents[2] / "docs" / "rooms" / "decisions.md").read_text(encoding="utf-8")
+    folder = home / "docs" / "adr"
+    folder.mkdir(parents=True)
+    (folder / "0001-one-database.md").write_text(ADR)
+    (folder / "0002-stock.md").write_text(page.partition("```markdown\n")[2].partition("```")[0])
+    commands = [shlex.split(line)[3:] for line in page.splitlines() if line.startswith("$ gieok decision ")]
+    assert len(commands) >= 6
+    for args in commands:
+        done = kim(*args)
+        assert (args, done.exit_code, done.stderr) == (args, 0, "")
+    assert document(kim("show", "ADR-2", "--json"))["decision"]["strength"] == "lock"
+    assert len(files_in(folder)) == 3
+
+
+def test_korean(kim: Run, graph: dict[str, str]) -> None:
+    assert kim("list", "--lang", "ko").stdout.split()[1] == "강도"
+    assert kim("impact", graph["one"], "--lang", "ko").stdout.splitlines()[-1] == "영향을 받는 결정: 3개"
+
+
+def test_a_terminal_without_unicode_gets_a_plain_tree(start: Start, graph: dict[str, str]) -> None:
+    done = start("decision", "impact", graph["one"], "--user", "kim", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "- DEPENDS_ON ^  two (normal, wms)" in done.stdout

@@ -1,0 +1,167 @@
+"""What must hold after any crash. It returns what does not, in words; an empty list is a pass."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import cast
+from uuid import UUID
+
+import apsw
+
+from gieok.adapters.sql.database import Tx, Value
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.adapters.sql.turns import SqlMemoryStore
+from gieok.app import Gieok
+from gieok.errors import GieokError, OwnerErased
+from gieok.memory.turns.records import MemoryItem
+from gieok.testing.models import CountingModel
+from gieok.vault import OwnerKeys, Vault
+from gieok.vault import Place as SealedPlace
+from tests.crash.place import Place, Story
+from tests.crash.tables import MemoryRow, Tables, damage, read_tables
+from tests.crash.writer import new_word, take_turn
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+async def violations(place: Place, story: Story) -> list[str]:
+    """Open the place as the next process would, and compare it with what was promised."""
+    try:
+        async with await Gieok.open(place.settings, model=CountingModel()) as gieok:
+            return await _violations(gieok, place, story)
+    except (GieokError, apsw.Error) as error:
+        return [f"it cannot be opened and read: {error}"]
+
+
+async def _violations(gieok: Gieok, place: Place, story: Story) -> list[str]:
+    tables = await asyncio.to_thread(read_tables, place)
+    return [
+        *await asyncio.to_thread(damage, place),
+        *half_written(tables, gieok.vault),
+        *lost(tables, story),
+        *await unfound(gieok, story),
+        *not_erased(tables, gieok.vault, story),
+        *await refused(gieok, story),
+    ]
+
+
+def half_written(tables: Tables, vault: Vault) -> Iterator[str]:
+    """Every memory opens, and has its session and exactly its postings; nothing hangs in the air."""
+    expected: set[tuple[str, bytes, int, int, int]] = set()
+    last: dict[tuple[str, str], int] = {}
+    for row in tables.memories:
+        try:
+            expected |= _postings(row, vault.keys(row.owner))
+        except GieokError as error:
+            yield f"memory {_name(row)} does not open: {error}"
+        last[row.owner, row.session] = max(row.at, last.get((row.owner, row.session), 0))
+        if row.owner not in tables.owners:
+            yield f"memory {_name(row)} has no owner"
+    for owner, identity, *_ in tables.postings ^ expected:
+        yield f"the postings of {owner} {UUID(bytes=identity)} are not those of its row"
+    for (owner, session), at in tables.sessions.items():
+        if at != last.get((owner, session)):
+            yield f"session {session} of {owner} was last active at another time than its newest memory"
+    for owner, session in last.keys() - tables.sessions.keys():
+        yield f"session {session} of {owner} does not exist, and memories are in it"
+
+
+def lost(tables: Tables, story: Story) -> Iterator[str]:
+    """Everything promised is there. An owner whose erasure was cut off has everything, or nothing."""
+    there = {UUID(bytes=bytes(row.id)) for row in tables.memories}
+    missing = [saved for saved in story.saved if saved.memory not in there]
+    untouched = {saved.owner for saved in story.saved if saved.memory in there}
+    for saved in missing:
+        if saved.owner not in story.erasing or saved.owner in untouched:
+            yield f"memory {saved.memory} of {saved.owner} was promised and is gone"
+
+
+async def unfound(gieok: Gieok, story: Story) -> list[str]:
+    """The newest of what was promised is found by its word."""
+    problems: list[str] = []
+    for saved in [saved for saved in story.saved if saved.owner not in story.erasing][-40:]:
+        scope = OwnerScope(gieok.database, gieok.vault, saved.owner)
+        try:
+            found = await scope.read(
+                lambda rooms, saved=saved: rooms.turns.search(saved.session, saved.word, 5)
+            )
+        except GieokError as error:
+            problems.append(f"the search of {saved.owner} fails: {error}")
+            continue
+        if saved.memory not in {memory.id for memory in found}:
+            problems.append(f"memory {saved.memory} of {saved.owner} is not found by its word")
+    return problems
+
+
+def not_erased(tables: Tables, vault: Vault, story: Story) -> Iterator[str]:
+    """Opening has finished every erasure that had begun."""
+    for owner in vault.unfinished_erasures():
+        yield f"the erasure of {owner} was not finished"
+    left = {row.owner for row in tables.memories} | {owner for owner, *_ in tables.postings}
+    left |= {owner for owner, _ in tables.sessions} | tables.owners
+    for owner in left:
+        if owner in story.erased or vault.is_erased(owner):
+            yield f"{owner} was erased, and rows of theirs are left"
+
+
+async def refused(gieok: Gieok, story: Story) -> list[str]:
+    """The next process goes on at once: whoever was not erased takes a turn, and whoever was cannot."""
+    problems: list[str] = []
+    chance = random.Random(len(story.saved))
+    for owner, session in {(saved.owner, saved.session): None for saved in story.saved[-40:]}:
+        try:
+            story.saved.append(await take_turn(gieok.user(owner), owner, session, new_word(chance)))
+        except OwnerErased:
+            if owner not in story.erasing:
+                problems.append(f"{owner} counts as erased, and nobody asked for it")
+        except GieokError as error:
+            problems.append(f"{owner} cannot go on: {error}")
+        else:
+            if owner in story.erased:
+                problems.append(f"{owner} was erased and could store again")
+    return problems
+
+
+class _Recorder:
+    """Stands in for a transaction and keeps the postings that a store would write."""
+
+    def __init__(self) -> None:
+        self.postings: list[Mapping[str, Value]] = []
+
+    def run(self, query: str, /, **params: Value) -> int:
+        return 1
+
+    def run_many(self, query: str, rows: Sequence[Mapping[str, Value]]) -> None:
+        self.postings.extend(rows)
+
+
+def _postings(row: MemoryRow, keys: OwnerKeys) -> set[tuple[str, bytes, int, int, int]]:
+    """The postings that belong to a row: those that the store makes of the same memory."""
+    identity = UUID(bytes=bytes(row.id))
+    recorder = _Recorder()
+    item = MemoryItem(
+        id=identity,
+        session_ref=row.session,
+        timestamp=_EPOCH + timedelta(microseconds=row.at),
+        summary=_open(keys, "summary", identity, row.summary),
+        keywords=tuple(json.loads(_open(keys, "keywords", identity, row.keywords))),
+    )
+    SqlMemoryStore(cast(Tx, recorder), keys).save(item)
+    return {(row.owner, *_numbers(posting)) for posting in recorder.postings}
+
+
+def _numbers(posting: Mapping[str, Value]) -> tuple[bytes, int, int, int]:
+    found = (posting["id"], posting["at"], posting["token"], posting["keyword"])
+    return cast("tuple[bytes, int, int, int]", found)
+
+
+def _open(keys: OwnerKeys, column: str, identity: UUID, sealed: bytes) -> str:
+    return keys.open(SealedPlace("turn_memories", column, str(identity)), bytes(sealed)).decode()
+
+
+def _name(row: MemoryRow) -> str:
+    return f"{UUID(bytes=bytes(row.id))} of {row.owner}"

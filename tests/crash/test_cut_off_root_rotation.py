@@ -1,0 +1,48 @@
+"""A rotation of the root key that was cut off is finished by whoever comes next, even by two at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gieok.adapters.sql.keystore_sqlite import SqliteKeyStore
+from gieok.vault import FileRootKey, Vault
+from gieok.vault.root_key import RootKey
+
+
+class CutOff(FileRootKey):
+    """Dies before it can put the new key in the place of the old one."""
+
+    def promote(self, successor: RootKey) -> bool:
+        return False
+
+
+class Overtaken(FileRootKey):
+    """Another process puts the new key in its place after this one has read the first of the two files."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(file)
+        self._other: FileRootKey | None = FileRootKey(file)
+
+    def load(self) -> RootKey | None:
+        return self._then_overtaken(super().load())
+
+    def load_next(self) -> RootKey | None:
+        return self._then_overtaken(super().load_next())
+
+    def _then_overtaken(self, found: RootKey | None) -> RootKey | None:
+        other, self._other = self._other, None
+        if other and (successor := other.load_next()):
+            other.promote(successor)
+        return found
+
+
+@pytest.mark.req("ENG-6")
+def test_a_root_key_that_moves_while_it_is_looked_for_is_found(tmp_path: Path) -> None:
+    file, keys = tmp_path / "config" / "root.key", tmp_path / "data" / "keys"
+    keystore = SqliteKeyStore(keys)
+    rotated = Vault(keystore, CutOff(file)).rotate_root()
+    assert not rotated.finished
+    assert Vault(keystore, Overtaken(file)).status().root_id == rotated.new_id
+    keystore.close()

@@ -1,0 +1,108 @@
+"""The power is cut while SQLite writes: what was answered by then had been synced, so it is there."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from gieok.adapters.sql import sqlite_file
+from gieok.app import Gieok
+from gieok.testing.models import CountingModel
+from tests.crash.checker import violations
+from tests.crash.place import Place, Saved, Story
+from tests.crash.power import Disk, watched_disk
+from tests.crash.test_kill import REPEATS, SEED
+from tests.crash.writer import new_word, take_turn
+
+CUTS = 12
+
+
+@dataclass
+class Session:
+    """Turns on a disk whose power is cut at some of its operations."""
+
+    folder: Path
+    chance: random.Random
+    cut_at: set[int]
+    saved: list[Saved] = field(default_factory=list[Saved])
+    operations: int = 0
+    found: list[tuple[dict[Path, bytes], list[Saved]]] = field(
+        default_factory=list[tuple[dict[Path, bytes], list[Saved]]]
+    )
+    """After each cut: the files, and what had been answered."""
+    disk: Disk | None = None
+
+    def watch(self) -> None:
+        self.operations += 1
+        if self.operations in self.cut_at and self.disk:
+            self.found.append((self.disk.after_power_cut(self.chance), list(self.saved)))
+
+    async def run(self) -> None:
+        with watched_disk(self.watch) as self.disk:
+            async with await Gieok.open(place_in(self.folder).settings, model=CountingModel()) as gieok:
+                await asyncio.gather(*(self.turns(gieok, f"owner-{task % 3}", task) for task in range(6)))
+
+    async def turns(self, gieok: Gieok, owner: str, task: int) -> None:
+        for _ in range(8):
+            word = new_word(self.chance)
+            self.saved.append(await take_turn(gieok.user(owner), owner, f"session-{task}", word))
+
+
+def place_in(folder: Path) -> Place:
+    return Place(f"sqlite:///{folder / 'data' / 'gieok.db'}", folder / "config" / "root.key", None)
+
+
+async def cut_power(tmp_path: Path, seed: int) -> Sequence[list[str]]:
+    """What is wrong after each of the cuts."""
+    measured = Session(tmp_path / "measured", random.Random(seed), set())
+    await measured.run()
+    chance = random.Random(seed)
+    session = Session(tmp_path / "cut", chance, set(chance.sample(range(1, measured.operations), CUTS)))
+    await session.run()
+    problems: list[list[str]] = []
+    for number, (files, saved) in enumerate(session.found):
+        folder = tmp_path / str(number)
+        for path, content in files.items():
+            lay(folder / path.relative_to(session.folder), content)
+        key_file = place_in(session.folder).key_file
+        lay(folder / key_file.relative_to(session.folder), key_file.read_bytes())
+        problems.append(await violations(place_in(folder), Story(saved)))
+    return problems
+
+
+def lay(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+    file.chmod(0o600)
+
+
+@pytest.mark.req("ENG-6")
+@pytest.mark.parametrize("repeat", range(REPEATS))
+async def test_what_was_answered_survives_a_power_cut(tmp_path: Path, repeat: int) -> None:
+    problems = await cut_power(tmp_path, SEED + repeat)
+    assert len(problems) > CUTS / 2
+    assert [each for each in problems if each] == [], f"GIEOK_CRASH_SEED={SEED + repeat}"
+
+
+@pytest.mark.req("ENG-6")
+@pytest.mark.parametrize("synchronous", ["normal", "off"])
+async def test_a_commit_without_a_sync_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synchronous: str
+) -> None:
+    """The harness proves itself: with less than `synchronous=FULL` it finds what was lost."""
+    connect = sqlite_file.connect
+
+    def connect_carelessly(
+        path: Path, lock_seconds: float, *, read_only: bool = False
+    ) -> sqlite_file.Connection:
+        connection = connect(path, lock_seconds, read_only=read_only)
+        connection.pragma("synchronous", synchronous)
+        return connection
+
+    monkeypatch.setattr(sqlite_file, "connect", connect_carelessly)
+    assert any(await cut_power(tmp_path, SEED)), f"GIEOK_CRASH_SEED={SEED}"

@@ -1,0 +1,50 @@
+"""The database server dies: what it had acknowledged is there when it is back, and nothing is half there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import select
+import signal
+from pathlib import Path
+
+import pytest
+
+from gieok.app import Gieok
+from gieok.errors import StepFailed, StoreUnavailable
+from gieok.testing.models import CountingModel
+from tests.crash.checker import violations
+from tests.crash.conftest import postgres_place
+from tests.crash.place import Story
+from tests.crash.test_kill import REPEATS, SEED
+from tests.crash.writer import new_word, take_turn
+from tests.postgres import Postgres
+
+
+@pytest.mark.req("ENG-6")
+@pytest.mark.parametrize("repeat", range(REPEATS))
+async def test_a_server_that_dies_keeps_its_word(postgres: Postgres, tmp_path: Path, repeat: int) -> None:
+    """Told to quit at once, it writes nothing more, and recovers from its log when it starts again."""
+    place, story, chance = postgres_place(postgres, tmp_path), Story(), random.Random(SEED + repeat)
+    die_after = chance.randint(10, 60)
+
+    async def turns_until_it_dies(task: int) -> None:
+        owner, session = f"owner-{task % 2}", f"session-{task % 4}"
+        while True:
+            try:
+                story.saved.append(await take_turn(gieok.user(owner), owner, session, new_word(chance)))
+            except (StoreUnavailable, StepFailed):
+                return
+            if len(story.saved) == die_after:
+                signal.pidfd_send_signal(server, signal.SIGQUIT)
+
+    server = os.pidfd_open(int((postgres.folder / "postmaster.pid").read_text().split()[0]))
+    async with await Gieok.open(place.settings, model=CountingModel()) as gieok:
+        await asyncio.gather(*(turns_until_it_dies(task) for task in range(8)))
+        await asyncio.to_thread(select.select, [server], [], [], 30)  # until it is gone
+        os.close(server)
+        await asyncio.to_thread(postgres.start)
+        assert len(story.saved) >= die_after
+        assert await violations(place, story) == [], f"GIEOK_CRASH_SEED={SEED + repeat}"
+        await take_turn(gieok.user("owner-0"), "owner-0", "session-0", new_word(chance))

@@ -1,0 +1,203 @@
+"""The loading order as one would explain it: place everything, sort, cut. And memories to try it on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from hypothesis import strategies as st
+
+from gieok.memory.decisions.layers import (
+    DecisionItem,
+    EvidenceItem,
+    Layer,
+    LayerItem,
+    PolicyItem,
+    StructuralItem,
+)
+from gieok.memory.decisions.loading import Slice, strongest_first
+from gieok.memory.decisions.records import STRENGTHS, Scope, Strength
+from gieok.testing.decision_store_contract import START
+
+PLACES: dict[tuple[Scope, Strength], tuple[int, int]] = {
+    ("global", "axis"): (3, 0),
+    ("domain", "axis"): (4, 0),
+    ("domain", "lock"): (5, 0),
+    ("global", "lock"): (5, 1),
+    ("domain", "normal"): (6, 0),
+    ("global", "normal"): (6, 1),
+}
+"""The tier of every decision, and its place in there, as seed 004 and ruling 5 have it."""
+
+Placed = list[tuple[int, object]]
+"""Tier and identity of each item, in order."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Everything that could be loaded for one domain, and the policy of the plan."""
+
+    policy: tuple[PolicyItem, ...]
+    structural: tuple[StructuralItem, ...]
+    applying: tuple[DecisionItem, ...]
+    anchored: tuple[DecisionItem | EvidenceItem, ...]
+    similar: tuple[DecisionItem, ...]
+    budget: int
+    normals: int
+
+
+class Offered:
+    """A memory as the sources of the loading order."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def policy(self) -> Sequence[PolicyItem]:
+        return self._memory.policy
+
+    def structural(self) -> Sequence[StructuralItem]:
+        return self._memory.structural
+
+    def decisions(self, part: Slice) -> Iterator[DecisionItem]:
+        found = [
+            one for one in self._memory.applying if (one.scope, one.strength) == (part.scope, part.strength)
+        ]
+        return iter(sorted(found, key=newest_first))
+
+    def count(self, part: Slice) -> int:
+        return len(list(self.decisions(part)))
+
+    def anchored(self) -> Sequence[DecisionItem | EvidenceItem]:
+        return sorted(self._memory.anchored, key=strongest_first)
+
+    def similar(self) -> Sequence[DecisionItem]:
+        return self._memory.similar
+
+
+def newest_first(item: DecisionItem | EvidenceItem) -> tuple[float, int]:
+    return -item.created_at.timestamp(), (item.root_id if isinstance(item, DecisionItem) else item.id).int
+
+
+def identity(item: LayerItem) -> object:
+    if isinstance(item, PolicyItem):
+        return item.statement
+    return item.id if isinstance(item, EvidenceItem) else item.root_id
+
+
+def placed(layers: Iterable[Layer]) -> Placed:
+    """What was loaded, in order."""
+    return [(layer.tier, identity(item)) for layer in layers for item in layer.items]
+
+
+def reference(memory: Memory) -> Placed:
+    """What must be loaded, in order."""
+    order: list[tuple[int, LayerItem]] = [(1, item) for item in memory.policy]
+    order += [(2, item) for item in memory.structural]
+    for (scope, strength), (tier, _) in sorted(PLACES.items(), key=lambda place: place[1]):
+        here = [one for one in memory.applying if (one.scope, one.strength) == (scope, strength)]
+        here.sort(key=newest_first)
+        order += [(tier, one) for one in (here[: memory.normals] if strength == "normal" else here)]
+    seen = {item.root_id for _, item in order if isinstance(item, DecisionItem)}
+    seen |= {item.root_id for item in memory.structural if item.statement}
+    by_strength: list[DecisionItem | EvidenceItem] = []
+    for strength in STRENGTHS:
+        reached = [
+            one for one in memory.anchored if isinstance(one, DecisionItem) and one.strength == strength
+        ]
+        by_strength += sorted(reached, key=newest_first)
+    by_strength += sorted((one for one in memory.anchored if isinstance(one, EvidenceItem)), key=newest_first)
+    for item in (*by_strength, *memory.similar):
+        if identity(item) not in seen:
+            seen.add(item.root_id if isinstance(item, DecisionItem) else item.id)
+            order.append((7, item))
+    return [(tier, identity(item)) for tier, item in _within(order, memory.budget)]
+
+
+def _within(order: Iterable[tuple[int, LayerItem]], budget: int) -> Iterator[tuple[int, LayerItem]]:
+    spent = 0
+    for tier, item in order:
+        spent += item.tokens
+        if spent > budget:
+            return
+        yield tier, item
+
+
+def decision_item(number: int, scope: Scope, strength: Strength, minute: int, words: int) -> DecisionItem:
+    return DecisionItem(
+        id=UUID(int=1_000 + number, version=4),
+        root_id=UUID(int=number, version=4),
+        version=1,
+        is_active=True,
+        statement="word " * words,
+        strength=strength,
+        scope=scope,
+        domain="wms" if scope == "domain" else None,
+        created_at=START + timedelta(minutes=minute),
+        through="scope",
+    )
+
+
+def evidence_item(number: int, minute: int) -> EvidenceItem:
+    return EvidenceItem(
+        id=UUID(int=2_000 + number, version=4),
+        sha256="0" * 64,
+        title="a source",
+        source=None,
+        created_at=START + timedelta(minutes=minute),
+        anchor_id=UUID(int=1, version=4),
+        hint="a hint",
+    )
+
+
+def structural_item(number: int, statement: str | None) -> StructuralItem:
+    return StructuralItem(
+        root_id=UUID(int=number, version=4),
+        strength="normal",
+        scope="domain",
+        domain="ui",
+        statement=statement,
+        is_affected=True,
+        distance=1,
+        path=(),
+    )
+
+
+_MINUTES = st.integers(0, 5)
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> Memory:
+    """Decisions here (1 to 20) and elsewhere (21 to 30), and everything that may lead to them."""
+    here = draw(st.lists(st.integers(1, 20), unique=True, max_size=12))
+    applying = {
+        number: decision_item(
+            number,
+            draw(st.sampled_from(("global", "domain"))),
+            draw(st.sampled_from(STRENGTHS)),
+            draw(_MINUTES),
+            draw(st.integers(1, 40)),
+        )
+        for number in here
+    }
+    elsewhere = {
+        number: decision_item(number, "domain", draw(st.sampled_from(STRENGTHS)), draw(_MINUTES), 3)
+        for number in draw(st.lists(st.integers(21, 30), unique=True, max_size=5))
+    }
+    known = {**applying, **elsewhere}
+    some = st.lists(st.sampled_from(sorted(known)), unique=True, max_size=6) if known else st.just([])
+    return Memory(
+        policy=tuple(PolicyItem(statement=f"principle {n}") for n in range(draw(st.integers(0, 3)))),
+        structural=tuple(
+            structural_item(number, None if number in applying else "elsewhere") for number in draw(some)
+        ),
+        applying=tuple(applying.values()),
+        anchored=(
+            *(known[number] for number in draw(some)),
+            *(evidence_item(number, draw(_MINUTES)) for number in range(draw(st.integers(0, 3)))),
+        ),
+        similar=tuple(known[number] for number in draw(some)),
+        budget=draw(st.integers(1, 600)),
+        normals=draw(st.integers(0, 5)),
+    )

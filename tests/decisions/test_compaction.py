@@ -1,0 +1,256 @@
+"""A long conversation fits its budget, and every signpost leads back to the original words."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gieok import Gieok, Message, Settings
+from gieok.app import offline_model
+from gieok.app_decisions import CompactedConversation, Decisions
+from gieok.engine import ExecutionPlan, make_plan
+from gieok.errors import InputRefused, ModelUnavailable, PlanInvalid, StepFailed
+from gieok.memory.decisions.compaction import Said, cut, fitting, within
+from gieok.plans import read_plan
+from gieok.testing.models import CountingModel
+from gieok.text import count_tokens
+from tests.behind import Behind
+
+BUDGET, CHUNK, HINT = 400, 100, 20
+
+
+def plan(**metadata: Any) -> ExecutionPlan:
+    """The shipped plan with a small budget."""
+    document = json.loads(read_plan("compact_conversation"))
+    document["steps"][0]["metadata"] = {
+        "tokenBudget": BUDGET,
+        "chunkTokens": CHUNK,
+        "hintTokens": HINT,
+        **metadata,
+    }
+    return make_plan(document)
+
+
+def talk(messages: int, start: int = 0) -> list[Message]:
+    """A conversation in which every message can be told from the others."""
+    return [
+        Message(
+            role="user" if number % 2 == 0 else "assistant",
+            content=f"메시지 {number}번: 면접 준비와 데이터베이스 설계를 이야기했다. "
+            + "정말로. " * (number % 5),
+        )
+        for number in range(start, start + messages)
+    ]
+
+
+def size(compacted: CompactedConversation) -> int:
+    """What the compacted conversation costs."""
+    hints = sum(count_tokens(anchor.hint) for anchor in compacted.anchors)
+    return hints + sum(count_tokens(f"{one.role}: {one.content}") for one in compacted.messages)
+
+
+async def originals(decisions: Decisions, compacted: CompactedConversation) -> list[str]:
+    """What the signposts lead to."""
+    return [
+        (await decisions.evidence(target.id)).content
+        for anchor in compacted.anchors
+        for target in anchor.targets
+    ]
+
+
+@pytest.fixture
+def decisions(gieok: Gieok) -> Decisions:
+    return gieok.user("minsu").decisions
+
+
+@pytest.mark.req("DEC-1", "DEC-14")
+async def test_a_long_conversation_fits_and_every_word_of_it_is_still_reachable(
+    decisions: Decisions,
+) -> None:
+    messages = talk(40)
+    compacted = await decisions.compact("s1", messages, plan=plan())
+    assert size(compacted) <= BUDGET
+    assert compacted.left_out == 0
+    kept = [message.content for message in messages[len(messages) - len(compacted.messages) :]]
+    assert [message.content for message in compacted.messages] == kept
+    spoken = "\n\n".join(await originals(decisions, compacted))
+    expected = [f"{message.role}: {message.content}" for message in messages[: -len(kept)]]
+    assert spoken == "\n\n".join(expected)
+    assert {anchor.session_ref for anchor in compacted.anchors} == {"s1"}
+
+
+async def test_a_conversation_within_its_budget_is_left_alone(decisions: Decisions, behind: Behind) -> None:
+    messages = talk(3)
+    compacted = await decisions.compact("s1", messages, plan=plan())
+    assert (compacted.anchors, compacted.messages) == ((), messages)
+    assert (behind.count("anchors"), behind.count("evidence")) == (0, 0)
+
+
+class Listening(CountingModel):
+    """Counts how often it was asked, and can be made to fail."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.answer: str | Exception | None = None
+
+    async def hint_conversation(self, messages: Sequence[Said], *, hint_tokens: int) -> str:
+        self.asked += 1
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        if self.answer is not None:
+            return self.answer
+        return await super().hint_conversation(messages, hint_tokens=hint_tokens)
+
+
+async def test_a_conversation_that_grows_keeps_its_signposts(settings: Settings) -> None:
+    """The same conversation, longer: earlier anchors stay, and the model is asked for new chunks only."""
+    model = Listening()
+    async with await Gieok.open(settings, model=model) as gieok:
+        decisions = gieok.user("minsu").decisions
+        first = await decisions.compact("s1", talk(30), plan=plan())
+        assert model.asked == len(first.anchors)
+        second = await decisions.compact("s1", talk(40), plan=plan())
+        assert second.anchors[: len(first.anchors)] == first.anchors
+        assert model.asked == len(second.anchors) > len(first.anchors)
+        assert len(await decisions.anchors("s1")) == len(second.anchors)
+
+
+async def test_two_compactions_at_once_set_up_each_signpost_once(decisions: Decisions) -> None:
+    first, second = await asyncio.gather(*(decisions.compact("s1", talk(30), plan=plan()) for _ in range(2)))
+    assert first.anchors == second.anchors
+    assert len(await decisions.anchors("s1")) == len(first.anchors)
+
+
+async def test_the_same_words_in_another_session_are_kept_once_and_signposted_twice(
+    decisions: Decisions, behind: Behind
+) -> None:
+    one = await decisions.compact("s1", talk(30), plan=plan())
+    two = await decisions.compact("s2", talk(30), plan=plan())
+    assert {anchor.session_ref for anchor in two.anchors} == {"s2"}
+    assert [anchor.targets for anchor in one.anchors] == [anchor.targets for anchor in two.anchors]
+    assert behind.count("evidence") == len(one.anchors)
+
+
+@pytest.mark.req("DEC-14")
+async def test_signposts_beyond_the_budget_are_kept_and_counted(settings: Settings) -> None:
+    """Hints take room too: the oldest are left out of the prompt first, and none is lost."""
+    model = Listening()
+    model.answer = "여기에서 저장소를 무엇으로 할지 정했다"
+    async with await Gieok.open(settings, model=model) as gieok:
+        decisions = gieok.user("minsu").decisions
+        compacted = await decisions.compact("s1", talk(300), plan=plan())
+        assert compacted.left_out > 0
+        assert size(compacted) <= BUDGET
+        everything = await decisions.anchors("s1", limit=1_000)
+        assert len(everything) == len(compacted.anchors) + compacted.left_out
+
+
+@pytest.mark.req("ENG-6", "DEC-14")
+@pytest.mark.parametrize("answer", [ModelUnavailable("away"), "", " \n"])
+async def test_a_model_that_gives_no_hint_leaves_nothing(
+    settings: Settings, behind: Behind, answer: str | Exception
+) -> None:
+    model = Listening()
+    model.answer = answer
+    async with await Gieok.open(settings, model=model) as gieok:
+        with pytest.raises(StepFailed) as failed:
+            await gieok.user("minsu").decisions.compact("s1", talk(30), plan=plan())
+        assert isinstance(failed.value.cause, ModelUnavailable)
+    assert (behind.count("anchors"), behind.count("evidence")) == (0, 0)
+
+
+@pytest.mark.req("ENG-5")
+@pytest.mark.parametrize(
+    "metadata", [{"tokenBudget": None}, {"chunkTokens": BUDGET}, {"hintTokens": CHUNK}, {"hintTokens": 0}]
+)
+async def test_the_budget_comes_from_the_plan_and_must_be_sensible(
+    decisions: Decisions, metadata: dict[str, Any]
+) -> None:
+    with pytest.raises(PlanInvalid, match="metadata"):
+        await decisions.compact("s1", talk(3), plan=plan(**metadata))
+
+
+@pytest.mark.parametrize(
+    ("session", "messages", "at"),
+    [
+        ("a b", talk(1), "sessionRef"),
+        ("s", [], "messages"),
+        ("s", [Message(role="user", content="\x00")], "content"),
+    ],
+)
+async def test_a_conversation_that_cannot_be_meant_is_refused(
+    decisions: Decisions, session: str, messages: list[Message], at: str
+) -> None:
+    with pytest.raises(InputRefused, match=at):
+        await decisions.compact(session, messages, plan=plan())
+
+
+SAYINGS = st.lists(
+    st.builds(Said, role=st.sampled_from(["user", "assistant"]), content=st.text("ab 가나.😀", max_size=60)),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(SAYINGS, st.integers(20, 200), st.integers(3, 19))
+def test_a_cut_loses_nothing_and_takes_no_more_than_it_must(
+    messages: list[Said], budget: int, chunk: int
+) -> None:
+    made = cut(messages, budget, chunk, hint_tokens=2)
+    given_way = [message for each in made.chunks for message in each.messages]
+    assert [*given_way, *made.kept] == messages
+    assert made.kept
+    assert made.kept_tokens == sum(count_tokens(message.line) for message in made.kept)
+    assert all(each.tokens <= chunk or len(each.messages) == 1 for each in made.chunks)
+    if made.chunks:
+        before = made.kept_tokens + made.chunks[-1].tokens
+        assert before + 2 * (len(made.chunks) - 1) > budget, "the last chunk had to give way"
+
+
+@given(SAYINGS, SAYINGS, st.integers(20, 200))
+def test_a_conversation_that_grows_is_cut_at_the_same_places(
+    messages: list[Said], more: list[Said], budget: int
+) -> None:
+    short, long = cut(messages, budget, 15, 2), cut([*messages, *more], budget, 15, 2)
+    assert long.chunks[: len(short.chunks)] == short.chunks
+
+
+@given(st.text("ab 가나\n.😀", max_size=700), st.integers(1, 60))
+def test_a_hint_is_cut_to_its_limits(hint: str, limit: int) -> None:
+    made = within(hint, limit)
+    assert count_tokens(made) <= limit
+    assert len(made) <= 500
+    assert "\n" not in made
+    assert " ".join(hint.split()).startswith(made)
+
+
+def test_the_newest_hints_are_the_ones_that_fit() -> None:
+    hints = ["가" * 10] * 5
+    assert count_tokens(hints[0]) == 6
+    assert [fitting(hints, 10, budget) for budget in (9, 10, 16, 27, 40, 99)] == [0, 0, 1, 2, 5, 5]
+
+
+@pytest.mark.parametrize(
+    ("said", "topic"),
+    [
+        (["데이터베이스는 SQLite로 정했어.", "그래, 나중에 옮기자."], "데이터베이스"),
+        (["I decided to keep the invoices in PostgreSQL.", "Noted."], "invoices"),
+        (["안녕"], ""),
+        ([""], ""),
+    ],
+)
+async def test_the_offline_model_hints_in_the_language_of_the_conversation(
+    said: list[str], topic: str
+) -> None:
+    messages = [
+        Said(role="assistant" if number else "user", content=text) for number, text in enumerate(said)
+    ]
+    hint = await offline_model().hint_conversation(messages, hint_tokens=HINT)
+    assert hint.strip()
+    assert topic in hint

@@ -1,0 +1,125 @@
+"""Decisions from a folder: all of them or none, and nothing twice."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from gieok import Gieok
+from gieok.errors import InputRefused, NotFound
+from gieok.memory.decisions.exchange import MAX_ENTRIES, DecisionEntry
+from gieok.memory.decisions.records import ProposedRelation, Strength
+from tests.behind import Behind
+
+ONE, TWO = uuid4(), uuid4()
+TABLES = ("chain_versions", "chain_heads", "decision_heads", "decision_index", "decision_relations")
+
+
+def entry(
+    root_id: UUID,
+    statement: str = "one",
+    *targets: UUID,
+    strength: Strength = "normal",
+    says_relations: bool = True,
+) -> DecisionEntry:
+    relations = tuple(ProposedRelation(type="DEPENDS_ON", target=target) for target in targets)
+    return DecisionEntry(
+        root_id=root_id,
+        statement=statement,
+        strength=strength,
+        scope="global",
+        relations=relations if says_relations else None,
+    )
+
+
+def rows(behind: Behind) -> dict[str, int]:
+    return {table: behind.count(table) for table in TABLES}
+
+
+@pytest.mark.req("DEC-4")
+async def test_a_second_import_changes_nothing(gieok: Gieok, behind: Behind) -> None:
+    """Entries may refer to each other in any order, also in a circle."""
+    exchange = gieok.user("kim").exchange
+    entries = [entry(ONE, "one", TWO), entry(TWO, "two", ONE)]
+    first = await exchange.bring_in(entries)
+    assert [(each.outcome, each.version, each.relations_added) for each in first] == [("added", 1, 1)] * 2
+    stored = rows(behind)
+    second = await exchange.bring_in(entries)
+    assert [(each.outcome, each.version, each.relations_added) for each in second] == [
+        ("unchanged", 1, 0)
+    ] * 2
+    assert rows(behind) == stored
+
+
+@pytest.mark.req("DEC-4", "DEC-5")
+async def test_a_changed_entry_appends_a_version(gieok: Gieok) -> None:
+    user = gieok.user("kim")
+    await user.exchange.bring_in([entry(ONE), entry(TWO, "two")])
+    results = await user.exchange.bring_in([entry(ONE, strength="axis"), entry(TWO, "two")])
+    assert [(each.outcome, each.version) for each in results] == [("changed", 2), ("unchanged", 1)]
+    assert [each.strength for each in await user.decisions.history(ONE)] == ["normal", "axis"]
+
+
+async def test_what_the_entries_say_of_relations_is_what_stands(gieok: Gieok) -> None:
+    """An entry that says nothing of them leaves them alone."""
+    user = gieok.user("kim")
+    await user.exchange.bring_in([entry(ONE), entry(TWO, "two", ONE)])
+    (silent,) = await user.exchange.bring_in([entry(TWO, "two", says_relations=False)])
+    assert (silent.outcome, silent.relations_removed) == ("unchanged", 0)
+    assert len(await user.decisions.relations(TWO)) == 1
+    (none,) = await user.exchange.bring_in([entry(TWO, "two")])
+    assert (none.outcome, none.relations_removed) == ("unchanged", 1)
+    assert await user.decisions.relations(TWO) == []
+
+
+@pytest.mark.req("ENG-6")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        entry(TWO, "two", uuid4()),
+        entry(TWO, "two", TWO),
+        entry(TWO, "two").model_copy(update={"evidence_ids": (uuid4(),)}),
+    ],
+    ids=["unknown target", "itself", "unknown evidence"],
+)
+async def test_one_wrong_entry_stores_none(gieok: Gieok, behind: Behind, wrong: DecisionEntry) -> None:
+    with pytest.raises((NotFound, InputRefused)):
+        await gieok.user("kim").exchange.bring_in([entry(ONE), wrong])
+    assert set(rows(behind).values()) == {0}
+
+
+async def test_too_many_are_refused_and_none_is_fine(gieok: Gieok) -> None:
+    exchange = gieok.user("kim").exchange
+    assert await exchange.bring_in([]) == ()
+    with pytest.raises(InputRefused, match="at most 5000"):
+        await exchange.bring_in([entry(ONE)] * (MAX_ENTRIES + 1))
+
+
+async def test_everything_goes_out_as_it_came_in(gieok: Gieok) -> None:
+    """More than a page, with relations, and nothing of another user."""
+    exchange = gieok.user("kim").exchange
+    roots = [uuid4() for _ in range(520)]
+    entries = [
+        entry(root, f"decision {number}", roots[number - 1]) for number, root in enumerate(roots, start=0)
+    ]
+    await exchange.bring_in(entries)
+    await gieok.user("lee").exchange.bring_in([entry(ONE)])
+    taken: list[DecisionEntry] = []
+    await exchange.take_out(taken.extend)
+    assert {each.root_id: each for each in taken} == {each.root_id: each for each in entries}
+    assert len(taken) == len(entries)
+
+
+@pytest.mark.req("DEC-6")
+async def test_one_domain_goes_out_alone(gieok: Gieok) -> None:
+    exchange = gieok.user("kim").exchange
+    ours = DecisionEntry(
+        root_id=TWO, statement="x", strength="lock", scope="domain", domain="wms", relations=()
+    )
+    await exchange.bring_in([entry(ONE), ours])
+    taken: list[DecisionEntry] = []
+    await exchange.take_out(taken.extend, domain="WMS")
+    assert taken == [ours]
+    with pytest.raises(InputRefused, match="domain: "):
+        await exchange.take_out(taken.extend, domain="a b")

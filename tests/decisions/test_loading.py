@@ -1,0 +1,133 @@
+"""The loading order: random memories against an obvious reference, and every reordering caught by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import find, given, settings
+
+from gieok.memory.decisions import loading
+from gieok.memory.decisions.layers import TIERS, DecisionItem, EvidenceItem
+from gieok.memory.decisions.loading import SLICES, Slice, load
+from tests.decisions.loading_reference import (
+    Memory,
+    Offered,
+    decision_item,
+    evidence_item,
+    memories,
+    newest_first,
+    placed,
+    reference,
+)
+
+SEARCH = settings(max_examples=2_000, deadline=None, database=None)
+
+
+def loaded_as_it_must_be(memory: Memory) -> bool:
+    layers = load(Offered(memory), budget=memory.budget, normals=memory.normals)
+    return placed(layers) == reference(memory)
+
+
+@pytest.mark.req("DEC-10", "DEC-13", "DEC-7")
+@settings(max_examples=200, deadline=None)
+@given(memory=memories())
+def test_the_order_is_what_the_obvious_reference_says(memory: Memory) -> None:
+    layers = load(Offered(memory), budget=memory.budget, normals=memory.normals)
+    assert placed(layers) == reference(memory)
+    assert [(layer.tier, layer.name) for layer in layers] == list(enumerate(TIERS, start=1))
+
+
+def swapped(first: int) -> tuple[Slice, ...]:
+    """The slices with two neighbours in each other's place."""
+    changed = list(SLICES)
+    one, other = SLICES[first], SLICES[first + 1]
+    changed[first] = Slice(one.tier, other.scope, other.strength)
+    changed[first + 1] = Slice(other.tier, one.scope, one.strength)
+    return tuple(changed)
+
+
+@pytest.mark.req("DEC-10")
+@pytest.mark.parametrize("first", range(len(SLICES) - 1))
+def test_two_tiers_in_each_others_place_are_caught(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The property above is no formality: it fails for each pair of neighbours that is exchanged."""
+    monkeypatch.setattr(loading, "SLICES", swapped(first))
+    find(memories(), lambda memory: not loaded_as_it_must_be(memory), settings=SEARCH)
+
+
+class ByTime(Offered):
+    """Anchors that put the newest first."""
+
+    def anchored(self) -> list[DecisionItem | EvidenceItem]:
+        return sorted(super().anchored(), key=newest_first)
+
+
+@pytest.mark.req("DEC-10", "DEC-13")
+def test_anchors_in_an_order_of_their_own_are_caught() -> None:
+    """An anchor that let a newer decision precede a stronger one would be noticed."""
+
+    def caught(memory: Memory) -> bool:
+        layers = load(ByTime(memory), budget=memory.budget, normals=memory.normals)
+        return placed(layers) != reference(memory)
+
+    find(memories(), caught, settings=SEARCH)
+
+
+@pytest.mark.req("DEC-10")
+@settings(deadline=None)
+@given(memory=memories())
+def test_a_budget_cuts_from_the_end(memory: Memory) -> None:
+    """With less room comes the beginning of what comes with more: nothing is skipped, nothing moves up."""
+    whole = placed(load(Offered(memory), budget=10_000, normals=memory.normals))
+    for budget in (1, 40, memory.budget):
+        layers = load(Offered(memory), budget=budget, normals=memory.normals)
+        some = placed(layers)
+        assert some == whole[: len(some)]
+        assert sum(item.tokens for layer in layers for item in layer.items) <= budget
+
+
+@pytest.mark.req("DEC-10")
+@settings(deadline=None)
+@given(memory=memories())
+def test_what_was_left_out_is_counted(memory: Memory) -> None:
+    """For every tier that was looked into: what it holds and what it left out is all that it has."""
+    layers = load(Offered(memory), budget=memory.budget, normals=memory.normals)
+    for layer in layers[:2]:
+        offered = memory.policy if layer.tier == 1 else memory.structural
+        assert layer.left_out is None or len(layer.items) + layer.left_out == len(offered)
+    for layer in layers[2:6]:
+        parts = [part for part in SLICES if part.tier == layer.tier]
+        assert layer.left_out is not None
+        assert len(layer.items) + layer.left_out == sum(Offered(memory).count(part) for part in parts)
+
+
+class Watched(Offered):
+    """Tells which of the sources of tier 7 were asked."""
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(memory)
+        self.asked: list[str] = []
+
+    def anchored(self) -> Sequence[DecisionItem | EvidenceItem]:
+        self.asked.append("anchors")
+        return super().anchored()
+
+    def similar(self) -> Sequence[DecisionItem]:
+        self.asked.append("words")
+        return super().similar()
+
+
+@pytest.mark.req("DEC-10", "DEC-11")
+@pytest.mark.parametrize(
+    ("short_of", "asked", "left_out"), [(0, ["anchors", "words"], 0), (1, ["anchors"], 1), (25, [], None)]
+)
+def test_words_are_not_looked_at_while_anything_structural_waits(
+    short_of: int, asked: list[str], left_out: int | None
+) -> None:
+    """Neither anchors nor words are asked once the budget has ended before them."""
+    decision, evidence = decision_item(1, "global", "axis", 0, words=1), evidence_item(1, 0)
+    budget = decision.tokens + evidence.tokens - short_of
+    sources = Watched(Memory((), (), (decision,), (evidence,), (), budget=budget, normals=0))
+    layers = load(sources, budget=budget, normals=0)
+    assert sources.asked == asked
+    assert layers[6].left_out == left_out

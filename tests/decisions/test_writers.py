@@ -1,0 +1,91 @@
+"""16 writers of one decision at once: one active version, no gap, no duplicate, everyone told the truth.
+
+Each appends 20 versions; `GIEOK_SOAK=1` makes it 200.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from gieok import Gieok, Settings
+from gieok.app_decisions import Decisions
+from gieok.memory.decisions.records import Decision, DecisionProposal
+from tests.behind import Behind
+from tests.decisions.writers import Told, write
+
+WRITERS = 16
+VERSIONS = 200 if os.environ.get("GIEOK_SOAK") else 20
+FIRST = DecisionProposal(statement="first", strength="lock", scope="global")
+ROOT = Path(__file__).parents[2]
+
+
+async def chain(decisions: Decisions, first: Decision) -> list[Decision]:
+    """The whole history, page by page."""
+    found: list[Decision] = []
+    while page := await decisions.history(first.root_id, after=len(found), limit=1_000):
+        found += page
+    return found
+
+
+async def check(decisions: Decisions, first: Decision, told: Iterable[Told], behind: Behind) -> None:
+    """What is stored is what the writers were told, and the chain is whole."""
+    kept = await chain(decisions, first)
+    assert [version.version for version in kept] == list(range(1, WRITERS * VERSIONS + 2))
+    assert [version.version for version in kept if version.is_active] == [len(kept)]
+    assert sorted((version.version, str(version.id), version.statement) for version in kept[1:]) == sorted(
+        told
+    )
+    assert (await decisions.list()).decisions == [kept[-1]]
+    assert await decisions.get(first.root_id) == kept[-1]
+    assert (behind.count("chain_heads"), behind.count("decision_heads")) == (1, 1)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.req("DEC-4")
+async def test_sixteen_threads_write_one_chain(gieok: Gieok, behind: Behind) -> None:
+    decisions = gieok.user("minsu").decisions
+    first = await decisions.save(FIRST)
+
+    def in_a_thread(writer: int) -> list[Told]:
+        return asyncio.run(write(decisions, first.root_id, writer, VERSIONS))
+
+    told = await asyncio.gather(*(asyncio.to_thread(in_a_thread, writer) for writer in range(WRITERS)))
+    await check(decisions, first, [each for one in told for each in one], behind)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.req("DEC-4")
+async def test_two_processes_write_one_chain(settings: Settings, behind: Behind) -> None:
+    async with await Gieok.open(settings) as gieok:
+        decisions = gieok.user("minsu").decisions
+        first = await decisions.save(FIRST)
+        processes = [_start(settings, first, number) for number in (0, WRITERS // 2)]
+        for process in processes:
+            assert process.stdout is not None
+            assert await asyncio.to_thread(process.stdout.readline) == "ready\n"
+        outputs = await asyncio.gather(
+            *(asyncio.to_thread(process.communicate, "go\n") for process in processes)
+        )
+        assert [process.returncode for process in processes] == [0, 0]
+        told = [(version, made, said) for output, _ in outputs for version, made, said in json.loads(output)]
+        await check(decisions, first, told, behind)
+
+
+def _start(settings: Settings, first: Decision, writer: int) -> subprocess.Popen[str]:
+    numbers = [str(number) for number in (writer, WRITERS // 2, VERSIONS)]
+    arguments = [settings.database_url, str(settings.own_key_file), str(first.root_id), *numbers]
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.decisions.writers", *arguments],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )

@@ -1,0 +1,152 @@
+"""A folder of records: what is read of it, what a name means, and which files are written."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from gieok.errors import InputRefused, NotFound
+from gieok.interfaces.markdown.folder import FolderWriter, read_folder
+from gieok.interfaces.markdown.naming import entries, root_id
+from gieok.interfaces.markdown.parse import Defaults
+from gieok.memory.decisions.exchange import DecisionEntry
+from gieok.memory.decisions.records import ProposedRelation
+
+ROOT = UUID("7c9e6679-7425-40de-944b-e07fc1f90ae7")
+
+
+def write(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def decision(statement: str, *relations: ProposedRelation, root: UUID = ROOT) -> DecisionEntry:
+    return DecisionEntry(
+        statement=statement, strength="normal", scope="global", root_id=root, relations=relations
+    )
+
+
+def test_only_records_in_force_are_read(tmp_path: Path) -> None:
+    """The rest is named with its reason, so that nobody wonders."""
+    write(
+        tmp_path,
+        README="# Our decisions",
+        **{"adr-template": "# {title}"},
+        a="# one",
+        b="# two\n\n## Status\n\nProposed",
+        c="# three\n\n## Status\n\nSuperseded by a",
+    )
+    (tmp_path / ".drafts").mkdir()
+    write(tmp_path / ".drafts", d="not even a record")
+    (tmp_path / "notes.txt").write_text("not Markdown")
+    found = read_folder(tmp_path, Defaults())
+    assert [file.path for file in found.files] == ["a.md"]
+    assert [(each.path, each.reason) for each in found.skipped] == [
+        ("README.md", "not a record"),
+        ("adr-template.md", "not a record"),
+        ("b.md", "proposed"),
+        ("c.md", "superseded"),
+    ]
+
+
+def test_a_name_means_the_same_decision_each_time() -> None:
+    assert root_id("kim", str(ROOT)) == ROOT
+    assert root_id("kim", "ADR-1") == root_id("kim", "ADR-1")
+    assert len({root_id("kim", "ADR-1"), root_id("kim", "ADR-2"), root_id("lee", "ADR-1")}) == 3
+    assert root_id("kim", "결정") == root_id("kim", unicodedata.normalize("NFD", "결정"))
+
+
+def test_a_target_is_named_by_id_by_file_or_by_the_teams_own_name(tmp_path: Path) -> None:
+    (tmp_path / "wms").mkdir()
+    write(tmp_path, **{"0001-one": "---\nid: ADR-1\n---\n# one"})
+    relations = ("0001-one.md", "0001-one", "ADR-1", "wms/b.md", str(ROOT))
+    lines = "\n".join(f"  - DEPENDS_ON {each}" for each in relations)
+    write(tmp_path, a=f"---\nrelations:\n{lines}\n---\n# a")
+    write(tmp_path / "wms", b="---\nrelations: [REFINES ../a.md]\n---\n# b")
+    one, a, b = entries("kim", read_folder(tmp_path, Defaults()).files)
+    assert a.relations is not None
+    targets = [relation.target for relation in a.relations]
+    assert targets == [one.root_id, one.root_id, one.root_id, b.root_id, ROOT]
+    assert b.relations == (ProposedRelation(type="REFINES", target=a.root_id),)
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"a": "# a", "b": "no title"}, "b.md: has no title"),
+        (
+            {"a": f"---\nid: {ROOT}\n---\n# a", "b": f"---\nid: {ROOT}\n---\n# b"},
+            "b.md: has the same id as a.md",
+        ),
+        ({"a": "---\nrelations: [REFINES z]\n---\n# a"}, "a.md: relations: no record in the folder is 'z'"),
+        ({"a": "x" * 300_000}, "a.md: has more than 262144 bytes"),
+    ],
+)
+def test_a_wrong_file_is_named(tmp_path: Path, files: dict[str, str], reason: str) -> None:
+    write(tmp_path, **files)
+    with pytest.raises(InputRefused) as refused:
+        entries("kim", read_folder(tmp_path, Defaults()).files)
+    assert str(refused.value).startswith(reason)
+
+
+def test_a_name_that_means_two_records_is_refused(tmp_path: Path) -> None:
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder, same=f"# {folder}")
+    write(tmp_path, a="---\nrelations: [REFINES same]\n---\n# a")
+    with pytest.raises(InputRefused, match="more than one record is 'same'"):
+        entries("kim", read_folder(tmp_path, Defaults()).files)
+
+
+def test_what_is_no_text_or_no_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"# \xff\xfe")
+    with pytest.raises(InputRefused, match=r"a\.md: cannot be read as UTF-8"):
+        read_folder(tmp_path, Defaults())
+    with pytest.raises(NotFound, match="there is no folder"):
+        read_folder(tmp_path / "none", Defaults())
+
+
+def test_a_second_export_touches_nothing(tmp_path: Path) -> None:
+    writer = FolderWriter(tmp_path / "new", "kim")
+    writer.write([decision("재고는 한 곳에서 바꾼다")])
+    assert writer.written == [("재고는-한-곳에서-바꾼다-7c9e6679.md", "written")]
+    again = FolderWriter(tmp_path / "new", "kim")
+    again.write([decision("재고는 한 곳에서 바꾼다")])
+    assert [outcome for _, outcome in again.written] == ["unchanged"]
+    assert len(list((tmp_path / "new").iterdir())) == 1
+
+
+def test_a_changed_decision_keeps_its_file_and_its_name(tmp_path: Path) -> None:
+    """Whatever the team called it; only what changed is written."""
+    write(tmp_path, **{"0001-ours": "---\nid: ADR-1\n---\n# 1. before"}, other="# other")
+    root = root_id("kim", "ADR-1")
+    writer = FolderWriter(tmp_path, "kim")
+    writer.write([decision("after", root=root), decision("other", root=root_id("kim", "other.md"))])
+    assert writer.written == [("0001-ours.md", "written"), ("other.md", "unchanged")]
+    assert "id: ADR-1\n" in (tmp_path / "0001-ours.md").read_text()
+    assert (tmp_path / "other.md").read_text() == "# other"
+    (ours, _) = entries("kim", read_folder(tmp_path, Defaults()).files)
+    assert (ours.root_id, ours.statement) == (root, "after")
+
+
+def test_a_record_that_the_team_ended_is_left_alone(tmp_path: Path) -> None:
+    ended = "# one\n\nStatus: deprecated"
+    write(tmp_path, one=ended)
+    writer = FolderWriter(tmp_path, "kim")
+    writer.write([decision("one", root=root_id("kim", "one.md"))])
+    assert writer.written == [("one.md", "left")]
+    assert (tmp_path / "one.md").read_text() == ended
+
+
+@pytest.mark.parametrize("statement", ["../../etc/passwd", "a/b\\c:d*e?", "...", "\x1b[31m", "x" * 4_000])
+def test_no_statement_leads_out_of_the_folder(tmp_path: Path, statement: str) -> None:
+    writer = FolderWriter(tmp_path / "in", "kim")
+    writer.write([decision(statement)])
+    (file,) = (tmp_path / "in").iterdir()
+    assert file.name.endswith(".md")
+    assert list(tmp_path.iterdir()) == [tmp_path / "in"]
+    assert entries("kim", read_folder(tmp_path / "in", Defaults()).files)[0].statement == statement

@@ -1,0 +1,89 @@
+"""The benchmarks run, in their short form, and give the rows that their tables promise."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bench import decisions, engine, start, turns
+from bench.table import Goal, Row, Table, render
+
+ROOT = Path(__file__).parents[1]
+
+
+def rows_of(tables: Sequence[Table]) -> list[Row]:
+    return [row for table in tables for row in table.rows]
+
+
+async def test_the_engine_is_measured() -> None:
+    """A cycle costs more than bare awaits, and not thousands of times more."""
+    (row,) = rows_of(await engine.run(short=True))
+    assert 1 < row.ratio < 5_000
+    assert row.goal is not None
+
+
+async def test_the_start_is_measured() -> None:
+    """Importing the package is nearly free beside starting Python; the demo is not."""
+    rows = {row.what: row for row in rows_of(await start.run(short=True))}
+    assert rows["import gieok"].ratio < rows["gieok demo"].ratio
+    assert {what for what, row in rows.items() if row.goal} == {
+        "import gieok",
+        "gieok --help",
+        "gieok demo",
+        "peak memory of gieok demo",
+    }
+
+
+@pytest.mark.xdist_group("postgres")
+async def test_turn_memory_is_measured() -> None:
+    """Saving and searching on SQLite with their goals, and the same on PostgreSQL without."""
+    tables = await turns.run(short=True)
+    assert all(row.ratio > 0 for row in rows_of(tables))
+    saving, against_clear, in_a_crowd, postgres = tables
+    assert [row.what for row in saving.rows] == [
+        "save an item, one writer",
+        "save an item, 32 writers",
+        "a whole turn, one writer",
+    ]
+    assert [row.what for row in against_clear.rows] == [row.what for row in in_a_crowd.rows]
+    assert all(row.goal for table in (saving, against_clear, in_a_crowd) for row in table.rows)
+    assert len(postgres.rows) == 2 + len(against_clear.rows)
+
+
+async def test_decision_memory_is_measured() -> None:
+    """Loading, walking and saving, each with the goal that it has."""
+    tables = await decisions.run(short=True)
+    assert all(row.ratio > 0 and row.goal for row in rows_of(tables))
+    loading, walking, saving = tables
+    assert [len(table.rows) for table in tables] == [2, 4, 2]
+    assert all("400 active × 3 versions" in row.what for row in loading.rows)
+    assert "60 decisions" in walking.title
+    assert {row.against for row in saving.rows} == {"bare apsw, two statements"}
+
+
+def test_a_table_says_what_was_wanted_and_whether_it_was_reached() -> None:
+    """Also beside Hangul, which is twice as wide in a terminal."""
+    rows = [
+        Row("save 기억", "10 /s", "bare", "40 /s", 0.25, Goal("≥ 0.5×", reached=False)),
+        Row("read", "10 /s", "bare", "10 /s", 1.0),
+    ]
+    assert render(Table("Saving", rows)).splitlines() == [
+        "### Saving",
+        "",
+        "| measured  | figure | compared with | its figure | ratio | goal   | reached |",
+        "|-----------|--------|---------------|------------|-------|--------|---------|",
+        "| save 기억 | 10 /s  | bare          | 40 /s      | 0.25× | ≥ 0.5× | NO      |",
+        "| read      | 10 /s  | bare          | 10 /s      | 1.00× |        |         |",
+    ]
+
+
+def test_an_unknown_benchmark_is_refused_with_those_that_exist() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "bench", "nonsense"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert "no benchmark nonsense; there are" in ran.stderr
