@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gieok.memory.conversation.records import Context, ContextMemory, Language, Message, Persona, StateFact
-from gieok.memory.conversation.rules import assemble, one_line, prompt_tokens
+from gieok.memory.conversation.rules import assemble, prompt_tokens
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 HEADERS = {
@@ -27,6 +27,7 @@ def context(language: Language = "ko", *, memories: int = 0, recent: int = 0, st
     )
 
 
+@pytest.mark.req("CANON-9")
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_persona_state_memories_then_messages(language: Language) -> None:
     made = assemble(context(language, memories=2, recent=2, state=1), "the message", NOW, 10_000)
@@ -88,10 +89,3 @@ def test_stored_text_cannot_open_a_block(text: str, language: Language) -> None:
     assert len(system.splitlines()) == len(assemble(plain, "hello", NOW, 10_000).prompt.system.splitlines())
     headers = [line for line in system.splitlines() if line.startswith("[")]
     assert headers == [HEADERS[language][1]]
-
-
-@given(st.text())
-def test_one_line_is_one_line_and_no_header(text: str) -> None:
-    line = one_line(text)
-    assert len(line.splitlines()) <= 1
-    assert not line.startswith(("[", "-"))

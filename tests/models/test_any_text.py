@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from typing import Literal
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gieok.adapters.models.offline import OfflineModel, emotion_of
 from gieok.adapters.models.offline.lexicon import listed
+from gieok.memory.companion.records import Spoken
 from gieok.memory.conversation.records import ContextMemory, Message, Persona, Prompt, StateFact
 from gieok.memory.turns.records import Turn
 from gieok.text import normalize
@@ -44,6 +46,26 @@ async def test_any_turn_is_summarised_within_its_limits(
         assert normalize(made.summary) != raw
         assert len(raw) < 40 or raw not in normalize(made.summary)
     assert made == await OfflineModel().summarize_turn(turn, summary_chars=chars, max_keywords=words)
+
+
+@settings(max_examples=300, deadline=None)
+@given(anything, anything)
+async def test_any_turn_states_facts_or_none(user: str, assistant: str) -> None:
+    """Never an error, one fact to a key, and twice the same."""
+    found = await OfflineModel().extract_facts(user, assistant, ())
+    assert len({(fact.category, fact.key, fact.retracts) for fact in found}) == len(found)
+    assert found == await OfflineModel().extract_facts(user, assistant, ())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), anything), max_size=8))
+async def test_any_conversation_is_summarised(said: list[tuple[Literal["user", "assistant"], str]]) -> None:
+    """Never an error, never empty, never too long, and twice the same."""
+    messages = [Spoken(role=role, content=content) for role, content in said]
+    made = await OfflineModel().summarize_session(messages)
+    assert 0 < len(made.summary) <= 500
+    assert len(made.topics) <= 5
+    assert made == await OfflineModel().summarize_session(messages)
 
 
 @settings(max_examples=200, deadline=None)

@@ -60,6 +60,17 @@ async def test_damaged_keywords_fail_a_partial_search(gieok: Gieok, behind: Behi
         await search(scope, "cat")
 
 
+@pytest.mark.req("TURN-8")
+async def test_a_posting_of_a_keyword_that_does_not_exist_fails_a_partial_search(
+    gieok: Gieok, behind: Behind
+) -> None:
+    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    await save(scope, item("category", minute=1))
+    behind.run("UPDATE turn_memory_index SET keyword = 9")
+    with pytest.raises(StoreDamaged):
+        await search(scope, "cat")
+
+
 @pytest.mark.req("OPS-2", "TURN-1")
 async def test_nothing_of_a_turn_lies_in_clear(gieok: Gieok, behind: Behind) -> None:
     """Neither what was said nor a keyword is in any file of the database, its log or its keystore."""

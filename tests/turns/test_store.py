@@ -6,7 +6,7 @@ import pytest
 
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app import Gieok
-from gieok.testing.memory_store_contract import MemoryStoreContract, ScopeOf
+from gieok.testing.memory_store_contract import MemoryStoreContract, ScopeOf, found_ids, item, save
 
 
 class TestSqlMemoryStore(MemoryStoreContract):
@@ -15,3 +15,12 @@ class TestSqlMemoryStore(MemoryStoreContract):
     @pytest.fixture
     def scope_of(self, gieok: Gieok) -> ScopeOf:
         return lambda owner: OwnerScope(gieok.database, gieok.vault, owner)
+
+
+@pytest.mark.req("TURN-6")
+async def test_a_partial_search_looks_on_while_a_better_memory_may_come(gieok: Gieok) -> None:
+    """Both memories have two keywords in `cat`; only the older one has two in `catal`."""
+    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    better = item("catalogue", "catalyst", minute=1)
+    await save(scope, better, item("catalogue", "category", minute=2))
+    assert await found_ids(scope, "catal", top_k=1) == [better.id]

@@ -5,33 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from enum import StrEnum
 
 from gieok.adapters.models.offline.analysis import Sentence, Utterance, read
+from gieok.memory.companion.records import Emotion
 from gieok.text import Morpheme
-
-
-class Emotion(StrEnum):
-    """What a person feels. The value is the English word; `korean` is the seed's own."""
-
-    JOY = "joy"
-    SADNESS = "sadness"
-    STRESS = "stress"
-    CALM = "calm"
-    EXCITEMENT = "excitement"
-
-    @property
-    def korean(self) -> str:
-        return _KOREAN_NAMES[self]
-
-
-_KOREAN_NAMES = {
-    Emotion.JOY: "기쁨",
-    Emotion.SADNESS: "슬픔",
-    Emotion.STRESS: "스트레스",
-    Emotion.CALM: "평온",
-    Emotion.EXCITEMENT: "흥분",
-}
 
 _KOREAN_WORDS = {
     Emotion.JOY: """

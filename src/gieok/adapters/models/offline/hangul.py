@@ -54,3 +54,8 @@ def particle(word: str, pair: str) -> str:
     if final == "ㄹ" and closed == "으로":
         return opened
     return closed if final else opened
+
+
+def with_particle(word: str, pair: str) -> str:
+    """`word` with the half of `pair` that fits: `with_particle("면접", "이/가")` is 면접이."""
+    return f"{word}{particle(word, pair)}"

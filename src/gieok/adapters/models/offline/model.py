@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gieok.adapters.models.offline.analysis import read
+from gieok.adapters.models.offline.facts import facts_in
+from gieok.adapters.models.offline.hint import hint
 from gieok.adapters.models.offline.keywords import keywords
 from gieok.adapters.models.offline.reply import compose
+from gieok.adapters.models.offline.session import summarize_messages
 from gieok.adapters.models.offline.summary import summarize
+from gieok.memory.canon.records import ExtractedFact, Fact
+from gieok.memory.companion.records import SessionSummary, Spoken
 from gieok.memory.conversation.records import Prompt, Reply
+from gieok.memory.decisions.compaction import Said
 from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.text import count_tokens
 
@@ -25,6 +31,22 @@ class OfflineModel:
         found = keywords(said, turn.assistant, max(max_keywords, _TOPICS))
         summary = summarize(said, turn.assistant, found[:_TOPICS], summary_chars)
         return TurnSummary(summary=summary, keywords=found[:max_keywords])
+
+    async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary:
+        """One or two sentences about the whole conversation, with topics, emotion and importance."""
+        return summarize_messages(messages)
+
+    async def extract_facts(
+        self, user: str, assistant: str, known: Sequence[Fact]
+    ) -> tuple[ExtractedFact, ...]:
+        """What the user stated in this turn, and what the assistant promised or settled."""
+        return facts_in(user, assistant, known)
+
+    async def hint_conversation(self, messages: Sequence[Said], *, hint_tokens: int) -> str:
+        """One line about what was said. It is short by nature, and whoever asks may cut it."""
+        said = "\n".join(message.content for message in messages if message.role == "user")
+        answered = "\n".join(message.content for message in messages if message.role != "user")
+        return hint(said or answered, answered if said else "")
 
     async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:
         """A short answer in the persona's language. `emit` is called once for each word."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gieok.adapters.models.offline.analysis import Sentence, Utterance
 from gieok.adapters.models.offline.clauses import condense_english, condense_korean
 from gieok.adapters.models.offline.salience import salience
@@ -36,7 +38,7 @@ _SMALL_TALK = {
 
 def summarize(utterance: Utterance, answer: str, topics: tuple[str, ...], limit: int) -> str:
     """At most `limit` characters, never empty, and never the words of `utterance` or `answer` themselves."""
-    made = _told(utterance, limit)
+    made = retell_best(utterance, limit, salience)
     for text in (made, _about(utterance, topics), _SMALL_TALK[utterance.language][utterance.small_talk]):
         short = cut(text, limit)
         if short and not _is_raw(short, utterance.text) and not _is_raw(short, answer):
@@ -52,9 +54,10 @@ def cut(text: str, limit: int) -> str:
     return head[:limit].rstrip(" ,.") or text[:limit]
 
 
-def _told(utterance: Utterance, limit: int) -> str:
+def retell_best(utterance: Utterance, limit: int, worth: Callable[[Sentence, str], float]) -> str:
+    """The one or two sentences worth most, retold in their order; "" when none of them can be."""
     spoken = utterance.informative
-    scored = [(salience(sentence, utterance.language), index) for index, sentence in enumerate(spoken)]
+    scored = [(worth(sentence, utterance.language), index) for index, sentence in enumerate(spoken)]
     best = sorted(scored, key=lambda pair: (-pair[0], pair[1]))
     told: dict[int, str] = {}
     room = limit

@@ -1,0 +1,97 @@
+"""The facts that English sentences state. English keeps its order, so a rule is a pattern over a clause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gieok.adapters.models.offline.analysis import Utterance
+from gieok.adapters.models.offline.english_clause import clauses_of
+from gieok.adapters.models.offline.english_fact_rules import RULES
+from gieok.adapters.models.offline.english_rule import Rule, any_word
+from gieok.adapters.models.offline.english_thing import activity, thing, told
+from gieok.adapters.models.offline.english_verbs import past_of, third_person
+from gieok.adapters.models.offline.found import Found, named_in, newest
+from gieok.adapters.models.offline.lexicon import listed
+from gieok.memory.canon.records import Category, Fact
+
+_JOKING = re.compile(r"\b(?:just kidding|jk|kidding|joking|april fools)\b", re.IGNORECASE)
+# What might be, what once was, and what someone else said, is not stated by the user.
+_UNSTATED = re.compile(
+    r"\b{}\b".format(
+        any_word(r"""
+            if unless would could might maybe perhaps wish imagine suppose almost pretend\w* dreamt dreamed
+            should used_to when_i_was said says told_me asked heard apparently i['’]d
+        """)
+    ),
+    re.IGNORECASE,
+)
+_DID = re.compile(r"^(?:i|we) (?:have )?(?P<verb>\w+)\b", re.IGNORECASE)
+_REACHED = listed("finished completed passed reached achieved won graduated accomplished nailed")
+_GAVE_UP = re.compile(
+    r"^(?:i|we) (?:have )?(?:(?:gave|given|am giving|give) up|dropped|abandoned) (?P<on>on )?(?P<what>.+)$",
+    re.IGNORECASE,
+)
+_SOME_GOAL = re.compile(r"\b(?:goal|plan|dream)\b", re.IGNORECASE)
+
+
+def english_facts(utterance: Utterance, known: Sequence[Fact]) -> list[Found]:
+    """What the user states about themselves and those close to them."""
+    if _JOKING.search(utterance.text):
+        return []
+    found: list[Found] = []
+    for sentence in utterance.informative:
+        if sentence.asks or _UNSTATED.search(sentence.text):
+            continue
+        for clause in clauses_of(sentence.text):
+            found += _given_up(clause, known) or [*_reached(clause, known), *_stated(clause)]
+    return found
+
+
+def _stated(clause: str) -> list[Found]:
+    for rule in RULES:
+        match = rule.pattern.match(clause)
+        if match:
+            return _made(rule, match)
+    return []
+
+
+def _made(rule: Rule, match: re.Match[str]) -> list[Found]:
+    groups = match.groupdict(default="")
+    keys = {name: thing(words).lower() for name, words in groups.items()}
+    values = {name: told(words) for name, words in groups.items()}
+    values["does"] = third_person(groups.get("do", "").lower(), in_past=False)
+    keys["activity"] = activity(groups.get("x", ""), groups.get("do", ""))
+    return [
+        Found(fact.category, fact.key.format(**keys), fact.value.format(**values), fact.retracts, rule.extra)
+        for fact in rule.facts
+    ]
+
+
+def _reached(clause: str, known: Sequence[Fact]) -> list[Found]:
+    """The goal that what happened has reached: a result by itself, or the very thing that was aimed at."""
+    did = _DID.match(clause)
+    goal = named_in(clause, known, Category.GOAL)
+    if did is None or goal is None:
+        return []
+    verb = did["verb"].lower()
+    if verb not in _REACHED and verb not in {past_of(word) for word in goal.value.lower().split()}:
+        return []
+    said = clause.partition(" ")[2]
+    return [
+        Found(Category.EVENT, goal.key, said, extra=2),
+        Found(Category.GOAL, goal.key, said, retracts=True),
+    ]
+
+
+def _given_up(clause: str, known: Sequence[Fact]) -> list[Found]:
+    match = _GAVE_UP.match(clause)
+    if match is None:
+        return []
+    goal = named_in(clause, known, Category.GOAL)
+    unnamed = _SOME_GOAL.search(clause) is not None
+    if goal is None and unnamed:
+        goal = newest(known, Category.GOAL)
+    named = thing(match["what"]).lower() if match["on"] and not unnamed else ""
+    key = goal.key if goal else named
+    return [Found(Category.GOAL, key, clause.partition(" ")[2], retracts=True)] if key else []

@@ -1,0 +1,77 @@
+"""The facts that Korean sentences state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from gieok.adapters.models.offline.analysis import Sentence, Utterance
+from gieok.adapters.models.offline.found import Found
+from gieok.adapters.models.offline.korean_clause import Clause, clauses_of
+from gieok.adapters.models.offline.korean_goals import goals, reached
+from gieok.adapters.models.offline.korean_identity import identity
+from gieok.adapters.models.offline.korean_introduction import introduced
+from gieok.adapters.models.offline.korean_leanings import leanings
+from gieok.adapters.models.offline.korean_life import life
+from gieok.adapters.models.offline.korean_predicate import QUESTION_WORDS
+from gieok.adapters.models.offline.korean_relations import promises, relations
+from gieok.adapters.models.offline.korean_work import work
+from gieok.adapters.models.offline.lexicon import listed
+from gieok.memory.canon.records import Fact
+
+_JOKING = re.compile(r"농담이|뻥이|장난이|장난으로|거짓말이야|만우절")
+_SWORN = re.compile(r"약속(?:할게|해|한다|하자|!|\.|$)|맹세")
+# What someone else is told to have said, what might be, and what is asked, is not stated by the user.
+_HEARSAY = listed("""
+    대 ㄴ대 는대 래 이래 대요 래요 ㄴ대요 는대요 다던데 라던데 다더라 라더라 ㄴ다더라 는다더라 다더라고 다며
+    라며 ㄴ다며 더라 더라고 더라구 던데
+""")
+_CONDITION = listed("면 으면 다면 ㄴ다면 는다면 라면 이라면 더라면 었더라면 려면 으려면 어도 아도 더라도")
+_ASKING = ("까", "까요", "냐", "니", "나요", "가요", "을래", "ㄹ래")
+_SAID = listed("다고 라고 ㄴ다고 는다고 자고 냐고 이라고")
+_SAYING = listed("하 말하 듣 그러 얘기하 이야기하 묻 물어보")
+
+
+def korean_facts(utterance: Utterance, known: Sequence[Fact]) -> list[Found]:
+    """What the user states about themselves and those close to them."""
+    if _JOKING.search(utterance.text):
+        return []
+    sworn = bool(_SWORN.search(utterance.text))
+    found: list[Found] = []
+    for sentence in utterance.informative:
+        found += [] if sentence.asks else introduced(sentence.text)
+        if is_stated(sentence):
+            for clause in clauses_of(sentence):
+                found += _facts(clause, known, sworn=sworn)
+    return found
+
+
+def is_stated(sentence: Sentence) -> bool:
+    """Whether the user vouches for the sentence: no question, no condition, no hearsay."""
+    if sentence.asks:
+        return False
+    forms = [m.form for m in sentence.morphemes]
+    if any(m.tag == "EC" and m.form in _CONDITION for m in sentence.morphemes):
+        return False
+    if any(m.form in QUESTION_WORDS and m.tag in ("NP", "MAG", "MM", "VA") for m in sentence.morphemes):
+        return False
+    ends = [m.form for m in sentence.morphemes if m.tag in ("EF", "EC")]
+    if ends and (ends[-1] in _HEARSAY or ends[-1].endswith(_ASKING)):
+        return False
+    return not any(a in _SAID and b in _SAYING for a, b in pairwise(forms))
+
+
+def _facts(clause: Clause, known: Sequence[Fact], *, sworn: bool) -> list[Found]:
+    done = reached(clause, known)
+    stated = (
+        promises(clause, sworn=sworn)
+        or relations(clause)
+        or identity(clause)
+        or work(clause)
+        or life(clause)
+        or goals(clause, known)
+        or leanings(clause)
+    )
+    told = {fact.value for fact in done}
+    return [*done, *(fact for fact in stated if fact.value not in told)]

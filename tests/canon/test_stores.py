@@ -1,0 +1,132 @@
+"""Canon in SQL: the contracts on both databases, and rows that were tampered with."""
+
+from __future__ import annotations
+
+import pytest
+
+from gieok import Gieok
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.errors import GieokError, SchemaMismatch, SealBroken, StoreDamaged
+from gieok.memory.canon.documents import FORM, FactDocument, from_document
+from gieok.memory.canon.records import Category
+from gieok.testing.fact_contract import (
+    FactStoreContract,
+    ScopeOf,
+    active,
+    fact,
+    history,
+    root_of,
+    save,
+    values,
+)
+from gieok.testing.persona_contract import PersonaStoreContract, create, get
+from tests.behind import Behind
+
+
+class _OnSql:
+    """SQLite and PostgreSQL, by the fixture `gieok`."""
+
+    @pytest.fixture
+    def scope_of(self, gieok: Gieok) -> ScopeOf:
+        return lambda owner: OwnerScope(gieok.database, gieok.vault, owner)
+
+
+class TestSqlFactStore(_OnSql, FactStoreContract): ...
+
+
+class TestSqlPersonaStore(_OnSql, PersonaStoreContract): ...
+
+
+@pytest.fixture
+def scope(gieok: Gieok) -> OwnerScope:
+    return OwnerScope(gieok.database, gieok.vault, "minsu")
+
+
+TAMPERED: list[tuple[str, str, type[GieokError]]] = [
+    (
+        "another persona's fact",
+        "UPDATE fact_heads SET persona_token = (SELECT persona_token FROM fact_heads WHERE importance = 5)",
+        StoreDamaged,
+    ),
+    ("an ordinary fact made state", "UPDATE fact_heads SET standing = 2", StoreDamaged),
+    ("a version that is gone", "DELETE FROM chain_heads; DELETE FROM chain_versions", StoreDamaged),
+    ("a version moved to another place", "UPDATE chain_versions SET created_at = created_at + 1", SealBroken),
+]
+
+
+@pytest.mark.req("CANON-2", "COMP-7")
+@pytest.mark.parametrize(("what", "sql", "error"), TAMPERED, ids=[what for what, _, _ in TAMPERED])
+async def test_a_fact_that_is_not_where_it_was_put_is_damage(
+    scope: OwnerScope, behind: Behind, what: str, sql: str, error: type[GieokError]
+) -> None:
+    """Heads are not sealed, so what they say is held against what the version says."""
+    await save(scope, fact("duri's", importance=1, category=Category.OTHER), "duri")
+    await save(scope, fact("hana's", importance=5, category=Category.OTHER))
+    for statement in sql.split(";"):
+        behind.run(statement)
+    with pytest.raises(error):
+        await active(scope)
+
+
+@pytest.mark.req("CANON-1")
+async def test_a_persona_under_another_id_is_damage(scope: OwnerScope, behind: Behind) -> None:
+    await create(scope, "hana")
+    behind.run("UPDATE persona_heads SET persona_id = 'duri'")
+    with pytest.raises(StoreDamaged):
+        await get(scope, "duri")
+
+
+async def test_a_fact_of_another_key_is_not_superseded(scope: OwnerScope, behind: Behind) -> None:
+    """The key's token is not sealed: the stored key itself must agree before anything is appended."""
+    await save(scope, fact("one", "a"))
+    behind.run("CREATE TABLE kept AS SELECT key_token FROM fact_heads")
+    behind.run("DELETE FROM fact_heads")
+    await save(scope, fact("two", "b"))
+    behind.run("UPDATE fact_heads SET key_token = (SELECT key_token FROM kept)")
+    with pytest.raises(StoreDamaged):
+        await save(scope, fact("three", "a"))
+    assert await values(scope) == ["two"]
+
+
+def test_a_form_from_the_future_is_refused_not_misread() -> None:
+    with pytest.raises(SchemaMismatch, match="install a newer Gieok"):
+        from_document(FactDocument, b"{}", FORM + 1)
+    with pytest.raises(StoreDamaged):
+        from_document(FactDocument, b"{}", FORM)
+
+
+@pytest.mark.req("OPS-2")
+async def test_nothing_of_canon_lies_in_clear(gieok: Gieok, scope: OwnerScope, behind: Behind) -> None:
+    await create(scope, "hana-in-clear")
+    await save(scope, fact("zebrafish 관찰", "어류 일지"))
+    words = ("zebrafish", "어류", "일지", "다정한 친구", "의학 조언")
+    assert {word: behind.files_with(word) for word in words} == {word: [] for word in words}
+    assert behind.files_with("hana-in-clear"), "the search itself must be able to find what lies in clear"
+
+
+@pytest.mark.req("OPS-2")
+async def test_a_new_key_seals_canon_anew(gieok: Gieok, scope: OwnerScope, behind: Behind) -> None:
+    persona = await create(scope)
+    first = await save(scope, fact("one"))
+    await save(scope, fact("two"))
+    seals = "SELECT content FROM chain_versions ORDER BY kind, version"
+    before = behind.run(seals)
+    assert await gieok.user("minsu").rotate_key() == 3
+    assert not {bytes(row[0]) for row in before} & {bytes(row[0]) for row in behind.run(seals)}
+    assert await get(scope) == persona
+    assert [version.value for version in await history(scope, root_of(first))] == ["one", "two"]
+    assert (await save(scope, fact("three"))).outcome == "superseded"
+
+
+@pytest.mark.req("OPS-3")
+async def test_erasing_an_owner_leaves_nothing_of_their_canon(
+    gieok: Gieok, scope: OwnerScope, behind: Behind
+) -> None:
+    await create(scope)
+    await save(scope, fact("one"))
+    other = OwnerScope(gieok.database, gieok.vault, "other")
+    await save(other, fact("other's"))
+    erased = await gieok.user("minsu").erase()
+    assert (erased["persona_heads"], erased["fact_heads"]) == (1, 1)
+    assert [behind.count(table) for table in ("persona_heads", "fact_heads", "chain_versions")] == [0, 1, 1]
+    assert await values(other) == ["other's"]

@@ -1,0 +1,17 @@
+"""Companion memory in SQL: the contract on both databases."""
+
+from __future__ import annotations
+
+import pytest
+
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.app import Gieok
+from gieok.testing.companion_contract import CompanionStoreContract, ScopeOf
+
+
+class TestSqlCompanionStore(CompanionStoreContract):
+    """SQLite and PostgreSQL, by the fixture `gieok`."""
+
+    @pytest.fixture
+    def scope_of(self, gieok: Gieok) -> ScopeOf:
+        return lambda owner: OwnerScope(gieok.database, gieok.vault, owner)

@@ -1,0 +1,93 @@
+"""A worker in a process of its own, which the test kills in the middle of summarising."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import random
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from multiprocessing.connection import Connection
+from typing import Any
+
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.app import Gieok
+from gieok.engine import Write
+from gieok.memory.companion.records import SessionSummary, Spoken
+from gieok.testing.models import CountingModel
+from gieok.worker import Worker
+from tests.crash.place import Place
+
+SLOW_SECONDS = 0.05
+START_SECONDS = 20.0
+IDLE_SECONDS = 0.5
+"""A worker that has told nothing for so long has nothing left to do, and dies idle."""
+
+_processes = multiprocessing.get_context("forkserver")
+_processes.set_forkserver_preload(["__main__", __name__, "psycopg"])
+
+
+class ThinkingModel(CountingModel):
+    """Takes its time, and tells when it begins: that is when a kill hurts."""
+
+    def __init__(self, pipe: Connection[str, None]) -> None:
+        self._pipe = pipe
+
+    async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary:
+        self._pipe.send("thinking")
+        await asyncio.sleep(random.uniform(0.0, SLOW_SECONDS))
+        return await super().summarize_session(messages)
+
+
+async def commit_in_parts(self: OwnerScope, writes: Sequence[Write]) -> list[Any]:
+    """The bug to plant: the memory is kept first, and its job is completed a little later."""
+    results: list[Any] = []
+    for write in writes:
+        results.append(await self.write(write))
+        await asyncio.sleep(SLOW_SECONDS / 2)
+    return results
+
+
+def main(place: Place, ahead: timedelta, planted: bool, pipe: Connection[str, None]) -> None:
+    """Work until killed. `ahead` is how far this worker's clock is ahead: it takes leases from the living."""
+    if planted:
+        OwnerScope.commit = commit_in_parts
+    asyncio.run(_work(place, ahead, pipe))
+
+
+async def _work(place: Place, ahead: timedelta, pipe: Connection[str, None]) -> None:
+    model = ThinkingModel(pipe)
+    async with await Gieok.open(
+        place.settings, model=model, clock=lambda: datetime.now(UTC) + ahead
+    ) as gieok:
+        pipe.send("ready")
+        await Worker(gieok, jobs_at_once=2, idle_seconds=0.01).run(asyncio.Event())
+
+
+class Mortal:
+    """A worker process, from its start to its death."""
+
+    def __init__(self, place: Place, ahead: timedelta, *, planted: bool = False) -> None:
+        self._receiver, sender = _processes.Pipe(duplex=False)
+        self._process = _processes.Process(target=main, args=(place, ahead, planted, sender))
+        self._process.start()
+        sender.close()
+
+    def kill_while_thinking(self, chance: random.Random) -> int | None:
+        """SIGKILL, a moment after it began a summary; how it ended, None where it was still alive."""
+        patience = START_SECONDS
+        for _ in range(chance.randint(2, 9)):
+            if not self._receiver.poll(patience):
+                break
+            self._receiver.recv()
+            patience = IDLE_SECONDS
+        time.sleep(chance.uniform(0.0, SLOW_SECONDS))
+        return self.kill()
+
+    def kill(self) -> int | None:
+        ended = self._process.exitcode
+        self._process.kill()
+        self._process.join()
+        self._receiver.close()
+        return ended

@@ -1,0 +1,78 @@
+"""Jobs in SQL: the contract on both databases, and the one door across owners."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+import psycopg
+import pytest
+
+from gieok import Gieok
+from gieok.adapters.sql.jobs import claim_due as claim_due_jobs
+from gieok.adapters.sql.queries import load_system_queries, parse_queries
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.memory.jobs.records import ClaimedJob
+from gieok.testing.job_store_contract import ClaimDue, JobScopeOf, JobStoreContract, queue
+from gieok.testing.message_store_contract import append, message, start
+from tests.postgres import Postgres
+
+
+@pytest.fixture
+def job_scope_of(gieok: Gieok) -> JobScopeOf:
+    return lambda owner: OwnerScope(gieok.database, gieok.vault, owner)
+
+
+@pytest.fixture
+def claim_due(gieok: Gieok) -> ClaimDue:
+    async def claim(now: datetime, lease_until: datetime, limit: int) -> Sequence[ClaimedJob]:
+        return await gieok.database.system(lambda tx: claim_due_jobs(tx, now, lease_until, limit))
+
+    return claim
+
+
+class TestSqlJobStore(JobStoreContract):
+    """SQLite and PostgreSQL, by the fixture `gieok`."""
+
+
+@pytest.mark.req("OPS-4")
+def test_the_door_across_owners_leads_to_jobs_only() -> None:
+    for dialect in ("sqlite", "postgres"):
+        for query in load_system_queries(dialect).values():
+            tables = set(re.findall(r"\b(?:FROM|UPDATE|INTO|JOIN)\s+(\w+)", query.sql))
+            assert tables - {"due", "SKIP"} == {"jobs"}, query.name
+
+
+def test_both_dialects_offer_the_same_door() -> None:
+    shapes = [
+        {name: (query.kind, query.params) for name, query in load_system_queries(dialect).items()}
+        for dialect in ("sqlite", "postgres")
+    ]
+    assert shapes[0] == shapes[1]
+
+
+def test_a_query_of_an_owner_has_no_place_at_the_door() -> None:
+    with pytest.raises(ValueError, match="mentions :owner"):
+        list(parse_queries("-- name: peek(owner)\nSELECT :owner;", "sqlite", "q.sql", of_an_owner=False))
+
+
+@pytest.mark.req("OPS-4")
+async def test_a_worker_on_postgresql_sees_jobs_of_all_owners_and_nothing_else(
+    request: pytest.FixtureRequest, gieok: Gieok, database_url: str, job_scope_of: JobScopeOf
+) -> None:
+    """By raw SQL under row-level security: the worker's setting opens one table, for looking and claiming."""
+    if gieok.database.dialect != "postgres":
+        pytest.skip("SQLite has no row-level security")
+    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    await start(scope)
+    await append(scope, message(1))
+    await queue(job_scope_of("minsu"))
+    assert isinstance(request.getfixturevalue("postgres"), Postgres)
+    with psycopg.connect(database_url, autocommit=True, options="-c search_path=gieok") as connection:
+        assert connection.execute("SELECT count(*) FROM jobs").fetchone() == (0,)
+        connection.execute("SET gieok.worker = 'on'")
+        assert connection.execute("SELECT count(*) FROM jobs").fetchone() == (1,)
+        for table in ("owners", "sessions", "messages", "memories"):
+            assert connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone() == (0,)
+        assert connection.execute("DELETE FROM jobs").rowcount == 0

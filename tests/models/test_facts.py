@@ -1,0 +1,184 @@
+"""What the offline model takes for a fact, and by which key a later fact supersedes it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from gieok.adapters.models.offline import OfflineModel
+from gieok.memory.canon.records import Category, ExtractedFact, Fact
+from tests.canon.long_talk import TALK, Change
+from tests.models.fact_score import score
+from tests.models.facts_held_out import HELD_OUT
+from tests.models.facts_table import ENGLISH, KOREAN, VARIED
+
+START = datetime(2025, 10, 27, 12, tzinfo=UTC)
+
+
+async def facts(user: str, assistant: str = "", known: tuple[Fact, ...] = ()) -> list[ExtractedFact]:
+    return list(await OfflineModel().extract_facts(user, assistant, known))
+
+
+def as_known(fact: ExtractedFact, at: datetime = START) -> Fact:
+    return Fact(
+        root_id=UUID(int=1),
+        version=1,
+        persona_id="jiwoo",
+        valid_from=at,
+        **fact.model_dump(exclude={"retracts"}),
+    )
+
+
+async def known_from(*said: str) -> tuple[Fact, ...]:
+    """What is known after these messages, one an hour."""
+    known: list[Fact] = []
+    for hours, text in enumerate(said):
+        known += [as_known(fact, START + timedelta(hours=hours)) for fact in await facts(text)]
+    return tuple(known)
+
+
+@pytest.mark.req("CANON-7")
+async def test_facts_are_found_and_little_else() -> None:
+    """Over the whole table nine of ten facts are right, and most of what was stated is found."""
+    made = await score(OfflineModel(), [*KOREAN, *ENGLISH, *VARIED])
+    assert made.precision >= 0.9
+    assert made.recall >= 0.6
+
+
+@pytest.mark.req("CANON-7")
+async def test_sentences_that_no_rule_was_written_for() -> None:
+    """Where a sentence is told in an unforeseen way a fact is missed rather than invented."""
+    made = await score(OfflineModel(), HELD_OUT)
+    assert made.precision >= 0.9
+    assert made.recall >= 0.5
+
+
+@pytest.mark.req("CANON-7")
+@pytest.mark.parametrize("said", [said for said, stated in (*KOREAN, *ENGLISH, *VARIED) if not stated])
+async def test_what_is_not_stated_is_no_fact(said: str) -> None:
+    """Small talk, questions, hypotheses, hearsay, denials, jokes and other people's lives leave no trace."""
+    assert await facts(said) == []
+
+
+@pytest.mark.req("CANON-6")
+@pytest.mark.parametrize(
+    ("said", "values"),
+    [
+        (
+            ("지훈이랑 사귀기 시작했어", "나 어제 지훈이랑 헤어졌어", "지훈이랑 다시 만나기로 했어"),
+            ("지훈과 사귀는 중", "지훈과 헤어짐", "지훈과 다시 만남"),
+        ),
+        (
+            ("I'm dating Jake", "I broke up with Jake", "Jake and I got back together"),
+            ("dating Jake", "broke up with Jake", "back together with Jake"),
+        ),
+    ],
+)
+async def test_a_relationship_keeps_one_key(said: tuple[str, ...], values: tuple[str, ...]) -> None:
+    """It starts, breaks and heals under the same key, so that each supersedes the one before."""
+    for text, value in zip(said, values, strict=True):
+        (fact,) = await facts(text)
+        assert (fact.category, fact.key, fact.value) == (Category.RELATIONSHIP, "partner", value)
+
+
+async def test_a_taste_that_turns_keeps_its_key() -> None:
+    """Liking and disliking the same thing contradict each other."""
+    (liked,), (disliked,) = await facts("나 커피 좋아해"), await facts("난 커피 싫어")
+    assert liked.key == disliked.key
+    assert liked.value != disliked.value
+
+
+@pytest.mark.req("CANON-6")
+@pytest.mark.parametrize(
+    ("goal", "done", "key"),
+    [
+        ("마라톤 완주하는 게 목표야", "드디어 마라톤 완주했어!", "마라톤"),
+        ("올해는 토익 900점 넘고 싶어", "토익 920점 나왔어", "토익"),
+        ("My goal is to run a marathon", "I finally ran the marathon!", "marathon"),
+    ],
+)
+async def test_a_goal_that_was_reached_is_an_event(goal: str, done: str, key: str) -> None:
+    """The goal is retracted, and what happened takes its place."""
+    found = await facts(done, known=await known_from(goal))
+    assert {(fact.category, fact.key, fact.retracts) for fact in found} == {
+        (Category.EVENT, key, False),
+        (Category.GOAL, key, True),
+    }
+
+
+@pytest.mark.parametrize(
+    ("goal", "said"),
+    [
+        ("올해는 토익 900점 넘고 싶어", "토익 750점 나왔어"),
+        ("올해는 토익 900점 넘고 싶어", "토익 책 샀어"),
+        ("I want to learn Spanish", "I bought a Spanish cookbook"),
+    ],
+)
+async def test_a_goal_is_not_reached_by_its_name_alone(goal: str, said: str) -> None:
+    """A lower score, or a book about it, leaves the goal where it is."""
+    assert not [fact for fact in await facts(said, known=await known_from(goal)) if fact.retracts]
+
+
+async def test_that_goal_is_the_newest() -> None:
+    """Who gives up "that goal" means the one that was spoken of last."""
+    known = await known_from("올해는 마라톤 완주하는 게 목표야", "나 중국어 배우고 싶어")
+    (fact,) = await facts("그 목표는 포기했어", known=known)
+    assert (fact.category, fact.key, fact.retracts) == (Category.GOAL, "중국어", True)
+
+
+@pytest.mark.req("CANON-7")
+@pytest.mark.parametrize(
+    ("assistant", "key"),
+    [
+        ("매일 밤 네 이야기 들어줄게. 약속할게.", "promise:이야기"),
+        ("좋아, 오늘부터 우리 1일이야.", "us"),
+        ("응, 다 용서할게.", "us"),
+        ("I promise I will call you tomorrow.", "promise:call you tomorrow"),
+        ("I forgive you.", "us"),
+    ],
+)
+async def test_what_the_answer_settles_is_a_fact_of_the_model(assistant: str, key: str) -> None:
+    """A promise, a relationship and a healed wound are concluded by the one who answers."""
+    (fact,) = await facts("그랬구나", assistant)
+    assert (fact.category, fact.key, fact.provenance) == (Category.RELATIONSHIP, key, "model")
+
+
+@pytest.mark.req("CANON-7")
+async def test_the_persona_does_not_speak_for_the_user() -> None:
+    """What the answer tells of itself, or says back, is no fact about the user."""
+    assert await facts("너는 어디 살아?", "나는 부산에 살아. 커피 좋아해. 너 지훈이랑 헤어졌잖아.") == []
+    assert await facts("Where do you live?", "I live in Busan. I love coffee. I quit my job.") == []
+
+
+async def test_the_user_is_named_as_the_source() -> None:
+    """What the user said themselves is kept as said by them."""
+    assert [fact.provenance for fact in await facts("나 부산으로 이사했어", "좋겠다!")] == ["user", "user"]
+
+
+async def test_one_message_may_state_several_facts() -> None:
+    """Clauses that are joined share their tense, and each is read by itself."""
+    found = await facts("회사 그만두고 부산으로 이사했어. 요즘 기타 배우고 있어")
+    assert {(fact.category, fact.key) for fact in found} == {
+        (Category.EVENT, "job"),
+        (Category.PERSONAL_INFO, "job"),
+        (Category.PERSONAL_INFO, "home"),
+        (Category.EVENT, "move"),
+        (Category.HABIT, "기타"),
+    }
+
+
+@pytest.mark.req("CANON-10")
+async def test_every_change_of_a_long_talk_is_caught_and_nothing_else() -> None:
+    """Two hundred turns: each gives exactly the facts that its script says."""
+    known: dict[tuple[Category, str], Fact] = {}
+    for hours, line in enumerate(TALK):
+        found = await facts(line.user, line.assistant, tuple(known.values()))
+        changes = {Change(fact.category, fact.key, None if fact.retracts else fact.value) for fact in found}
+        assert changes == set(line.changes), line.user
+        for fact in found:
+            known.pop((fact.category, fact.key), None)
+            if not fact.retracts:
+                known[fact.category, fact.key] = as_known(fact, START + timedelta(hours=hours))
+    assert len(TALK) == 200

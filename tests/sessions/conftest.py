@@ -1,0 +1,33 @@
+"""A Gieok with a clock that stands still and a model that can be away."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gieok import Gieok, Settings
+from gieok.testing.clock import Clock
+from gieok.worker import Worker
+from tests.sessions.talk import MoodyModel, job_plans
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def model() -> MoodyModel:
+    return MoodyModel()
+
+
+@pytest.fixture
+async def gieok(settings: Settings, clock: Clock, model: MoodyModel) -> AsyncIterator[Gieok]:
+    async with await Gieok.open(settings, model=model, clock=clock, job_plans=job_plans("excerpt")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def worker(gieok: Gieok) -> Worker:
+    return Worker(gieok)

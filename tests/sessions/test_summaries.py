@@ -1,0 +1,243 @@
+"""When summaries are made, by whom, and that each message is summarised exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gieok import Gieok, Settings
+from gieok.app_jobs import LEASE
+from gieok.memory.companion.records import Notice
+from gieok.testing.clock import Clock
+from gieok.testing.message_store_contract import message
+from gieok.worker import Worker
+from tests.behind import Behind
+from tests.sessions.talk import PLAN, MoodyModel, memories, said, talk, work
+
+
+def contents(first: int, last: int) -> tuple[str, ...]:
+    return tuple(each.content for each in said(first, last))
+
+
+@pytest.fixture
+async def session(gieok: Gieok) -> str:
+    return (await gieok.user("minsu").sessions.start("hana", plan=PLAN, session_ref="s")).session_ref
+
+
+@pytest.mark.req("COMP-1")
+async def test_twenty_messages_make_a_summary(
+    gieok: Gieok, worker: Worker, clock: Clock, model: MoodyModel, session: str
+) -> None:
+    user = gieok.user("minsu")
+    await talk(user, 1, 19)
+    await work(worker, clock)
+    assert model.summarized == []
+    await talk(user, 20, 25)
+    await work(worker, clock)
+    assert model.summarized == [contents(1, 20)]
+    (memory,) = await memories(gieok)
+    assert (memory.session_ref, memory.persona_id, memory.origin) == (session, "hana", "summary")
+    assert memory.occurred_at == said(20, 20)[0].timestamp
+
+
+@pytest.mark.req("COMP-1", "SESS-2", "COMP-10")
+async def test_closing_summarises_the_rest_and_clears_the_working_memory(
+    gieok: Gieok, worker: Worker, clock: Clock, model: MoodyModel, session: str
+) -> None:
+    """The window is there until the summary is, and the raw log stays for good."""
+    user = gieok.user("minsu")
+    await talk(user, 1, 23)
+    await work(worker, clock)
+    await user.sessions.close(session)
+    assert len((await user.sessions.get(session)).messages) == 10
+    await work(worker, clock)
+    assert model.summarized == [contents(1, 20), contents(21, 23)]
+    assert (await user.sessions.get(session)).messages == ()
+    assert list(await user.sessions.log(session)) == said(1, 23)
+    assert len(await memories(gieok)) == 2
+
+
+@pytest.mark.req("COMP-1")
+async def test_closing_can_wait_for_the_memory(gieok: Gieok, model: MoodyModel, session: str) -> None:
+    user = gieok.user("minsu")
+    await talk(user, 1, 3)
+    closed = await user.sessions.close(session, wait=True)
+    (memory,) = await memories(gieok)
+    assert closed.memory_id == memory.id
+    assert (await user.sessions.close(session, wait=True)).memory_id is None
+    assert model.summarized == [contents(1, 3)]
+
+
+@pytest.mark.req("COMP-5", "COMP-4")
+async def test_closing_tells_when_a_memory_lost_its_place(gieok: Gieok) -> None:
+    """The sixth memory of a free account; the account is known to the session."""
+    user = gieok.user("minsu")
+    notices: list[tuple[Notice, ...]] = []
+    for number in range(6):
+        await user.sessions.start("hana", plan=PLAN, session_ref=f"s{number}")
+        await user.sessions.save_messages(f"s{number}", [message(1, f"word{number}a word{number}b")])
+        notices.append((await user.sessions.close(f"s{number}", wait=True)).notices)
+    assert [len(each) for each in notices] == [0, 0, 0, 0, 0, 2]
+    assert notices[-1][0].korean.startswith("메모리가 가득 찼습니다.")
+    assert len((await user.companion.list("hana")).memories) == 5
+
+
+@pytest.mark.req("COMP-1")
+async def test_a_summary_on_request_leaves_the_session_open(
+    gieok: Gieok, model: MoodyModel, session: str
+) -> None:
+    user = gieok.user("minsu")
+    await talk(user, 1, 4)
+    assert (await user.sessions.summarize(session, wait=True)).memory_id is not None
+    assert (await user.sessions.summarize(session, wait=True)).jobs == ()
+    await talk(user, 5, 6)
+    await user.sessions.close(session, wait=True)
+    assert model.summarized == [contents(1, 4), contents(5, 6)]
+
+
+async def test_a_long_batch_is_summarised_in_parts(gieok: Gieok, model: MoodyModel, session: str) -> None:
+    user = gieok.user("minsu")
+    await user.sessions.save_messages(session, said(1, 150))
+    await user.sessions.close(session, wait=True)
+    assert sorted(model.summarized, key=len) == [contents(101, 150), contents(1, 100)]
+
+
+@pytest.mark.req("COMP-1")
+async def test_a_session_without_messages_ends_without_a_memory(
+    gieok: Gieok, worker: Worker, clock: Clock, session: str
+) -> None:
+    assert (await gieok.user("minsu").sessions.close(session, wait=True)).jobs == ()
+    await work(worker, clock)
+    assert await memories(gieok) == []
+
+
+@pytest.mark.req("SESS-2", "SESS-5", "COMP-1")
+async def test_the_worker_ends_a_session_after_thirty_minutes_without_activity(
+    gieok: Gieok, worker: Worker, clock: Clock, model: MoodyModel, session: str
+) -> None:
+    user = gieok.user("minsu")
+    await talk(user, 1, 2)
+    await work(worker, clock)
+    clock.advance(minutes=29)
+    await talk(user, 3, 3)
+    clock.advance(minutes=29, seconds=59)
+    await work(worker, clock)
+    assert (await user.sessions.get(session)).session.ended_at is None
+    clock.advance(seconds=1)
+    await work(worker, clock)
+    assert (await user.sessions.get(session)).session.ended_at == clock.now
+    assert model.summarized == [contents(1, 3)]
+    assert await work(worker, clock) == 0
+
+
+@pytest.mark.req("SESS-5")
+async def test_a_session_that_was_left_open_is_found_after_a_restart(
+    settings: Settings, clock: Clock, model: MoodyModel
+) -> None:
+    """No worker ran while it was open, and the process that served it is gone."""
+    async with await Gieok.open(settings, model=model, clock=clock) as gieok:
+        user = gieok.user("minsu")
+        await user.sessions.start("hana", plan=PLAN, session_ref="s")
+        await talk(user, 1, 5)
+    clock.advance(hours=8)
+    async with await Gieok.open(settings, model=model, clock=clock) as gieok:
+        await work(Worker(gieok), clock)
+        assert (await gieok.user("minsu").sessions.get("s")).session.ended_at == clock.now
+        assert model.summarized == [contents(1, 5)]
+        assert len(await memories(gieok)) == 1
+
+
+@pytest.mark.req("COMP-7")
+async def test_summaries_stay_with_their_user_and_persona(gieok: Gieok, worker: Worker, clock: Clock) -> None:
+    for owner, persona in (("minsu", "hana"), ("minsu", "mina"), ("jiyoung", "hana")):
+        user = gieok.user(owner)
+        await user.sessions.start(persona, plan=PLAN, session_ref=f"with-{persona}")
+        await talk(user, 1, 2, session=f"with-{persona}")
+        await user.sessions.close(f"with-{persona}")
+    await work(worker, clock)
+    found = [
+        await memories(gieok, owner, persona)
+        for owner in ("minsu", "jiyoung")
+        for persona in ("hana", "mina")
+    ]
+    assert [[memory.session_ref for memory in each] for each in found] == [
+        ["with-hana"],
+        ["with-mina"],
+        ["with-hana"],
+        [],
+    ]
+
+
+async def test_a_worker_that_lost_its_lease_changes_nothing(
+    settings: Settings, gieok: Gieok, worker: Worker, clock: Clock, model: MoodyModel, session: str
+) -> None:
+    """Its model answers only after another worker has done the job."""
+    await talk(gieok.user("minsu"), 1, 3)
+    await work(worker, clock)
+    await gieok.user("minsu").sessions.close(session)
+    model.gate = asyncio.Event()
+    slow = asyncio.create_task(worker.run_once(clock()))
+    await model.asked.wait()
+    clock.advance(seconds=LEASE.total_seconds())
+    async with await Gieok.open(settings, model=MoodyModel(), clock=clock) as other:
+        await work(Worker(other), clock)
+    (memory,) = await memories(gieok)
+    model.gate.set()
+    await slow
+    assert await memories(gieok) == [memory]
+    assert (await gieok.user("minsu").sessions.get(session)).session.summarized_count == 3
+
+
+async def test_a_worker_runs_until_it_is_told_to_stop_and_finishes_its_work(
+    gieok: Gieok, model: MoodyModel, session: str
+) -> None:
+    user = gieok.user("minsu")
+    await talk(user, 1, 3)
+    (job,) = (await user.sessions.close(session)).jobs
+    stop, model.gate = asyncio.Event(), asyncio.Event()
+    running = asyncio.create_task(Worker(gieok, idle_seconds=0.01).run(stop))
+    await model.asked.wait()
+    stop.set()
+    model.gate.set()
+    await running
+    assert (await user.sessions.job(job.id)).status == "done"
+
+
+async def test_a_job_that_cannot_be_done_is_tried_again_and_then_has_failed(
+    gieok: Gieok, worker: Worker, clock: Clock, session: str, behind: Behind
+) -> None:
+    """No summary of half a conversation: the damage is named, and nothing is stored."""
+    user = gieok.user("minsu")
+    await talk(user, 1, 3)
+    (job,) = (await user.sessions.close(session)).jobs
+    behind.run("DELETE FROM messages WHERE seq = 2")
+    await work(worker, clock)
+    put_back = await user.sessions.job(job.id)
+    assert (put_back.status, put_back.error) == ("queued", "STORE_DAMAGED")
+    for _ in range(10):
+        clock.advance(hours=1)
+        await work(worker, clock)
+    failed = await user.sessions.job(job.id)
+    assert (failed.status, failed.error, failed.attempts) == ("failed", "STORE_DAMAGED", 6)
+    assert await memories(gieok) == []
+
+
+@pytest.mark.req("OPS-4")
+async def test_an_erasure_takes_jobs_and_messages_along(
+    gieok: Gieok, worker: Worker, clock: Clock, model: MoodyModel, session: str, behind: Behind
+) -> None:
+    """Also while a worker has the job in its hands."""
+    user = gieok.user("minsu")
+    await talk(user, 1, 3)
+    await work(worker, clock)
+    await user.sessions.close(session)
+    model.gate = asyncio.Event()
+    busy = asyncio.create_task(worker.run_once(clock()))
+    await model.asked.wait()
+    await user.erase()
+    model.gate.set()
+    await busy
+    clock.advance(days=1)
+    assert await work(worker, clock) == 0
+    assert [behind.count(table) for table in ("jobs", "messages", "sessions", "memories")] == [0, 0, 0, 0]
