@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import psycopg
-from tests.postgres import Postgres
 
 from bench.rounds import Work, interleaved
 from bench.table import Row, Table, micros, rate
@@ -13,6 +12,7 @@ from bench.turns import saving, searching
 from bench.turns.saving import many_writers, one_writer, open_at, save, scope_of
 from bench.turns.searching import searches, session_and_queries
 from bench.turns.words import Words
+from tests.postgres import Postgres
 
 _ROUNDS = 5
 

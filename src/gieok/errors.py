@@ -12,7 +12,7 @@
     ├── StepFailed              STEP_FAILED          a step of a cycle failed; nothing of the cycle was stored
     │   └── StepTimedOut        STEP_FAILED          the same, because it took too long
     ├── ModelUnavailable        MODEL_UNAVAILABLE    the language model did not answer usefully
-    │   └── SummaryFailed       LLM_SUMMARY_FAILED   a conversation could not be summarised; its messages are kept
+    │   └── SummaryFailed       LLM_SUMMARY_FAILED   a conversation could not be summarised; it is kept
     ├── StoreUnavailable        STORE_UNAVAILABLE    the database cannot be reached or cannot write now
     ├── StoreDamaged            STORE_DAMAGED        a stored row is not what was written
     ├── SchemaMismatch          SCHEMA_MISMATCH      the database was made by another version of Gieok

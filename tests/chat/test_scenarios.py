@@ -7,11 +7,11 @@ import pytest
 from gieok import Gieok, Settings
 from gieok.adapters.models.offline import OfflineModel
 from gieok.app import User
+from gieok.app.worker import Worker
 from gieok.errors import ModelUnavailable
 from gieok.memory.canon.records import PersonaCard, PersonaDraft
 from gieok.memory.companion.records import Emotion, MemoryDraft, SessionSummary, Spoken
 from gieok.testing.clock import Clock
-from gieok.worker import Worker
 from tests.sessions.talk import job_plans
 
 HANA = PersonaDraft(

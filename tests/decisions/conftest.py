@@ -8,7 +8,7 @@ import pytest
 
 from gieok import Gieok
 from gieok.adapters.sql.database import Row, Tx
-from gieok.app_decisions import Decisions
+from gieok.app.decisions import Decisions
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gieok import Gieok, Message, Settings
 from gieok.app import offline_model
-from gieok.app_decisions import CompactedConversation, Decisions
+from gieok.app.decisions import CompactedConversation, Decisions
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import InputRefused, ModelUnavailable, PlanInvalid, StepFailed
 from gieok.memory.decisions.compaction import Said, cut, fitting, within

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gieok import Gieok, Settings
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.app_decisions import Decisions
+from gieok.app.decisions import Decisions
 from gieok.engine import make_plan
 from gieok.errors import InputRefused, NotFound, PlanInvalid
 from gieok.memory.decisions.evidence import Target

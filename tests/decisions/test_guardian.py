@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from gieok.app_decisions import Decisions
+from gieok.app.decisions import Decisions
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.decisions.guardian import Concern
 from gieok.memory.decisions.impact import PROPOSED

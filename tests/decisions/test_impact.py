@@ -15,7 +15,7 @@ from gieok import Gieok
 from gieok.adapters.sql import impact as sql_impact
 from gieok.adapters.sql.database import Tx
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
-from gieok.app_decisions import Decisions
+from gieok.app.decisions import Decisions
 from gieok.engine import Limits, make_plan
 from gieok.errors import InputRefused, NotFound, PlanInvalid
 from gieok.memory.chains.rules import NEW

@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.app_decisions import Decisions
+from gieok.app.decisions import Decisions
 from gieok.memory.decisions import store
 from gieok.memory.decisions.evidence import Target
 from gieok.memory.decisions.layers import TIERS

@@ -9,7 +9,7 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.adapters.sql.owners import ERASE_QUERIES
-from gieok.app_decisions import Decisions
+from gieok.app.decisions import Decisions
 from gieok.errors import Conflict, GieokError, InputRefused, NotFound
 from gieok.memory.decisions.evidence import Target
 from gieok.memory.decisions.records import DecisionProposal, ProposedRelation, RelationType

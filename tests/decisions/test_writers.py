@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.app_decisions import Decisions
+from gieok.app.decisions import Decisions
 from gieok.memory.decisions.records import Decision, DecisionProposal
 from tests.behind import Behind
 from tests.decisions.writers import Told, write

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from gieok.app_decisions import Decisions
+from gieok.app.decisions import Decisions
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.memory.decisions.layers import DecisionItem, EvidenceItem, LoadedContext, PolicyItem
 from gieok.memory.decisions.records import Decision, DecisionProposal, Strength

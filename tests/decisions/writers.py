@@ -12,7 +12,7 @@ from pathlib import Path
 from uuid import UUID
 
 from gieok import Gieok
-from gieok.app_decisions import Decisions
+from gieok.app.decisions import Decisions
 from gieok.errors import Conflict
 from gieok.memory.decisions.records import DecisionProposal
 from gieok.testing.settings import settings_for

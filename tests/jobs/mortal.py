@@ -13,10 +13,10 @@ from typing import Any
 
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app import Gieok
+from gieok.app.worker import Worker
 from gieok.engine import Write
 from gieok.memory.companion.records import SessionSummary, Spoken
 from gieok.testing.models import CountingModel
-from gieok.worker import Worker
 from tests.crash.place import Place
 
 SLOW_SECONDS = 0.05

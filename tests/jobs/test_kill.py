@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gieok.app import Gieok
-from gieok.app_jobs import LEASE
+from gieok.app.jobs import LEASE
+from gieok.app.worker import Worker
 from gieok.testing.models import CountingModel
-from gieok.worker import Worker
 from tests.crash.conftest import NewPlace, new_place
 from tests.crash.place import Place
 from tests.crash.test_kill import ROUNDS, SEED

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from gieok import Gieok, Settings
+from gieok.app.worker import Worker
 from gieok.testing.clock import Clock
-from gieok.worker import Worker
 from tests.sessions.talk import MoodyModel, job_plans
 
 

@@ -7,7 +7,8 @@ import json
 from collections.abc import Sequence
 
 from gieok.app import Gieok, User
-from gieok.app_jobs import JOB_PLANS, JobPlans
+from gieok.app.jobs import JOB_PLANS, JobPlans
+from gieok.app.worker import Worker
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import ModelUnavailable
 from gieok.memory.companion.records import Memory, SessionSummary, Spoken
@@ -16,7 +17,6 @@ from gieok.plans import read_plan
 from gieok.testing.clock import Clock
 from gieok.testing.message_store_contract import message
 from gieok.testing.models import CountingModel
-from gieok.worker import Worker
 
 PLAN = "turn_memory"
 

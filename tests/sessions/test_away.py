@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from gieok import Gieok, Settings
+from gieok.app.worker import Worker
 from gieok.engine import Stage, StepContext
 from gieok.engine.unit_of_work import UnitOfWork
 from gieok.errors import SummaryFailed
@@ -19,7 +20,6 @@ from gieok.memory.companion.steps_summarize import SummarizeInputs, SummarizeMet
 from gieok.plans import read_plan
 from gieok.testing.clock import Clock
 from gieok.testing.message_store_contract import message
-from gieok.worker import Worker
 from tests.sessions.talk import PLAN, MoodyModel, job_plans, memories, said, talk, work
 
 TRIES = 3

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from gieok import Gieok
-from gieok.app_jobs import LEASE
+from gieok.app.jobs import LEASE
+from gieok.app.worker import Worker
 from gieok.errors import SessionEnded
 from gieok.testing.clock import Clock
 from gieok.testing.settings import settings_for
-from gieok.worker import Worker
 from tests.sessions.talk import PLAN, MoodyModel, job_plans, memories, said, work
 
 T = TypeVar("T")

@@ -94,10 +94,10 @@ async def test_a_turn_in_an_ended_session_is_refused_before_the_model_speaks(gie
     )
     user = gieok.user("minsu")
     await user.sessions.start("hana", plan=plan, session_ref="s")
-    await user._run(plan, {"sessionRef": "s"})  # pyright: ignore[reportPrivateUsage]  a plan of its own
+    await user.run(plan, {"sessionRef": "s"})
     await user.sessions.close("s")
     with pytest.raises(SessionEnded):
-        await user._run(plan, {"sessionRef": "s"})  # pyright: ignore[reportPrivateUsage]
+        await user.run(plan, {"sessionRef": "s"})
 
 
 @pytest.mark.parametrize("count", [0, MAX_MESSAGES + 1])

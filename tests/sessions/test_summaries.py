@@ -7,11 +7,11 @@ import asyncio
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.app_jobs import LEASE
+from gieok.app.jobs import LEASE
+from gieok.app.worker import Worker
 from gieok.memory.companion.records import Notice
 from gieok.testing.clock import Clock
 from gieok.testing.message_store_contract import message
-from gieok.worker import Worker
 from tests.behind import Behind
 from tests.sessions.talk import PLAN, MoodyModel, memories, said, talk, work
 

@@ -199,6 +199,15 @@ def test_a_database_of_another_program_is_refused_untouched(tmp_path: Path, jour
     other.close()
 
 
+async def _open_and_read(path: Path) -> None:
+    """The damage may show already on opening, where the schema itself was hit."""
+    database = SqliteDatabase(path)
+    try:
+        await database.read("owner-7", exists)
+    finally:
+        await database.close()
+
+
 async def test_a_page_that_was_overwritten_is_reported_as_damage(tmp_path: Path) -> None:
     """Damage is told as damage, and no partial result comes back."""
     path = tmp_path / "gieok.db"
@@ -210,11 +219,7 @@ async def test_a_page_that_was_overwritten_is_reported_as_damage(tmp_path: Path)
     content[4096 * 2 :] = b"\xa5" * (len(content) - 4096 * 2)
     path.write_bytes(content)
     with pytest.raises(StoreDamaged, match="restore the newest backup"):
-        damaged = SqliteDatabase(path)  # or already here, where the schema itself was hit
-        try:
-            await damaged.read("owner-7", exists)
-        finally:
-            await damaged.close()
+        await _open_and_read(path)
 
 
 async def test_a_file_that_was_removed_is_noticed_by_the_check(tmp_path: Path) -> None:

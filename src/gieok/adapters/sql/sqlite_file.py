@@ -17,6 +17,7 @@ from typing import Any, Protocol, cast
 import apsw
 
 from gieok.adapters.sql.migrations import CREATE_LEDGER, READ_LEDGER, Applied, Migration, pending
+from gieok.adapters.sql.sqlite_errors import explain
 from gieok.errors import SchemaMismatch, StoreDamaged, StoreUnavailable
 
 APPLICATION_ID = 0x4769656F
@@ -134,9 +135,14 @@ def read_header(path: Path) -> bytes:
 
 
 def _recognise(path: Path) -> None:
+    if path.is_dir():
+        raise StoreUnavailable(f"{path} cannot be a database (Is a directory); choose the path of a file")
     if path.stat().st_size == 0:
         return
-    header = read_header(path)
+    try:
+        header = read_header(path)
+    except apsw.Error as error:
+        raise explain(error, str(path)) from None
     if not header.startswith(_MAGIC):
         raise StoreDamaged(f"{path} is not a SQLite database; move it away or choose another path")
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:

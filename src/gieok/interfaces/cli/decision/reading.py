@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gieok.app import User
-    from gieok.app_decisions import DecisionPage
+    from gieok.app.decisions import DecisionPage
     from gieok.memory.decisions.records import Decision, Relation, Scope, Strength
 
 MOST = 1_000

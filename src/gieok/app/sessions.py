@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 from weakref import WeakValueDictionary
 
-from pydantic import ValidationError
-
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.app_jobs import LEASE, run_job
-from gieok.engine import CycleResult, Data, ExecutionPlan, Registry, Step
-from gieok.engine.plan import first_problem, place
-from gieok.errors import Conflict, InputRefused, NotFound, StepFailed, SummaryFailed
+from gieok.app.cycles import Cycles, made, output_of
+from gieok.app.jobs import LEASE, run_job
+from gieok.engine import CycleResult, ExecutionPlan, Registry
+from gieok.errors import InputRefused, NotFound, SummaryFailed
 from gieok.memory.companion.records import Kept, Notice
 from gieok.memory.jobs.records import ClaimedJob, Job
 from gieok.memory.sessions.records import (
@@ -27,6 +25,7 @@ from gieok.memory.sessions.records import (
     Session,
     SessionStart,
 )
+from gieok.memory.sessions.steps import MoveSession, RememberPlan, ResumeSession
 from gieok.memory.sessions.steps_ending import EndSession, QueueSummary, StartSession, WatchSession
 from gieok.memory.sessions.steps_log import AppendMessages, AppendTurn, LoadSession, LoadWindow
 
@@ -34,12 +33,13 @@ if TYPE_CHECKING:
     from gieok.app import Gieok
 
 POLL_SECONDS = 0.1
-D = TypeVar("D", bound=Data)
-Run = Callable[[str | ExecutionPlan, Mapping[str, Any]], Awaitable[CycleResult]]
 
 
 def register_session_steps(registry: Registry[OwnerScope]) -> None:
     """Offer the steps of sessions and their log to plans."""
+    registry.register(ResumeSession, ResumeSession)
+    registry.register(RememberPlan, lambda _: RememberPlan())
+    registry.register(MoveSession, lambda _: MoveSession())
     registry.register(StartSession, lambda _: StartSession())
     registry.register(WatchSession, lambda _: WatchSession())
     registry.register(EndSession, lambda _: EndSession())
@@ -89,10 +89,10 @@ class Summaries:
 class Sessions:
     """One owner's sessions."""
 
-    def __init__(self, gieok: Gieok, scope: OwnerScope, run: Run) -> None:
+    def __init__(self, gieok: Gieok, cycles: Cycles) -> None:
         self._gieok = gieok
-        self._scope = scope
-        self._run_plan = run
+        self._cycles = cycles
+        self._scope = cycles.scope
 
     async def start(
         self,
@@ -103,19 +103,19 @@ class Sessions:
         session_ref: str | None = None,
     ) -> Session:
         """Begin a session with a persona that is to run this plan. Conflict for a name that is taken."""
-        start = _made(
+        start = made(
             SessionStart,
             session_ref=session_ref if session_ref is not None else str(uuid4()),
             persona_id=persona_id,
             account_plan=account_plan,
             plan_hash=self._gieok.check(plan).plan.hash,
         )
-        return (await self._run("start_session", {"start": start})).committed["start"][0]
+        return await self._cycles.commit("start_session", StartSession, {"start": start})
 
     async def get(self, session_ref: str) -> SessionView:
         """The session with its working memory, which is empty once it has ended and is summarised."""
-        result = await self._run("load_session", {"sessionRef": session_ref})
-        return SessionView(_output(result, LoadSession).session, _output(result, LoadWindow).messages)
+        result = await self._cycles.run("load_session", {"sessionRef": session_ref})
+        return SessionView(output_of(result, LoadSession).session, output_of(result, LoadWindow).messages)
 
     async def log(
         self, session_ref: str, *, after: int = 0, limit: int = MAX_MESSAGES
@@ -133,7 +133,7 @@ class Sessions:
         """
         async with self._gieok.session_locks.of(self._scope.owner, session_ref):
             request = {"sessionRef": session_ref, "messages": tuple(messages)}
-            return (await self._run("save_messages", request)).committed["append"][0]
+            return await self._cycles.commit("save_messages", AppendMessages, request)
 
     async def close(self, session_ref: str, *, wait: bool = False) -> Summaries:
         """End a session and have what is left of it summarised; `wait` until that is done.
@@ -141,12 +141,12 @@ class Sessions:
         SummaryFailed where it waited and the model could not. Closing again changes nothing.
         """
         async with self._gieok.session_locks.of(self._scope.owner, session_ref):
-            await self._run("close_session", {"sessionRef": session_ref})
+            await self._cycles.run("close_session", {"sessionRef": session_ref})
         return await self._summaries(session_ref, wait=wait)
 
     async def summarize(self, session_ref: str, *, wait: bool = False) -> Summaries:
         """Have all messages summarised that are not, without ending the session. `wait` as in `close`."""
-        await self._run("request_summary", {"sessionRef": session_ref})
+        await self._cycles.run("request_summary", {"sessionRef": session_ref})
         return await self._summaries(session_ref, wait=wait)
 
     async def job(self, job_id: UUID) -> Job:
@@ -180,33 +180,9 @@ class Sessions:
                 raise SummaryFailed(f"job {job_id} did not summarise its messages ({job.error}); ask again")
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _run(self, plan: str, request: Mapping[str, Any]) -> CycleResult:
-        try:
-            return await self._run_plan(plan, request)
-        except StepFailed as failed:
-            if isinstance(failed.cause, InputRefused | NotFound | Conflict):
-                raise failed.cause from failed
-            raise
-
 
 def _notices(result: CycleResult) -> Iterator[Notice]:
     for written in result.committed.values():
         for kept in written:
             if isinstance(kept, Kept):
                 yield from kept.notices
-
-
-def _output(result: CycleResult, step: type[Step[Any, Any, D]]) -> D:
-    output = result.output_of(step)
-    if output is None:
-        raise InputRefused(f"the plan has no step {step.type}, which this call needs", at="plan")
-    return output
-
-
-def _made(record: type[D], **values: Any) -> D:
-    """A record of what the caller gave. InputRefused names the place that is wrong."""
-    try:
-        return record(**values)
-    except ValidationError as error:
-        location, message = first_problem(error)
-        raise InputRefused(message, at=place(location)) from None

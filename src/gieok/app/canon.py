@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.engine import CycleResult, ExecutionPlan, Registry
-from gieok.errors import Conflict, InputRefused, NotFound, StepFailed
+from gieok.app.cycles import Cycles
+from gieok.engine import ExecutionPlan, Registry
+from gieok.errors import InputRefused, NotFound
 from gieok.memory.canon.extractor import FactExtractor
 from gieok.memory.canon.records import (
     Category,
@@ -32,7 +32,6 @@ from gieok.refs import check_ref
 STATE_PLAN = "load_state"
 PAGE = 100
 MAX_PAGE = 1_000
-Run = Callable[[str | ExecutionPlan, Mapping[str, Any]], Awaitable[CycleResult]]
 
 
 def register_canon_steps(registry: Registry[OwnerScope], model: FactExtractor) -> None:
@@ -51,14 +50,14 @@ def register_canon_steps(registry: Registry[OwnerScope], model: FactExtractor) -
 class Personas:
     """One owner's personas. They change by the author's calls here, and by nothing else."""
 
-    def __init__(self, scope: OwnerScope, run: Run) -> None:
-        self._scope = scope
-        self._run = run
+    def __init__(self, cycles: Cycles) -> None:
+        self._cycles = cycles
+        self._scope = cycles.scope
 
     async def create(self, draft: PersonaDraft, *, persona_id: str | None = None) -> PersonaCard:
         """Begin a persona, under an id of its own or a given one. Conflict where that is taken."""
-        result = await _refusing(self._run("create_persona", {"personaId": persona_id, "draft": draft}))
-        return result.committed["create"][0]
+        request = {"personaId": persona_id, "draft": draft}
+        return await self._cycles.commit("create_persona", CreatePersona, request)
 
     async def edit(
         self, persona_id: str, draft: PersonaDraft, *, expected_version: int | None = None
@@ -68,7 +67,7 @@ class Personas:
         NotFound where there is no such persona; Conflict where it is not at `expected_version` any more.
         """
         request = {"personaId": persona_id, "draft": draft, "expectedVersion": expected_version}
-        return (await _refusing(self._run("edit_persona", request))).committed["edit"][0]
+        return await self._cycles.commit("edit_persona", EditPersona, request)
 
     async def get(self, persona_id: str) -> PersonaCard:
         """The persona as its author last wrote it; NotFound where there is none."""
@@ -97,17 +96,13 @@ class Personas:
 class Canon:
     """What is true by now between one owner and their personas."""
 
-    def __init__(self, scope: OwnerScope, run: Run) -> None:
-        self._scope = scope
-        self._run = run
+    def __init__(self, cycles: Cycles) -> None:
+        self._cycles = cycles
+        self._scope = cycles.scope
 
     async def state(self, persona_id: str, *, plan: str | ExecutionPlan = STATE_PLAN) -> LoadedState:
         """The current state as a turn would be told it: the facts, the block, and its length."""
-        result = await _refusing(self._run(plan, {"personaId": persona_id}))
-        loaded = result.output_of(LoadState)
-        if loaded is None:
-            raise InputRefused("the plan has no step LoadState, which this call needs", at="plan")
-        return loaded
+        return await self._cycles.output(plan, LoadState, {"personaId": persona_id})
 
     async def facts(self, persona_id: str, *, limit: int = PAGE) -> Sequence[Fact]:
         """Active facts of every category, most important first, then newest."""
@@ -127,12 +122,12 @@ class Canon:
             "value": value,
             "importance": importance,
         }
-        return (await _refusing(self._run("set_fact", request))).committed["set"][0]
+        return await self._cycles.commit("set_fact", SetFact, request)
 
     async def retire_fact(self, persona_id: str, root_id: UUID) -> FactChange:
         """Retire a fact; its history stays. NotFound where the persona has no such active fact."""
         request = {"personaId": persona_id, "rootId": root_id}
-        return (await _refusing(self._run("retire_fact", request))).committed["retire"][0]
+        return await self._cycles.commit("retire_fact", RetireFact, request)
 
     async def history(
         self, persona_id: str, root_id: UUID, *, after: int = 0, limit: int = PAGE
@@ -145,16 +140,6 @@ class Canon:
         if not found and after <= 0:
             raise NotFound(f"there is no fact {root_id}")
         return found
-
-
-async def _refusing(running: Awaitable[CycleResult]) -> CycleResult:
-    """What a step refused, as it is: the caller asked for that step alone."""
-    try:
-        return await running
-    except StepFailed as failed:
-        if isinstance(failed.cause, InputRefused | NotFound | Conflict):
-            raise failed.cause from failed
-        raise
 
 
 def _check_page(limit: int) -> None:

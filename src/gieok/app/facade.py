@@ -1,7 +1,4 @@
-"""The whole of Gieok put together: the only place that knows every concrete class.
-
-Interfaces and programs call the facade here; it holds no rule of its own.
-"""
+"""The facade that interfaces and programs call. It holds no rule of its own."""
 
 from __future__ import annotations
 
@@ -9,105 +6,38 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from uuid import UUID
 
 from gieok.adapters.sql.database import Database
-from gieok.adapters.sql.open import open_database, open_keystore
+from gieok.adapters.sql.open import open_database
 from gieok.adapters.sql.owners import erase_owner, finish_erasures, rotate_data_key
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.app_canon import Canon, Personas, register_canon_steps
-from gieok.app_chat import Chat, check_message
-from gieok.app_companion import Companion, register_companion_steps
-from gieok.app_decisions import Decisions, register_decision_steps
-from gieok.app_exchange import DecisionExchange
-from gieok.app_jobs import JOB_PLANS, JobPlans, register_job_steps
-from gieok.app_sessions import SessionLocks, Sessions, register_session_steps
-from gieok.engine import (
-    CheckedPlan,
-    CycleRecord,
-    CycleResult,
-    Engine,
-    ExecutionPlan,
-    Registry,
-    StepEvent,
-    utc_now,
-)
-from gieok.errors import Conflict, NotFound, PlanHashMismatch, StepFailed
-from gieok.memory.canon.extractor import FactExtractor
-from gieok.memory.companion.summarizer import SessionSummarizer
-from gieok.memory.conversation.model import ChatModel
+from gieok.app.assembly import Model, build_registry, offline_model, open_vault
+from gieok.app.canon import Canon, Personas
+from gieok.app.chat import Chat, check_message
+from gieok.app.companion import Companion
+from gieok.app.cycles import Cycles, Listener, Plans
+from gieok.app.decisions import Decisions
+from gieok.app.exchange import DecisionExchange
+from gieok.app.jobs import JOB_PLANS, JobPlans
+from gieok.app.sessions import SessionLocks, Sessions
+from gieok.engine import CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
+from gieok.errors import NotFound, PlanHashMismatch
 from gieok.memory.conversation.records import Message, Persona, Prompt, StateFact
-from gieok.memory.conversation.steps import ContextSelect, LLMCall, PromptAssemble
-from gieok.memory.decisions.summarizer import ConversationSummarizer
+from gieok.memory.conversation.steps import LLMCall, PromptAssemble
 from gieok.memory.sessions.records import PlanMove, Session
-from gieok.memory.sessions.steps import MoveSession, RememberPlan, ResumeSession
+from gieok.memory.sessions.steps import MoveSession
 from gieok.memory.turns.records import RecalledMemory
 from gieok.memory.turns.steps import PersistMemory, RetrieveMemory, SummarizeMemory
-from gieok.memory.turns.summarizer import TurnSummarizer
 from gieok.plans import load_plan
 from gieok.refs import check_ref
 from gieok.settings import Settings, load_settings
-from gieok.vault import RootKeySource, Vault, choose_root_key
+from gieok.vault import Vault
 
 TURN_PLAN = "turn_memory"
 MOVE_PLAN = "move_session"
-CHECKED_PLANS = 256
-
-
-class Model(ChatModel, TurnSummarizer, SessionSummarizer, ConversationSummarizer, FactExtractor, Protocol):
-    """Everything that the steps ask of a language model."""
-
-
-def build_registry(model: Model) -> Registry[OwnerScope]:
-    """Every step that a plan may name."""
-    registry = Registry[OwnerScope]()
-    registry.register(ResumeSession, ResumeSession)
-    registry.register(RetrieveMemory, RetrieveMemory)
-    registry.register(ContextSelect, lambda _: ContextSelect())
-    registry.register(PromptAssemble, lambda _: PromptAssemble())
-    registry.register(LLMCall, lambda _: LLMCall(model))
-    registry.register(SummarizeMemory, lambda _: SummarizeMemory(model))
-    registry.register(PersistMemory, lambda _: PersistMemory())
-    registry.register(RememberPlan, lambda _: RememberPlan())
-    registry.register(MoveSession, lambda _: MoveSession())
-    register_companion_steps(registry)
-    register_session_steps(registry)
-    register_job_steps(registry, model)
-    register_canon_steps(registry, model)
-    register_decision_steps(registry, model)
-    return registry
-
-
-def root_key_source(settings: Settings) -> RootKeySource:
-    """Where the settings take the root key from. RootKeyUnsafe for a file inside the data folder."""
-    environ = dict(settings.secrets)
-    if settings.root_key_file:
-        environ["GIEOK_ROOT_KEY_FILE"] = str(settings.root_key_file)
-    # The home folder holds everything of a user: a database that lies there does not make it a data folder.
-    folder = settings.data_folder
-    own_folder = None if folder and Path.home().is_relative_to(folder) else folder
-    return choose_root_key(environ, settings.own_key_file, own_folder)
-
-
-def open_vault(settings: Settings) -> Vault:
-    """The keystore that the settings name, opened with its root key. Blocks for a moment."""
-    root = root_key_source(settings)
-    keystore = open_keystore(settings.keystore_url)
-    try:
-        return Vault(keystore, root)
-    except BaseException:
-        keystore.close()
-        raise
-
-
-def offline_model() -> Model:
-    """The model that needs no network and no key."""
-    from gieok.adapters.models.offline import OfflineModel  # noqa: PLC0415  its rules load when first used
-
-    return OfflineModel()
 
 
 @dataclass(frozen=True)
@@ -141,7 +71,7 @@ class Gieok:
         self.engine = Engine(build_registry(model), clock=clock, observe=observe)
         self.job_plans = job_plans
         self.session_locks = SessionLocks()
-        self._checked: dict[str, CheckedPlan] = {}
+        self._plans = Plans(self.engine, load_plan)
 
     @classmethod
     async def open(
@@ -185,12 +115,11 @@ class Gieok:
 
     def check(self, plan: str | ExecutionPlan) -> CheckedPlan:
         """A plan that can run, by name, by file or as it is. PlanInvalid says what is wrong with it."""
-        made = load_plan(plan) if isinstance(plan, str) else plan
-        if made.hash not in self._checked:
-            if len(self._checked) >= CHECKED_PLANS:
-                self._checked.clear()
-            self._checked[made.hash] = self.engine.registry.check(made)
-        return self._checked[made.hash]
+        return self._plans.check(plan)
+
+    def cycles(self, scope: OwnerScope) -> Cycles:
+        """Runs plans inside a scope."""
+        return Cycles(self.engine, self._plans, scope)
 
 
 class User:
@@ -199,13 +128,14 @@ class User:
     def __init__(self, gieok: Gieok, owner: str) -> None:
         self._gieok = gieok
         self._scope = OwnerScope(gieok.database, gieok.vault, owner)
-        self.chat = Chat(gieok, self._scope, self._run)
-        self.sessions = Sessions(gieok, self._scope, self._run)
-        self.personas = Personas(self._scope, self._run)
-        self.canon = Canon(self._scope, self._run)
-        self.companion = Companion(self._scope, self._run)
-        self.decisions = Decisions(self._scope, self._run)
-        self.exchange = DecisionExchange(self._scope, self._run)
+        self._cycles = gieok.cycles(self._scope)
+        self.chat = Chat(self._cycles, gieok.session_locks)
+        self.sessions = Sessions(gieok, self._cycles)
+        self.personas = Personas(self._cycles)
+        self.canon = Canon(self._cycles)
+        self.companion = Companion(self._cycles)
+        self.decisions = Decisions(self._cycles)
+        self.exchange = DecisionExchange(self._cycles)
 
     async def turn(
         self,
@@ -216,7 +146,7 @@ class User:
         state: Sequence[StateFact] = (),
         recent_messages: Sequence[Message] = (),
         plan: str | ExecutionPlan = TURN_PLAN,
-        listen: Callable[[StepEvent], None] | None = None,
+        listen: Listener | None = None,
     ) -> TurnResult:
         """Run one turn of conversation: recall, reply, remember. Whole, or nothing of it is stored.
 
@@ -224,7 +154,7 @@ class User:
         """
         check_ref(session_ref, "sessionRef")
         check_message(message)
-        result = await self._run(
+        result = await self._cycles.run(
             plan,
             {
                 "sessionRef": session_ref,
@@ -236,6 +166,12 @@ class User:
             listen,
         )
         return _turn_result(result)
+
+    async def run(
+        self, plan: str | ExecutionPlan, request: Mapping[str, Any], listen: Listener | None = None
+    ) -> CycleResult:
+        """Run any plan for this owner: one of your own, with what its `request` lists."""
+        return await self._cycles.run(plan, request, listen)
 
     async def session(self, session_ref: str) -> Session:
         """The state of a session; NotFound where it never ran."""
@@ -255,8 +191,7 @@ class User:
     async def move(self, session_ref: str, plan: str | ExecutionPlan) -> PlanMove:
         """Move a session to another plan on purpose. The move is kept as an audit entry."""
         request = {"sessionRef": session_ref, "toHash": self._gieok.check(plan).plan.hash}
-        result = await self._run(MOVE_PLAN, request)
-        return result.committed["move"][0]
+        return await self._cycles.commit(MOVE_PLAN, MoveSession, request)
 
     async def moves(self, session_ref: str) -> Sequence[PlanMove]:
         """Every move of a session between plans, oldest first."""
@@ -269,19 +204,6 @@ class User:
     async def erase(self) -> Mapping[str, int]:
         """Destroy this owner's keys and rows for good; returns how many rows, by table."""
         return await erase_owner(self._gieok.database, self._gieok.vault, self._scope.owner)
-
-    async def _run(
-        self,
-        plan: str | ExecutionPlan,
-        request: Mapping[str, Any],
-        listen: Callable[[StepEvent], None] | None = None,
-    ) -> CycleResult:
-        try:
-            return await self._gieok.engine.run(self._gieok.check(plan), self._scope, request, listen)
-        except StepFailed as failed:
-            if isinstance(failed.cause, Conflict):
-                raise failed.cause from failed
-            raise
 
 
 def _turn_result(result: CycleResult) -> TurnResult:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from gieok.adapters.sql.jobs import claim_due
 from gieok.app import Gieok
-from gieok.app_jobs import LEASE, run_job
+from gieok.app.jobs import LEASE, run_job
 from gieok.errors import StoreUnavailable
 
 _log = logging.getLogger(__name__)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 from uuid import UUID
 
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.engine import CycleResult, Data, ExecutionPlan, Registry, Step
-from gieok.errors import Conflict, InputRefused, NotFound, StepFailed
+from gieok.app.cycles import Cycles, output_of
+from gieok.engine import ExecutionPlan, Registry
+from gieok.errors import InputRefused, NotFound
 from gieok.memory.companion.records import (
     AccountPlan,
     EmotionalMoment,
@@ -40,8 +40,6 @@ LOAD_PLAN = "load_memories"
 SEARCH_PLAN = "search_memories"
 START_PLAN = "start_conversation"
 PAGE = 10
-D = TypeVar("D", bound=Data)
-Run = Callable[[str | ExecutionPlan, Mapping[str, Any]], Awaitable[CycleResult]]
 
 
 def register_companion_steps(registry: Registry[OwnerScope]) -> None:
@@ -68,9 +66,9 @@ class Opening:
 class Companion:
     """One owner's episodes and moments, persona by persona."""
 
-    def __init__(self, scope: OwnerScope, run: Run) -> None:
-        self._scope = scope
-        self._run_plan = run
+    def __init__(self, cycles: Cycles) -> None:
+        self._cycles = cycles
+        self._scope = cycles.scope
 
     async def create(
         self,
@@ -85,7 +83,7 @@ class Companion:
         MemoryLimitReached only with `auto_archive=False`.
         """
         request = {"draft": draft, "accountPlan": account_plan, "autoArchive": auto_archive}
-        return await self._commit(plan, CreateMemory, request)
+        return await self._cycles.commit(plan, CreateMemory, request)
 
     async def start(
         self,
@@ -105,17 +103,17 @@ class Companion:
             "recentMessages": tuple(recent_messages),
             "message": message,
         }
-        result = await self._run(plan, request)
-        memories = _output(result, LoadMemories).memories
-        return Opening(memories, _output(result, PromptAssemble).prompt, _output(result, LLMCall).text)
+        result = await self._cycles.run(plan, request)
+        memories = output_of(result, LoadMemories).memories
+        return Opening(memories, output_of(result, PromptAssemble).prompt, output_of(result, LLMCall).text)
 
     async def load(
         self, persona_id: str, *, limit: int | None = None, plan: str | ExecutionPlan = LOAD_PLAN
     ) -> tuple[Memory, ...]:
         """What a conversation begins with. `limit` may ask for less than the plan gives, not for more."""
         _check_limit(limit)
-        result = await self._run(plan, {"personaId": persona_id})
-        return _output(result, LoadMemories).memories[:limit]
+        loaded = await self._cycles.output(plan, LoadMemories, {"personaId": persona_id})
+        return loaded.memories[:limit]
 
     async def search(
         self,
@@ -127,8 +125,8 @@ class Companion:
     ) -> tuple[MemoryHit, ...]:
         """What answers a query, best first, each with its reasons. `limit` may ask for less than the plan."""
         _check_limit(limit)
-        result = await self._run(plan, {"personaId": persona_id, "query": query})
-        return _output(result, RecallMemories).hits[:limit]
+        request = {"personaId": persona_id, "query": query}
+        return (await self._cycles.output(plan, RecallMemories, request)).hits[:limit]
 
     async def list(
         self, persona_id: str | None = None, *, shelf: Shelf = "active", limit: int = PAGE, offset: int = 0
@@ -148,20 +146,20 @@ class Companion:
     ) -> Memory:
         """Change a memory by hand. Conflict where it is not at `expected_version` any more."""
         request = {"memoryId": memory_id, "changes": changes, "expectedVersion": expected_version}
-        return await self._commit("edit_memory", EditMemory, request)
+        return await self._cycles.commit("edit_memory", EditMemory, request)
 
     async def archive(self, memory_id: UUID) -> Memory:
         """Take a memory from the active ones."""
-        return await self._commit("archive_memory", ArchiveMemory, {"memoryId": memory_id})
+        return await self._cycles.commit("archive_memory", ArchiveMemory, {"memoryId": memory_id})
 
     async def restore(self, memory_id: UUID, *, account_plan: AccountPlan) -> Memory:
         """Put a memory back among the active ones. MemoryLimitReached where it has no place there."""
         request = {"memoryId": memory_id, "accountPlan": account_plan}
-        return await self._commit("restore_memory", RestoreMemory, request)
+        return await self._cycles.commit("restore_memory", RestoreMemory, request)
 
     async def delete(self, memory_id: UUID) -> None:
         """Remove a memory for good, with its moment and its words in the index."""
-        await self._commit("delete_memory", DeleteMemory, {"memoryId": memory_id})
+        await self._cycles.commit("delete_memory", DeleteMemory, {"memoryId": memory_id})
 
     async def moments(
         self, persona_id: str, *, limit: int = PAGE, offset: int = 0
@@ -175,41 +173,13 @@ class Companion:
 
     async def configure(self, persona_id: str, config: MemoryConfig) -> None:
         """Set it. `recall=False` keeps memories out of prompts; they are kept and listed as before."""
-        await self._commit(
+        await self._cycles.commit(
             "configure_memories", ConfigureMemories, {"personaId": persona_id, "config": config}
         )
 
     async def counts(self, persona_id: str | None = None) -> MemoryCounts:
         """How many memories a persona has, or all of them together."""
         return await self._scope.read(lambda rooms: rooms.companion.counts(persona_id))
-
-    async def _commit(
-        self, plan: str | ExecutionPlan, step: type[Step[Any, Any, Any]], request: Mapping[str, Any]
-    ) -> Any:
-        result = await self._run(plan, request)
-        for ran in result.record.steps:
-            if ran.type == step.type:
-                return result.committed[ran.id][0]
-        raise _missing(step)
-
-    async def _run(self, plan: str | ExecutionPlan, request: Mapping[str, Any]) -> CycleResult:
-        try:
-            return await self._run_plan(plan, request)
-        except StepFailed as failed:
-            if isinstance(failed.cause, InputRefused | NotFound | Conflict):
-                raise failed.cause from failed
-            raise
-
-
-def _output(result: CycleResult, step: type[Step[Any, Any, D]]) -> D:
-    output = result.output_of(step)
-    if output is None:
-        raise _missing(step)
-    return output
-
-
-def _missing(step: type[Step[Any, Any, Any]]) -> InputRefused:
-    return InputRefused(f"the plan has no step {step.type}, which this call needs", at="plan")
 
 
 def _check_limit(limit: int | None) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 from uuid import UUID
 
-from pydantic import ValidationError
-
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.engine import CycleResult, Data, ExecutionPlan, Registry, Step
-from gieok.engine.plan import first_problem, place
-from gieok.errors import Conflict, InputRefused, NotFound, StepFailed
+from gieok.app.cycles import Cycles, committed_by, made, output_of
+from gieok.engine import ExecutionPlan, Registry
+from gieok.errors import InputRefused, NotFound
 from gieok.memory.conversation.records import Message
 from gieok.memory.decisions.compaction import Said
 from gieok.memory.decisions.domain import normal_domain
@@ -54,8 +51,6 @@ COMPACT_PLAN = "compact_conversation"
 LOAD_PLAN = "load_decisions"
 PAGE = 100
 RELATIONS = 10_000
-D = TypeVar("D", bound=Data)
-Run = Callable[[str | ExecutionPlan, Mapping[str, Any]], Awaitable[CycleResult]]
 
 
 def register_decision_steps(registry: Registry[OwnerScope], model: ConversationSummarizer) -> None:
@@ -108,18 +103,18 @@ class CompactedConversation:
 class Decisions:
     """One owner's decisions, evidence and anchors."""
 
-    def __init__(self, scope: OwnerScope, run: Run) -> None:
-        self._scope = scope
-        self._run_plan = run
+    def __init__(self, cycles: Cycles) -> None:
+        self._cycles = cycles
+        self._scope = cycles.scope
 
     async def propose(self, proposal: DecisionProposal) -> ProposalResult:
         """Whether a proposal could be saved, what it would follow, and the guardian's report on it.
 
         Nothing is stored, and nothing in the report keeps it from being saved.
         """
-        result = await self._run("propose_decision", {"proposal": proposal})
-        proposed = _output(result, ProposeDecision)
-        return ProposalResult(proposed.proposal, proposed.replaces, _output(result, AnalyzeImpact))
+        result = await self._cycles.run("propose_decision", {"proposal": proposal})
+        proposed = output_of(result, ProposeDecision)
+        return ProposalResult(proposed.proposal, proposed.replaces, output_of(result, AnalyzeImpact))
 
     async def impact(self, root_id: UUID, *, depth: int | None = None, limit: int | None = None) -> Impact:
         """What a change of a decision reaches, by explicit relations. NotFound where there is no decision.
@@ -127,7 +122,7 @@ class Decisions:
         `depth` and `limit` may ask for less than the plan gives, not for more.
         """
         request = {"rootId": root_id, "depth": depth, "limit": limit}
-        return _output(await self._run("decision_impact", request), BlastRadius)
+        return await self._cycles.output("decision_impact", BlastRadius, request)
 
     async def context(
         self,
@@ -156,7 +151,7 @@ class Decisions:
             "budget": budget,
             "depth": depth,
         }
-        return _output(await self._run(plan, request), LoadDecisions)
+        return await self._cycles.output(plan, LoadDecisions, request)
 
     async def save(self, proposal: DecisionProposal, *, expected_version: int | None = None) -> Decision:
         """SAVE_DECISION: durable when it returns. With a root it appends a version to that decision.
@@ -165,7 +160,7 @@ class Decisions:
         chosen elsewhere. NotFound for a root, a relation or evidence that does not exist.
         """
         request = {"proposal": proposal, "expectedVersion": expected_version}
-        return await self._commit("save_decision", SaveDecision, request)
+        return await self._cycles.commit("save_decision", SaveDecision, request)
 
     async def get(self, root_id: UUID) -> Decision:
         """The active version; NotFound where there is none."""
@@ -187,7 +182,7 @@ class Decisions:
         """Active versions by strength, then last changed first. `domain` leaves out global decisions."""
         check_limit(limit)
         after = from_cursor(cursor) if cursor else None
-        name = _domain(domain)
+        name = known_domain(domain)
         found = await self._scope.read(
             lambda rooms: rooms.decisions.list(
                 scope=scope, domain=name, strength=strength, after=after, limit=limit + 1
@@ -209,11 +204,11 @@ class Decisions:
     async def relate(self, source: UUID, relation_type: RelationType, target: UUID) -> Relation:
         """Declare a relation between two decisions. Declaring it again gives back the first."""
         request = {"source": source, "type": relation_type, "target": target}
-        return await self._commit("relate_decisions", RelateDecisions, request)
+        return await self._cycles.commit("relate_decisions", RelateDecisions, request)
 
     async def unrelate(self, relation_id: UUID) -> Relation:
         """Take a relation back; returns what it was. NotFound where there is none."""
-        return await self._commit("unrelate_decisions", UnrelateDecisions, {"relationId": relation_id})
+        return await self._cycles.commit("unrelate_decisions", UnrelateDecisions, {"relationId": relation_id})
 
     async def relations(self, root_id: UUID) -> Sequence[Relation]:
         """The relations that begin or end at a decision."""
@@ -221,8 +216,8 @@ class Decisions:
 
     async def keep_evidence(self, title: str, content: str, source: str | None = None) -> EvidenceCard:
         """Keep a snapshot of a source. The same content is kept once, under the title that it had first."""
-        draft = _made(EvidenceDraft, title=title, content=content, source=source)
-        return await self._commit("keep_evidence", KeepEvidence, {"evidence": draft})
+        draft = made(EvidenceDraft, title=title, content=content, source=source)
+        return await self._cycles.commit("keep_evidence", KeepEvidence, {"evidence": draft})
 
     async def evidence(self, evidence_id: UUID) -> Evidence:
         """The snapshot with its content; NotFound where there is none."""
@@ -233,8 +228,8 @@ class Decisions:
 
     async def add_anchor(self, session_ref: str, hint: str, targets: Sequence[Target]) -> Anchor:
         """Set up a signpost. NotFound for a target that does not exist."""
-        draft = _made(AnchorDraft, session_ref=session_ref, hint=hint, targets=tuple(targets))
-        return await self._commit("add_anchor", AddAnchor, {"anchor": draft})
+        draft = made(AnchorDraft, session_ref=session_ref, hint=hint, targets=tuple(targets))
+        return await self._cycles.commit("add_anchor", AddAnchor, {"anchor": draft})
 
     async def anchors(self, session_ref: str | None = None, limit: int = PAGE) -> Sequence[Anchor]:
         """The newest anchors of a session, or of all."""
@@ -248,51 +243,17 @@ class Decisions:
 
         Give the whole conversation each time: what was compacted before is recognised.
         """
-        said = tuple(_made(Said, role=message.role, content=message.content) for message in messages)
-        result = await self._run(plan, {"sessionRef": session_ref, "messages": said})
-        compacted = _output(result, CompactConversation)
-        anchors: tuple[Anchor, ...] = _committed(result, KeepSignposts)
+        said = tuple(made(Said, role=message.role, content=message.content) for message in messages)
+        result = await self._cycles.run(plan, {"sessionRef": session_ref, "messages": said})
+        compacted = output_of(result, CompactConversation)
+        anchors: tuple[Anchor, ...] = committed_by(result, KeepSignposts)
         left_out = len(anchors) - compacted.fitting
         kept = messages[len(messages) - len(compacted.messages) :]
         return CompactedConversation(anchors[left_out:], kept, left_out)
 
-    async def _commit(self, plan: str, step: type[Step[Any, Any, Any]], request: Mapping[str, Any]) -> Any:
-        return _committed(await self._run(plan, request), step)
 
-    async def _run(self, plan: str | ExecutionPlan, request: Mapping[str, Any]) -> CycleResult:
-        try:
-            return await self._run_plan(plan, request)
-        except StepFailed as failed:
-            if isinstance(failed.cause, InputRefused | NotFound | Conflict):
-                raise failed.cause from failed
-            raise
-
-
-def _output(result: CycleResult, step: type[Step[Any, Any, D]]) -> D:
-    output = result.output_of(step)
-    if output is None:
-        raise InputRefused(f"the plan has no step {step.type}, which this call needs", at="plan")
-    return output
-
-
-def _committed(result: CycleResult, step: type[Step[Any, Any, Any]]) -> Any:
-    """What the write of the step of this type returned."""
-    for ran in result.record.steps:
-        if ran.type == step.type:
-            return result.committed[ran.id][0]
-    raise InputRefused(f"the plan has no step {step.type}, which this call needs", at="plan")
-
-
-def _made(record: type[D], **values: Any) -> D:
-    """A record of what the caller gave. InputRefused names the place that is wrong."""
-    try:
-        return record(**values)
-    except ValidationError as error:
-        location, message = first_problem(error)
-        raise InputRefused(message, at=place(location)) from None
-
-
-def _domain(name: str | None) -> str | None:
+def known_domain(name: str | None) -> str | None:
+    """A domain's one spelling; InputRefused for what cannot be one."""
     try:
         return None if name is None else normal_domain(name)
     except ValueError as error:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
-from gieok.adapters.sql.scope import OwnerScope
-from gieok.engine import CycleRecord, CycleResult, ExecutionPlan, StepEvent
-from gieok.errors import Conflict, InputRefused, NotFound, StepFailed
+from gieok.app.cycles import Cycles, Listener, output_of
+from gieok.app.sessions import SessionLocks
+from gieok.engine import CycleRecord, CycleResult, ExecutionPlan
+from gieok.errors import InputRefused
 from gieok.memory.canon.records import Fact, FactChange
 from gieok.memory.canon.steps_turn import LoadState, SaveFacts
 from gieok.memory.companion.records import AccountPlan, MemoryHit
@@ -21,13 +21,8 @@ from gieok.memory.turns.records import RecalledMemory
 from gieok.memory.turns.steps import RetrieveMemory
 from gieok.refs import check_ref
 
-if TYPE_CHECKING:
-    from gieok.app import Gieok
-
 CHAT_PLAN = "chat_turn"
 MAX_MESSAGE_CHARS = 20_000
-Listener = Callable[[StepEvent], None]
-Run = Callable[[str | ExecutionPlan, Mapping[str, Any], Listener | None], Awaitable[CycleResult]]
 
 
 @dataclass(frozen=True)
@@ -63,10 +58,9 @@ class ChatTurn:
 class Chat:
     """One owner's conversations."""
 
-    def __init__(self, gieok: Gieok, scope: OwnerScope, run: Run) -> None:
-        self._gieok = gieok
-        self._scope = scope
-        self._run_plan = run
+    def __init__(self, cycles: Cycles, locks: SessionLocks) -> None:
+        self._cycles = cycles
+        self._locks = locks
 
     async def send(
         self,
@@ -94,18 +88,8 @@ class Chat:
             "message": message,
             "recentMessages": tuple(recent_messages),
         }
-        async with self._gieok.session_locks.of(self._scope.owner, session):
-            return _chat_turn(session, await self._run(plan, request, listen))
-
-    async def _run(
-        self, plan: str | ExecutionPlan, request: Mapping[str, Any], listen: Listener | None
-    ) -> CycleResult:
-        try:
-            return await self._run_plan(plan, request, listen)
-        except StepFailed as failed:
-            if isinstance(failed.cause, InputRefused | NotFound | Conflict):
-                raise failed.cause from failed
-            raise
+        async with self._locks.of(self._cycles.scope.owner, session):
+            return _chat_turn(session, await self._cycles.run(plan, request, listen))
 
 
 def check_message(message: str) -> None:
@@ -117,9 +101,7 @@ def check_message(message: str) -> None:
 
 
 def _chat_turn(session_ref: str, result: CycleResult) -> ChatTurn:
-    answer, assembled = result.output_of(LLMCall), result.output_of(PromptAssemble)
-    if answer is None or assembled is None:
-        raise InputRefused("the plan has no steps PromptAssemble and LLMCall, which a chat needs", at="plan")
+    answer, assembled = output_of(result, LLMCall), output_of(result, PromptAssemble)
     recalled, retrieved = result.output_of(RecallMemories), result.output_of(RetrieveMemory)
     state = result.output_of(LoadState)
     return ChatTurn(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
-from gieok.engine import CycleResult, ExecutionPlan
+from gieok.adapters.sql.scope import SqlRooms
+from gieok.app.cycles import Cycles
+from gieok.app.decisions import known_domain
 from gieok.errors import InputRefused
-from gieok.memory.decisions.domain import normal_domain
 from gieok.memory.decisions.exchange import MAX_ENTRIES, DecisionEntry, EntryResult, take_out
 from gieok.memory.decisions.records import DecisionPosition
 from gieok.memory.decisions.rules import position_of
+from gieok.memory.decisions.steps_exchange import ImportDecisions
 
 IMPORT_PLAN = "import_decisions"
 PAGE = 500
@@ -20,13 +20,9 @@ PAGE = 500
 class DecisionExchange:
     """One owner's decisions, as a folder of records has them."""
 
-    def __init__(
-        self,
-        scope: OwnerScope,
-        run: Callable[[str | ExecutionPlan, Mapping[str, Any]], Awaitable[CycleResult]],
-    ) -> None:
-        self._scope = scope
-        self._run = run
+    def __init__(self, cycles: Cycles) -> None:
+        self._cycles = cycles
+        self._scope = cycles.scope
 
     async def bring_in(self, entries: Sequence[DecisionEntry]) -> Sequence[EntryResult]:
         """Make the stored decisions what the entries say: all of it or nothing, and nothing twice.
@@ -38,8 +34,7 @@ class DecisionExchange:
             return ()
         if len(entries) > MAX_ENTRIES:
             raise InputRefused(f"one import brings at most {MAX_ENTRIES} decisions", at="entries")
-        result = await self._run(IMPORT_PLAN, {"entries": tuple(entries)})
-        return result.committed["import"][0]
+        return await self._cycles.commit(IMPORT_PLAN, ImportDecisions, {"entries": tuple(entries)})
 
     async def take_out(
         self, keep: Callable[[Sequence[DecisionEntry]], None], *, domain: str | None = None
@@ -48,7 +43,7 @@ class DecisionExchange:
 
         `keep` runs on a database thread. `domain` leaves out global decisions and those of other domains.
         """
-        name = _domain(domain)
+        name = known_domain(domain)
         await self._scope.read(lambda rooms: _take_out(rooms, keep, name))
 
 
@@ -57,10 +52,3 @@ def _take_out(rooms: SqlRooms, keep: Callable[[Sequence[DecisionEntry]], None], 
     while page := rooms.decisions.list(scope=None, domain=domain, strength=None, after=after, limit=PAGE):
         keep(take_out(rooms, page))
         after = position_of(page[-1])
-
-
-def _domain(name: str | None) -> str | None:
-    try:
-        return None if name is None else normal_domain(name)
-    except ValueError as error:
-        raise InputRefused(str(error), at="domain") from None
