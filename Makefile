@@ -12,9 +12,9 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
-# The slow proofs: many kills, power cuts and driver faults.
+# The slow proofs: many kills, power cuts, driver faults and writers.
 soak: $(READY)
-	GIEOK_CRASH_ROUNDS=200 $(BIN)/pytest tests/crash tests/faults $(PYTEST_ARGS)
+	GIEOK_SOAK=1 GIEOK_CRASH_ROUNDS=200 $(BIN)/pytest tests/crash tests/faults tests/jobs/test_kill.py tests/decisions/test_writers.py $(PYTEST_ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

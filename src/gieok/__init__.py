@@ -5,40 +5,64 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gieok.app import Gieok, TurnResult, User
+    from gieok.app import ChatTurn, Gieok, TurnResult, User
+    from gieok.app.worker import Worker
     from gieok.engine import ExecutionPlan, StepEvent
+    from gieok.memory.canon.records import Fact, PersonaCard, PersonaDraft
+    from gieok.memory.companion.records import Memory, MemoryDraft, MemoryHit
     from gieok.memory.conversation.records import Message, Persona, StateFact
+    from gieok.memory.decisions.records import Decision, DecisionProposal
     from gieok.memory.turns.records import RecalledMemory
     from gieok.settings import Settings, load_settings
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ChatTurn": "gieok.app",
+    "Decision": "gieok.memory.decisions.records",
+    "DecisionProposal": "gieok.memory.decisions.records",
     "ExecutionPlan": "gieok.engine",
+    "Fact": "gieok.memory.canon.records",
     "Gieok": "gieok.app",
+    "Memory": "gieok.memory.companion.records",
+    "MemoryDraft": "gieok.memory.companion.records",
+    "MemoryHit": "gieok.memory.companion.records",
     "Message": "gieok.memory.conversation.records",
     "Persona": "gieok.memory.conversation.records",
+    "PersonaCard": "gieok.memory.canon.records",
+    "PersonaDraft": "gieok.memory.canon.records",
     "RecalledMemory": "gieok.memory.turns.records",
     "Settings": "gieok.settings",
     "StateFact": "gieok.memory.conversation.records",
     "StepEvent": "gieok.engine",
     "TurnResult": "gieok.app",
     "User": "gieok.app",
+    "Worker": "gieok.app.worker",
     "load_settings": "gieok.settings",
 }
 """Where each public name lives. They load when they are first used, so that `import gieok` costs nothing."""
 
 __all__ = [
+    "ChatTurn",
+    "Decision",
+    "DecisionProposal",
     "ExecutionPlan",
+    "Fact",
     "Gieok",
+    "Memory",
+    "MemoryDraft",
+    "MemoryHit",
     "Message",
     "Persona",
+    "PersonaCard",
+    "PersonaDraft",
     "RecalledMemory",
     "Settings",
     "StateFact",
     "StepEvent",
     "TurnResult",
     "User",
+    "Worker",
     "__version__",
     "load_settings",
 ]
