@@ -29,13 +29,24 @@ class Behind:
         """How many rows a table has."""
         return self.run(f"SELECT count(*) FROM {table}")[0][0]
 
-    def files_with(self, word: str) -> list[str]:
-        """The files of the database, its logs and its keystore that hold a word in clear."""
-        if self._server:
-            self.run("CHECKPOINT")
-        folder = self._server.folder if self._server else self._folder
-        files = (path for path in folder.rglob("*") if path.is_file())
-        return [path.name for path in files if word.encode() in path.read_bytes()]
+    def files_with(self, *words: str) -> dict[str, list[str]]:
+        """The files of the database, its log and its keystore that hold each word in clear."""
+        found: dict[str, list[str]] = {word: [] for word in words}
+        for path in self._files():
+            content = path.read_bytes()
+            for word in words:
+                if word.encode() in content:
+                    found[word].append(path.name)
+        return found
+
+    def _files(self) -> list[Path]:
+        if not self._server:
+            return [path for path in self._folder.rglob("*") if path.is_file()]
+        self.run("CHECKPOINT")
+        (number,) = self.run("SELECT oid FROM pg_database WHERE datname = current_database()")[0]
+        own = (self._server.folder / "base" / str(number)).iterdir()
+        log = (self._server.folder / "pg_wal").iterdir()
+        return [path for path in (*own, *log) if path.is_file()]
 
     def _on_postgres(self, sql: str) -> list[tuple[Any, ...]]:
         assert self._server is not None

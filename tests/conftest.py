@@ -24,12 +24,15 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The URL of a database that does not exist yet (SQLite) or is empty (PostgreSQL)."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'data' / 'gieok.db'}"
+        yield f"sqlite:///{tmp_path / 'data' / 'gieok.db'}"
+        return
     server: Postgres = request.getfixturevalue("postgres")
-    return server.new_database()
+    url = server.new_database()
+    yield url
+    server.drop(url)
 
 
 @pytest.fixture

@@ -207,8 +207,10 @@ async def test_nothing_of_a_memory_lies_in_clear(gieok: Gieok, behind: Behind) -
     await companion.create(draft, account_plan="free")
     assert await companion.search("hana-in-clear", "zebrafish")
     said = ("zebrafish", "수족관", "okapi", "갑순이", "키우")
-    assert [word for word in said if behind.files_with(word)] == []
-    assert behind.files_with("hana-in-clear"), "the search itself must be able to find what lies in clear"
+    assert behind.files_with(*said) == {word: [] for word in said}
+    assert behind.files_with("hana-in-clear")["hana-in-clear"], (
+        "the search itself must be able to find what lies in clear"
+    )
 
 
 DAMAGE: list[tuple[str, str, type[GieokError]]] = [

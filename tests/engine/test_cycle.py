@@ -176,6 +176,36 @@ async def test_a_cancelled_cycle_stores_nothing() -> None:
     assert [record.outcome for record in records] == ["cancelled"]
 
 
+@pytest.mark.req("ENG-6", "ENG-7")
+@pytest.mark.parametrize("neighbours", [0, 1])
+async def test_a_step_whose_own_wait_was_cancelled_fails_the_cycle(neighbours: int) -> None:
+    """A client that cancels its request is not a cancelled cycle: nothing may vanish quietly."""
+    scope = MemoryScope()
+
+    async def wait_for_a_cancelled_future(context: StepContext) -> Said:
+        future: asyncio.Future[Said] = asyncio.get_running_loop().create_future()
+        future.cancel()
+        return await future
+
+    others = [keep(f"k{number}") for number in range(neighbours)]
+    with pytest.raises(StepFailed) as failed:
+        await run(plan(*others, step("c", "Call", Stage.PERSIST)), scope, work=wait_for_a_cancelled_future)
+    assert failed.value.step == "c"
+    assert scope.stored == []
+
+
+async def test_an_observer_that_fails_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    def observe(record: CycleRecord) -> None:
+        raise RuntimeError("observer")
+
+    scope = MemoryScope()
+    await run(plan(keep("k")), scope, observe=observe)
+    assert scope.stored == [""]
+    with pytest.raises(StepFailed):
+        await run(plan(step("bad", "Break")), scope, observe=observe)
+    assert "an observer of cycle" in caplog.text
+
+
 async def test_events_are_told_as_they_happen_and_carry_no_right_to_store() -> None:
     scope = MemoryScope()
     heard: list[StepEvent] = []
@@ -274,10 +304,11 @@ async def test_the_record_tells_what_ran_and_holds_no_content() -> None:
     assert "SECRET" not in repr(result.record)
 
 
-@pytest.mark.parametrize("text", ["two words", "면접", "", "line\nbreak", "x" * 200])
-async def test_content_cannot_be_noted(text: str) -> None:
+@pytest.mark.parametrize("text", ["two words", "면접", "", "line\nbreak", "id\n", "x" * 200])
+@pytest.mark.parametrize("as_name", [False, True])
+async def test_content_cannot_be_noted(text: str, *, as_name: bool) -> None:
     def note(context: StepContext) -> None:
-        context.note("said", text)
+        context.note(text if as_name else "said", 1 if as_name else text)
 
     with pytest.raises(StepFailed) as failed:
         await run(plan(step("n", "Call")), MemoryScope(), work=note)

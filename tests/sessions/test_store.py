@@ -32,7 +32,7 @@ async def test_nothing_that_was_said_lies_in_clear(log_scope_of: LogScopeOf, beh
     scope = log_scope_of("minsu")
     await start(scope)
     await append(scope, message(1, "zebrafish secret"))
-    assert behind.files_with("zebrafish") == []
+    assert behind.files_with("zebrafish") == {"zebrafish": []}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from gieok.adapters.sql.keystore_sqlite import SqliteKeyStore
 from gieok.vault import FileRootKey, KeyStore, Vault
+from tests.postgres import Postgres
 from tests.vault.opening import Opener
 
 
@@ -36,9 +37,11 @@ def postgres_keystores(request: pytest.FixtureRequest) -> Iterator[Opener]:
     """The same in PostgreSQL, in a database of its own."""
     from gieok.adapters.sql.keystore_postgres import PostgresKeyStore  # noqa: PLC0415 - psycopg loads slowly
 
-    url: str = request.getfixturevalue("postgres").new_database()
+    server: Postgres = request.getfixturevalue("postgres")
+    url = server.new_database()
     with Opener(lambda: PostgresKeyStore(url)) as opener:
         yield opener
+    server.drop(url)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from gieok.errors import InputRefused, StepFailed, StepTimedOut
 
 S = TypeVar("S", bound=Scope)
 Listener = Callable[[StepEvent], None]
+_log = logging.getLogger(__name__)
 
 
 def utc_now() -> datetime:
@@ -155,6 +157,11 @@ class _Cycle(Generic[S]):
             if timer.expired():
                 raise StepTimedOut(step.id, limits.step_seconds) from error
             raise StepFailed(step.id, error) from error
+        except asyncio.CancelledError as error:
+            if _is_cancelled():
+                raise
+            # Something that the step waited for was cancelled, not this cycle: the step has failed.
+            raise StepFailed(step.id, error) from error
         except Exception as error:
             raise StepFailed(step.id, error) from error
         self._outputs[step.id] = output
@@ -190,7 +197,10 @@ class _Cycle(Generic[S]):
             steps=tuple(self._steps),
         )
         if self._engine.observe is not None:
-            self._engine.observe(record)
+            try:
+                self._engine.observe(record)
+            except Exception:  # noqa: BLE001  told in the log: what was stored stays stored, whoever listens
+                _log.exception("an observer of cycle %s raised", record.cycle_id)
         return record
 
 
@@ -212,6 +222,11 @@ def _check_output(step: CheckedStep, output: object, limits: Limits) -> None:
     size = len(output.__pydantic_serializer__.to_json(output))
     if size > limits.output_bytes:
         raise ValueError(f"an output may have at most {limits.output_bytes} bytes, and this one has {size}")
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _ms_since(start: float) -> float:

@@ -12,7 +12,7 @@ from uuid import UUID
 Note = int | float | str | Sequence[str]
 """A count, a time, or identifiers."""
 
-_IDENTIFIER = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}$")
+_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}")
 
 Outcome = Literal["succeeded", "failed", "cancelled"]
 
@@ -44,11 +44,9 @@ class CycleRecord:
     steps: tuple[StepRecord, ...]
 
 
-def check_note(value: Note) -> Note:
+def check_note(name: str, value: Note) -> Note:
     """Refuse text that is not an identifier, so that no content can slip into a record."""
-    if isinstance(value, int | float):
-        return value
-    texts = (value,) if isinstance(value, str) else tuple(value)
-    if all(_IDENTIFIER.match(text) for text in texts):
-        return value if isinstance(value, str) else texts
-    raise ValueError("a note holds numbers and identifiers, not content")
+    texts = () if isinstance(value, int | float) else (value,) if isinstance(value, str) else tuple(value)
+    if not all(_IDENTIFIER.fullmatch(text) for text in (name, *texts)):
+        raise ValueError("a note holds numbers and identifiers, not content")
+    return value if isinstance(value, int | float | str) else texts

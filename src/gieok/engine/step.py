@@ -66,7 +66,7 @@ class StepContext:
 
     def note(self, name: str, value: Note) -> None:
         """Leave a count or identifiers in the cycle record."""
-        self.notes[name] = check_note(value)
+        self.notes[name] = check_note(name, value)
 
 
 class Step(ABC, Generic[M, I, O]):
