@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from uuid import UUID, uuid5
 
 from hypothesis import strategies as st
@@ -33,8 +33,8 @@ def in_memory(relations: Iterable[Relation]) -> EdgesOf:
     """The edges of a graph that is held in a list."""
     edges = edges_for(relations)
 
-    def edges_of(origins: Sequence[bytes]) -> list[Edge]:
-        return [edge for edge in edges if edge[0] in origins]
+    def edges_of(origins: Sequence[bytes], known: Collection[bytes]) -> list[Edge]:
+        return [edge for edge in edges if edge[0] in origins and edge[1] not in known]
 
     return edges_of
 

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from gieok import Gieok
 from gieok.adapters.sql import impact as sql_impact
@@ -160,16 +161,25 @@ async def test_a_path_says_why(decisions: Decisions) -> None:
     """A path holds the relations as they were declared, from the origin to the decision that it reached."""
     axis, lock, code = await chain_of(decisions, 3)
     impact = await decisions.impact(axis)
-    assert [(node.distance, wire(node)) for node in impact.nodes] == [
-        (1, [(lock, "DEPENDS_ON", axis)]),
-        (2, [(lock, "DEPENDS_ON", axis), (code, "DEPENDS_ON", lock)]),
-    ]
+    first = {"from": lock, "type": "DEPENDS_ON", "to": axis}
+    second = {"from": code, "type": "DEPENDS_ON", "to": lock}
+    assert impact.model_dump(by_alias=True)["nodes"] == (
+        {"rootId": lock, "distance": 1, "path": (first,)},
+        {"rootId": code, "distance": 2, "path": (first, second)},
+    )
     assert (await decisions.impact(code)).nodes == ()
 
 
-def wire(node: ImpactNode) -> list[tuple[UUID, str, UUID]]:
-    document = node.model_dump(by_alias=True)
-    return [(edge["from"], edge["type"], edge["to"]) for edge in document["path"]]
+async def test_a_report_is_read_back_from_its_document(decisions: Decisions) -> None:
+    """Strictly, down to the edges of its paths."""
+    roots = await chain_of(decisions, 3)
+    impact = await decisions.impact(roots[0])
+    document = impact.model_dump_json(by_alias=True)
+    assert Impact.model_validate_json(document) == impact
+    with pytest.raises(ValidationError):
+        Impact.model_validate_json(document.replace("DEPENDS_ON", "LIKES"))
+    with pytest.raises(ValidationError):
+        Impact.model_validate_json(document.replace('"from"', '"whence"'))
 
 
 @pytest.mark.req("DEC-8")
@@ -180,6 +190,21 @@ async def test_a_cycle_ends_and_is_no_cut(decisions: Decisions) -> None:
         impact = await decisions.impact(roots[start])
         assert [node.root_id for node in impact.nodes] == [roots[(start + step) % 3] for step in (1, 2)]
         assert (impact.truncated, impact.visited) == (False, 3)
+
+
+@pytest.mark.req("DEC-8")
+async def test_edges_to_what_is_known_stay_in_the_database(decisions: Decisions, asked: Asked) -> None:
+    """However closely the decisions are related, few more edges are read than decisions are found."""
+    roots = await chain_of(decisions, 5)
+    for one in roots:
+        for other in roots:
+            if one != other:
+                await decisions.relate(one, "CONFLICTS_WITH", other)
+    asked.queries.clear()
+    impact = await decisions.impact(roots[0], depth=2)
+    assert len(impact.nodes) == 4
+    assert {node.distance for node in impact.nodes} == {1}
+    assert [rows for name, rows in asked.queries if name == "list_impacts"][1:] == [0]
 
 
 @pytest.mark.req("DEC-8", "ENG-5")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
 
 from gieok.adapters.sql.database import Tx
@@ -23,9 +23,9 @@ class SqlDecisionGraph:
         self._tx = tx
         self._keys = keys
 
-    def edges(self, origins: Sequence[bytes]) -> Iterator[Edge]:
+    def edges(self, origins: Sequence[bytes], known: Collection[bytes]) -> Iterator[Edge]:
         for start in range(0, len(origins), _ORIGINS):
-            yield from self._pages(origins[start : start + _ORIGINS])
+            yield from self._pages(origins[start : start + _ORIGINS], known)
 
     def declared_from(
         self, sources: Sequence[UUID], types: Sequence[RelationType], limit: int
@@ -55,7 +55,7 @@ class SqlDecisionGraph:
         row = self._tx.one("count_domain_decisions", **self._place(scope, domain, strength))
         return row[0] if row else 0
 
-    def _pages(self, origins: Sequence[bytes]) -> Iterator[Edge]:
+    def _pages(self, origins: Sequence[bytes], known: Collection[bytes]) -> Iterator[Edge]:
         """Page by page: of a decision with a million edges no more is read than the walk has room for."""
         last: Edge = (b"", b"", 0, 0)
         while True:
@@ -63,6 +63,7 @@ class SqlDecisionGraph:
             page: Sequence[Edge] = self._tx.all(
                 "list_impacts",
                 origins=[each for each in origins if each >= origin],
+                known=list(known),
                 origin=origin,
                 affected=affected,
                 type=number,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -14,10 +14,11 @@ from gieok.memory.decisions.store import DecisionRooms
 class DecisionGraph(Protocol):
     """Relations and where decisions stand. It opens no content and searches no text."""
 
-    def edges(self, origins: Sequence[bytes]) -> Iterator[Edge]:
-        """The edges that begin at these decisions, in order. `origins` are in order too.
+    def edges(self, origins: Sequence[bytes], known: Collection[bytes]) -> Iterator[Edge]:
+        """The edges that begin at these decisions and lead to none that is known, in order.
 
-        Lazy: what is not asked for is not read.
+        `origins` are in order too. Lazy: what is not asked for is not read, and what has become known
+        meanwhile may be left out.
         """
         ...
 

@@ -6,7 +6,7 @@ neither a database nor a text. A decision that it meets again ends that way: cyc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import merge
 from typing import NamedTuple
 from uuid import UUID
@@ -34,8 +34,12 @@ Edge = tuple[bytes, bytes, int, int]
 Ids are their bytes here, because a walk looks at many edges for each decision that it finds.
 """
 
-EdgesOf = Callable[[Sequence[bytes]], Iterable[Edge]]
-"""The edges that begin at these decisions, in order. May be lazy: a walk stops when it has enough."""
+EdgesOf = Callable[[Sequence[bytes], Collection[bytes]], Iterable[Edge]]
+"""The edges that begin at the first decisions, in order. May be lazy: a walk stops when it has enough.
+
+The second are those that the walk knows already. Edges to them may be left out: they lead
+nowhere new, and are most of a closely related graph.
+"""
 
 
 class Reach(NamedTuple):
@@ -52,26 +56,24 @@ def blast_radius(origins: Iterable[UUID], edges_of: EdgesOf, *, depth: int, limi
     Of several shortest paths the first in the order of the edges is taken, level by level, so that the same
     graph always gives the same answer.
     """
-    ids = {origin.bytes: origin for origin in origins}
-    paths: dict[bytes, tuple[PathEdge, ...]] = dict.fromkeys(ids, ())
+    known = {origin.bytes: ImpactNode(origin, 0, ()) for origin in origins}
+    frontier = sorted(known)
     nodes: list[ImpactNode] = []
-    frontier = sorted(ids)
-    for distance in range(1, depth + 1):
+    for _ in range(depth):
         found: list[bytes] = []
-        for origin, affected, number, from_source in edges_of(frontier):
-            if affected in paths:
+        for edge in edges_of(frontier, known):
+            origin, affected, _, _ = edge
+            if affected in known:
                 continue
             if len(nodes) == limit:
                 return Reach(tuple(nodes), truncated=True)
-            root_id = ids[affected] = UUID(bytes=affected)
-            path = (*paths[origin], _declared(ids[origin], root_id, number, from_source))
-            paths[affected] = path
+            node = known[affected] = _next(known[origin], edge)
+            nodes.append(node)
             found.append(affected)
-            nodes.append(ImpactNode(root_id=root_id, distance=distance, path=path))
         if not found:
             return Reach(tuple(nodes), truncated=False)
         frontier = sorted(found)
-    beyond = any(affected not in paths for _, affected, _, _ in edges_of(frontier))
+    beyond = any(affected not in known for _, affected, _, _ in edges_of(frontier, known))
     return Reach(tuple(nodes), truncated=beyond)
 
 
@@ -94,9 +96,9 @@ def with_relations(edges_of: EdgesOf, relations: Iterable[Relation]) -> EdgesOf:
     """The edges as they would be if these relations had been declared too."""
     added = edges_for(relations)
 
-    def both(origins: Sequence[bytes]) -> Iterator[Edge]:
+    def both(origins: Sequence[bytes], known: Collection[bytes]) -> Iterator[Edge]:
         standing = frozenset(origins)
-        return merge(edges_of(origins), [edge for edge in added if edge[0] in standing])
+        return merge(edges_of(origins, known), [edge for edge in added if edge[0] in standing])
 
     return both if added else edges_of
 
@@ -115,7 +117,12 @@ def proposed_relations(proposal: DecisionProposal) -> tuple[Relation, ...]:
     )
 
 
-def _declared(origin: UUID, affected: UUID, number: int, from_source: int) -> PathEdge:
-    """The relation behind an edge, the way round in which it was declared."""
-    source, target = (origin, affected) if from_source else (affected, origin)
-    return PathEdge(source=source, type=RELATION_TYPES[number - 1], target=target)
+def _next(before: ImpactNode, edge: Edge) -> ImpactNode:
+    """Where an edge leads. Its path holds the relation behind the edge, the way round as it was declared."""
+    _, affected, number, from_source = edge
+    root_id, type_ = UUID(bytes=affected), RELATION_TYPES[number - 1]
+    if from_source:
+        declared = PathEdge(before.root_id, type_, root_id)
+    else:
+        declared = PathEdge(root_id, type_, before.root_id)
+    return ImpactNode(root_id, before.distance + 1, (*before.path, declared))

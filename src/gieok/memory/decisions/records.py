@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
@@ -118,18 +119,24 @@ class DecisionPosition(Data):
     root_id: UUID
 
 
-class PathEdge(Data):
-    """One relation on a path, as it was declared: `source` and `target` are `from` and `to` on the wire."""
+@dataclass(frozen=True, slots=True)
+class PathEdge:
+    """One relation on a path, as it was declared: `source` and `target` are `from` and `to` on the wire.
+
+    A walk makes thousands of these from stored keys, so they are plain records; the report checks their types
+    where it is read from a document.
+    """
 
     source: Annotated[UUID, Field(alias="from")]
     type: RelationType
     target: Annotated[UUID, Field(alias="to")]
 
 
-class ImpactNode(Data):
-    """A decision that a change reaches, and the shortest path by which it does."""
+@dataclass(frozen=True, slots=True)
+class ImpactNode:
+    """A decision that a change reaches, and the shortest path by which it does. Plain like `PathEdge`."""
 
-    root_id: UUID
+    root_id: Annotated[UUID, Field(alias="rootId")]
     distance: int
     path: tuple[PathEdge, ...]
 

@@ -1,11 +1,13 @@
 -- The relation graph: what a walk and the guardian read.
 
--- name: list_impacts(owner, origins, origin, affected, type, from_source, limit)
--- The next edges that begin at one of the origins, after the one named: the key of the table, in its order.
+-- name: list_impacts(owner, origins, known, origin, affected, type, from_source, limit)
+-- The next edges from one of the origins to a decision that is not known yet, after the edge named: the key of
+-- the table, in its order.
 SELECT origin, affected, type, from_source
 FROM decision_impacts
 WHERE
     owner = :owner AND origin IN (SELECT unhex(value) FROM json_each(:origins))
+    AND affected NOT IN (SELECT unhex(value) FROM json_each(:known))
     AND (origin, affected, type, from_source) > (:origin, :affected, :type, :from_source)
 ORDER BY origin, affected, type, from_source
 LIMIT :limit;
