@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from gieok.errors import SettingsInvalid
@@ -60,6 +61,50 @@ def test_a_wrong_file_is_refused_with_its_name(tmp_path: Path, content: str | by
 def test_a_named_file_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(SettingsInvalid, match=r"missing\.toml"):
         load_settings({"GIEOK_CONFIG": str(tmp_path / "missing.toml")}, tmp_path)
+
+
+def test_a_named_file_may_lie_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "mine.toml").write_text('database_url = "sqlite:///a.db"\n')
+    assert load_settings({"GIEOK_CONFIG": "~/mine.toml"}, tmp_path).database_url == "sqlite:///a.db"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("GIEOK_DATABASE_URL", "sqlite:///~no-such-user/x.db"),
+        ("GIEOK_ROOT_KEY_FILE", "~no-such-user/x"),
+        ("GIEOK_CONFIG", "~no-such-user/x"),
+    ],
+)
+def test_the_home_of_an_unknown_user_is_refused(tmp_path: Path, variable: str, value: str) -> None:
+    with pytest.raises(SettingsInvalid, match="home folder of an unknown user"):
+        load_settings({variable: value}, tmp_path)
+
+
+def test_a_current_folder_that_was_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(SettingsInvalid, match="current folder was removed"):
+        load_settings({})
+
+
+def test_a_copy_of_the_data_is_no_copy_of_the_key_where_one_folder_holds_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on macOS, where data and configuration of a program have the same folder."""
+
+    def folder(_: str) -> Path:
+        return tmp_path
+
+    monkeypatch.setattr(platformdirs, "user_data_path", folder)
+    monkeypatch.setattr(platformdirs, "user_config_path", folder)
+    settings = load_settings({}, tmp_path)
+    assert settings.data_folder is not None
+    assert not settings.own_key_file.is_relative_to(settings.data_folder)
+    assert not settings.data_folder.is_relative_to(settings.own_key_file.parent)
 
 
 def test_a_mistyped_variable_is_noticed() -> None:

@@ -50,17 +50,15 @@ class Settings:
 def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
     """Read the settings; SettingsInvalid names the one that is wrong."""
     environ = os.environ if environ is None else environ
-    given = {**_from_file(environ, folder or Path.cwd()), **_from_environment(environ)}
-    database_url = (
-        given.get("database_url") or f"sqlite:///{platformdirs.user_data_path('gieok') / 'gieok.db'}"
-    )
+    given = {**_from_file(environ, folder or _here()), **_from_environment(environ)}
+    database_url = given.get("database_url") or f"sqlite:///{_data_folder() / 'gieok.db'}"
     root_key_file = given.get("root_key_file")
     secrets = {key: environ[key] for name in _SECRETS if environ.get(key := _PREFIX + name.upper())}
     return Settings(
         database_url=database_url,
         keystore_url=given.get("keystore_url") or keystore_beside(database_url),
-        root_key_file=Path(root_key_file).expanduser() if root_key_file else None,
-        own_key_file=platformdirs.user_config_path("gieok") / "root.key",
+        root_key_file=_expanded(root_key_file, "root_key_file") if root_key_file else None,
+        own_key_file=platformdirs.user_config_path("gieok") / "keys" / "root.key",
         model=_known_model(given.get("model") or "offline"),
         secrets=secrets,
     )
@@ -69,7 +67,7 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
 def setting_origins(environ: Mapping[str, str] | None = None, folder: Path | None = None) -> dict[str, str]:
     """Where each setting comes from: its environment variable, the path of gieok.toml, or "default"."""
     environ = os.environ if environ is None else environ
-    folder = folder or Path.cwd()
+    folder = folder or _here()
     in_file = dict.fromkeys(_from_file(environ, folder), str(_file(environ, folder)))
     in_environment = {name: _PREFIX + name.upper() for name in _from_environment(environ)}
     return {**dict.fromkeys(_NAMES, "default"), **in_file, **in_environment}
@@ -84,9 +82,34 @@ def unknown_variables(environ: Mapping[str, str]) -> list[str]:
 
 def sqlite_path(url: str) -> Path | None:
     """The file of an embedded database."""
-    return (
-        Path(url.removeprefix("sqlite:///")).expanduser().absolute() if url.startswith("sqlite:///") else None
-    )
+    if not url.startswith("sqlite:///"):
+        return None
+    path = _expanded(url.removeprefix("sqlite:///"), "database_url")
+    return path if path.is_absolute() else _here() / path
+
+
+def _data_folder() -> Path:
+    """Not the folder that platformdirs names but one in it: on macOS that one holds the settings as well, and
+    a copy of the data must not be a copy of the key."""
+    return platformdirs.user_data_path("gieok") / "data"
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:
+        raise SettingsInvalid(
+            "the current folder was removed; change to one that is there and start again"
+        ) from None
+
+
+def _expanded(path: str, what: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise SettingsInvalid(
+            f"{what} begins with the home folder of an unknown user; give the whole path"
+        ) from None
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -106,7 +129,7 @@ def _from_file(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
 
 def _file(environ: Mapping[str, str], folder: Path) -> Path:
     named = environ.get("GIEOK_CONFIG")
-    return Path(named) if named else folder / "gieok.toml"
+    return _expanded(named, "GIEOK_CONFIG") if named else folder / "gieok.toml"
 
 
 def _text(path: Path, name: str, value: Any) -> str:

@@ -1,4 +1,4 @@
-"""A conversation of 200 turns in which a life changes, with what each turn must change in canon.
+"""A conversation of 200 turns and more in which a life changes, with what each turn must change in canon.
 
 Every fact that a turn states is scripted, in all categories; a turn without changes must state none. What was
 true at the start (지훈 a stranger, 서울, no goal) must never come back.
@@ -158,6 +158,15 @@ _NEW_PLACE = [
     _line("내 얘기 듣고 농담했잖아", "미안해, 내가 가벼웠어. 앞으로 조심할게."),
     _line("응 이제 화 다 풀렸어", "고마워, 말해 줘서.", (_R, "us", "화가 풀려 화해함")),
     _line("우리 계속 친하게 지내자", "당연하지."),
+    _line("우리 사귀자", "미안, 조금 더 알아 가고 싶어."),
+    _line("그럼 기다릴게", "고마워."),
+    _line("우리 사귀자", "좋아, 우리 사귀자!", (_R, "us", "서로 사귀는 중")),
+    _line("아직 믿기지 않아", "나도 그래."),
+    _line("우리 헤어지자", "그래, 우리 헤어지자.", (_R, "us", "서로 헤어짐")),
+    _line("괜히 그랬나 봐", "마음이 무겁네."),
+    _line("우리 다시 사귀자", "좋아!", (_R, "us", "다시 사귀는 중")),
+    _line("역시 친구가 편하다", "나도 그렇게 생각해."),
+    _line("우리 이제 친구야", "그래, 오래 보자.", (_R, "us", "친구 사이가 됨")),
     _line("오늘 민수랑 화해했어", "먼저 연락했어?", (_R, "person:민수", "민수와 화해함")),
     _line("응 내가 먼저 전화했어", "용기 냈네."),
     _line("밥도 같이 먹기로 했어", "잘됐다."),

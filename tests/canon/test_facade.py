@@ -73,7 +73,7 @@ async def test_the_state_is_what_was_set_last(gieok: Gieok) -> None:
     user = gieok.user("minsu")
     await user.personas.create(HANA, persona_id="hana")
     await user.canon.set_fact("hana", Category.GOAL, "토익", "900점")
-    await user.canon.set_fact("hana", Category.RELATIONSHIP, "지훈", "친구", importance=9)
+    await user.canon.set_fact("hana", "RELATIONSHIP", "지훈", "친구", importance=9)
     await user.canon.set_fact("hana", Category.PREFERENCE, "커피", "좋아함", importance=10)
     changed = await user.canon.set_fact("hana", Category.GOAL, "토익", "950점")
     state = await user.canon.state("hana")

@@ -9,7 +9,7 @@ import pytest
 from gieok import Gieok, Settings
 from gieok.adapters.models.offline import OfflineModel
 from gieok.memory.canon.records import Category, PersonaDraft
-from gieok.memory.canon.rules import is_state
+from gieok.memory.canon.rules import is_state, persona_text
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.testing.clock import Clock
 from tests.canon.long_talk import TALK, Line
@@ -66,13 +66,17 @@ async def test_the_state_is_always_the_current_one(settings: Settings) -> None:
         current: dict[tuple[Category, str], str] = {}
         past: set[str] = set()
         session: str | None = None
+        before = await user.canon.state(persona.id)
         for number, line in enumerate(TALK):
             model.answer = line.assistant
             turn = await user.chat.send(persona.id, line.user, session_ref=session, account_plan="premium")
             session = turn.session_ref
             clock.advance(minutes=2)
+            assert turn.prompt.system.startswith(persona_text(HANA))
+            assert before.block in turn.prompt.system, f"turn {number}: {line.user}"
+            assert turn.state == before.facts
             past = (past | follow(current, line)) - set(current.values())
-            state = await user.canon.state(persona.id)
+            state = before = await user.canon.state(persona.id)
             shown = {(fact.category, fact.key): fact.value for fact in state.facts}
             expected = {key: value for key, value in current.items() if is_state(key[0])}
             assert shown == expected, f"turn {number}: {line.user}"

@@ -12,7 +12,7 @@ from gieok import Gieok, Settings
 from gieok.app import build_registry
 from gieok.errors import InputRefused, ModelUnavailable, NotFound, PlanInvalid, StepFailed
 from gieok.memory.canon.records import Category, FactChange, PersonaDraft
-from gieok.memory.conversation.records import ContextMemory
+from gieok.memory.conversation.records import ContextMemory, Message
 from tests.behind import Behind
 from tests.canon.talking import HANA, Scripted, found, system_prompt, talk, turn_plan
 
@@ -133,6 +133,19 @@ async def test_what_was_recalled_is_not_extracted_again(gieok: Gieok, model: Scr
         model.facts[message] = [found("지훈과 사귀는 중")]
         await talk(gieok, message, memories=[memory])
         assert await values(gieok) == {"지훈": "지훈과 헤어짐"}
+
+
+@pytest.mark.req("CANON-7", "CANON-6")
+async def test_what_was_said_before_is_not_extracted_again(gieok: Gieok, model: Scripted) -> None:
+    """Nor does the state fall back where the reply repeats an earlier message, or the persona itself."""
+    await talk(gieok, MET)
+    await talk(gieok, BROKE)
+    earlier = (Message(role="user", content=MET), Message(role="assistant", content="그렇구나."))
+    message = "요즘 나 어때 보여?"
+    model.replies[message] = "지훈이랑 사귀는 중이잖아. 우리는 처음 만난 사이고."
+    model.facts[message] = [found("지훈과 사귀는 중"), found("처음 만난 사이", "us")]
+    await talk(gieok, message, recentMessages=earlier)
+    assert await values(gieok) == {"지훈": "지훈과 헤어짐"}
 
 
 @pytest.mark.req("CANON-6")

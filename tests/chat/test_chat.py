@@ -9,17 +9,30 @@ import pytest
 
 from gieok import Gieok, Message, Settings
 from gieok.adapters.models.offline import OfflineModel
-from gieok.errors import InputRefused, ModelUnavailable, NotFound, PlanHashMismatch, SessionEnded, StepFailed
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.errors import (
+    Conflict,
+    InputRefused,
+    ModelUnavailable,
+    NotFound,
+    PlanHashMismatch,
+    SessionEnded,
+    StepFailed,
+)
 from gieok.memory.canon.records import PersonaDraft
+from gieok.memory.sessions.steps import Resumed, ResumeSession
+from gieok.memory.sessions.steps_log import LoadWindow, Window
 from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.plans import plan_names
 from gieok.testing.clock import Clock
+from gieok.testing.message_store_contract import append, message
 from tests.behind import Behind
 
 HANA = PersonaDraft(
     name="하나", language="ko", system_prompt="너는 하나, 사용자의 다정한 친구다. 반말로 말한다."
 )
 HUGO = PersonaDraft(name="Hugo", language="en", system_prompt="You are Hugo, a calm friend of the user.")
+CHAT_PLANS = [name for name in plan_names() if name.startswith("chat_turn")]
 TABLES = (
     "sessions",
     "messages",
@@ -136,7 +149,7 @@ async def test_the_parts_of_another_owner_are_not_found(gieok: Gieok) -> None:
         await jiyoung.sessions.get(told.session_ref)
 
 
-@pytest.mark.parametrize("plan", [name for name in plan_names() if name.startswith("chat_turn")])
+@pytest.mark.parametrize("plan", CHAT_PLANS)
 async def test_every_variant_of_the_chat_plan_runs(gieok: Gieok, plan: str) -> None:
     """What a variant leaves out is not done; the rest is as ever."""
     user = gieok.user("minsu")
@@ -167,6 +180,63 @@ async def test_an_ended_session_takes_no_message(gieok: Gieok) -> None:
         await user.chat.send(hana.id, "아직 있어?", session_ref=told.session_ref)
 
 
+@pytest.mark.req("SESS-2")
+@pytest.mark.parametrize("plan", CHAT_PLANS)
+async def test_a_session_is_over_after_thirty_minutes_also_without_a_worker(
+    settings: Settings, plan: str
+) -> None:
+    clock = Clock()
+    async with await Gieok.open(settings, clock=clock) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        told = await user.chat.send(hana.id, "안녕", plan=plan)
+        clock.advance(minutes=29)
+        await user.chat.send(hana.id, "아직 있어?", session_ref=told.session_ref, plan=plan)
+        clock.advance(minutes=30)
+        with pytest.raises(SessionEnded):
+            await user.chat.send(hana.id, "아직 있어?", session_ref=told.session_ref, plan=plan)
+
+
+async def test_what_a_user_pays_for_stays_known_where_a_send_does_not_say(gieok: Gieok) -> None:
+    user = gieok.user("minsu")
+    hana = await user.personas.create(HANA)
+    free = await user.chat.send(hana.id, "안녕")
+    paid = await user.chat.send(hana.id, "안녕", account_plan="premium")
+    await user.chat.send(hana.id, "또 왔어", session_ref=paid.session_ref)
+    views = [await user.sessions.get(turn.session_ref) for turn in (free, paid)]
+    assert [view.session.account_plan for view in views] == ["free", "premium"]
+
+
+@pytest.mark.req("SESS-4")
+@pytest.mark.parametrize("plan", CHAT_PLANS)
+async def test_a_reply_that_missed_a_message_is_not_kept(
+    gieok: Gieok, monkeypatch: pytest.MonkeyPatch, plan: str
+) -> None:
+    """Another process writes when the window is read, and other steps of the turn still read the session."""
+    user = gieok.user("minsu")
+    hana = await user.personas.create(HANA)
+    told = await user.chat.send(hana.id, "안녕", plan=plan)
+    wrote = asyncio.Event()
+    load, resume = LoadWindow.run, ResumeSession.run
+    elsewhere = OwnerScope(gieok.database, gieok.vault, "minsu")
+
+    async def load_then_another_writes(step: LoadWindow, *given: Any) -> Window:
+        window = await load(step, *given)
+        await append(elsewhere, message(1), session_ref=told.session_ref)
+        wrote.set()
+        return window
+
+    async def resume_last(step: ResumeSession, *given: Any) -> Resumed:
+        await wrote.wait()
+        return await resume(step, *given)
+
+    monkeypatch.setattr(LoadWindow, "run", load_then_another_writes)
+    monkeypatch.setattr(ResumeSession, "run", resume_last)
+    with pytest.raises(Conflict):
+        await user.chat.send(hana.id, "뭐 해?", session_ref=told.session_ref, plan=plan)
+    assert len(await user.sessions.log(told.session_ref)) == 3
+
+
 async def test_two_sends_at_once_are_both_kept_in_order(gieok: Gieok) -> None:
     user = gieok.user("minsu")
     hana = await user.personas.create(HANA)
@@ -186,6 +256,11 @@ async def test_two_sends_at_once_are_both_kept_in_order(gieok: Gieok) -> None:
     [
         ({"message": ""}, "message"),
         ({"message": "x" * 20_001}, "message"),
+        ({"message": "안녕\0"}, "message"),
+        ({"message": "안녕\ud800"}, "message"),
+        ({"message": None}, "message"),
+        ({"message": 7}, "message"),
+        ({"recent_messages": None}, "recentMessages"),
         ({"session_ref": "a b"}, "sessionRef"),
         ({"persona_id": ""}, "personaId"),
         ({"plan": "turn_memory"}, "request"),

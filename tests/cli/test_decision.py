@@ -249,13 +249,46 @@ def test_what_goes_out_comes_in_elsewhere(run: Run, kim: Run, home: Path, graph:
     )
 
 
+@both
+def test_two_folders_with_the_same_file_names_keep_apart(kim: Run, home: Path) -> None:
+    """Each has its own decisions, and finds its own files again."""
+    for name in ("wms", "ui"):
+        (home / name).mkdir()
+        (home / name / "0001-first.md").write_text(f"# The first of {name}")
+        assert kim("import", str(home / name), "--domain", name).exit_code == 0
+    for name in ("wms", "ui"):
+        shown = document(kim("show", f"{name}:0001-first.md", "--json"))["decision"]
+        assert (shown["statement"], shown["domain"], shown["version"]) == (f"The first of {name}", name, 1)
+        done = kim("export", str(home / name), "--domain", name)
+        assert done.stdout == "files written 0, unchanged 1, left alone 0\n"
+
+
+def test_a_record_known_by_its_name_is_not_moved_to_another_domain(kim: Run, home: Path) -> None:
+    (home / "a.md").write_text("# one")
+    assert kim("import", str(home), "--domain", "wms", "--name", "ours").exit_code == 0
+    done = kim("import", str(home), "--domain", "ui", "--name", "ours")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "would move decision" in done.stderr
+    assert document(kim("show", "ours:a.md", "--json"))["decision"]["domain"] == "wms"
+
+
+@pytest.mark.parametrize("place", ["a-file", "/proc/nope"])
+def test_an_export_to_what_is_no_folder_is_refused(kim: Run, home: Path, place: str) -> None:
+    (home / "a-file").write_text("")
+    done = kim("export", place)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"error: {place}: cannot be a folder")
+
+
 @pytest.mark.parametrize(
     ("args", "status"),
     [
         (["show", "nonsense"], 1),
+        (["show", "\udcff"], 1),
         (["history", "85e622d5-be5f-4113-86dd-9cbccd2117f8"], 1),
         (["impact", ""], 1),
         (["save", ""], 1),
+        (["save", "x", "--change", ""], 1),
         (["save", "x", "--domain", "a b"], 1),
         (["save", "x", "--domain", "a", "--global"], 2),
         (["save", "x", "--expect", "1"], 2),
@@ -267,6 +300,9 @@ def test_what_goes_out_comes_in_elsewhere(run: Run, kim: Run, home: Path, graph:
         (["context", "a b"], 1),
         (["import", "none"], 1),
         (["import"], 2),
+        (["import", ".", "--name", ""], 2),
+        (["import", ".", "--name", "a:b"], 2),
+        (["export", ".", "--name", "\udcff"], 2),
     ],
     ids=str,
 )
@@ -290,7 +326,7 @@ def test_the_commands_on_the_page_of_the_room_work(kim: Run, home: Path) -> None
     for args in commands:
         done = kim(*args)
         assert (args, done.exit_code, done.stderr) == (args, 0, "")
-    assert document(kim("show", "ADR-2", "--json"))["decision"]["strength"] == "lock"
+    assert document(kim("show", "wms:ADR-2", "--json"))["decision"]["strength"] == "lock"
     assert len(files_in(folder)) == 3
 
 

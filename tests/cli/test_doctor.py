@@ -112,6 +112,13 @@ def test_a_place_where_nothing_can_be_made_is_found(run: Run, home: Path) -> Non
     assert "GIEOK_DATABASE_URL" in finding(found, "database")["remedy"]
 
 
+@pytest.mark.parametrize("place", ["x" * 300, "x" * 300 + "/gieok.db"])
+def test_a_name_that_is_too_long_is_found(run: Run, home: Path, place: str) -> None:
+    found = report(run, GIEOK_DATABASE_URL=f"sqlite:///{home}/{place}")
+    assert (found["ok"], levels(found)["database"]) == (False, "failed")
+    assert "File name too long" in finding(found, "database")["text"]
+
+
 def test_broken_settings_leave_the_other_checks(run: Run, home: Path) -> None:
     (home / "gieok.toml").write_text("database_url = ")
     found = report(run)
@@ -162,9 +169,20 @@ def test_a_lost_keystore_is_found_and_not_made_anew(run: Run, home: Path) -> Non
     keystore = Path(load_settings().keystore_url.removeprefix("sqlite:///"))
     keystore.unlink()
     found = report(run)
-    assert levels(found)["keystore"] == "warning"
+    assert (found["ok"], levels(found)["keystore"]) == (False, "failed")
     assert "put the keystore back" in finding(found, "keystore")["remedy"]
     assert not keystore.exists()
+
+
+def test_the_keystore_of_another_database_is_found(run: Run, home: Path) -> None:
+    remember("kim")
+    other = f"sqlite:///{home}/other/gieok.db"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIEOK_DATABASE_URL", other)
+        remember("kim")
+    found = report(run, GIEOK_KEYSTORE_URL=f"{other}.keys")
+    assert (found["ok"], levels(found)["keystore"]) == (False, "failed")
+    assert "not the one that this database was sealed with" in finding(found, "keystore")["text"]
 
 
 def test_a_rotation_that_waits_or_was_cut_off_is_found_and_not_finished(run: Run, home: Path) -> None:

@@ -145,6 +145,14 @@ def test_a_lost_key_is_never_made_anew(run: Run, home: Path, url: str) -> None:
     assert not load_settings().own_key_file.exists()
 
 
+def test_without_a_keystore_there_is_no_root_key_to_rotate(run: Run, url: str) -> None:
+    """None is made: beside a database whose keystore was lost, it would only stand in the way."""
+    done = run("keys", "rotate", "--root")
+    assert (done.exit_code, "[NOT_FOUND]" in done.stderr) == (1, True)
+    assert not load_settings().own_key_file.exists()
+    assert not json.loads(run("keys", "status", "--json").stdout)["exists"]
+
+
 def test_a_weak_key_is_refused_without_showing_it(run: Run, url: str) -> None:
     remember("kim")
     weak = base64.b64encode(bytes(32)).decode()

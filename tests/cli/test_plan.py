@@ -117,3 +117,18 @@ def test_korean_headings(run: Run) -> None:
     assert run("plan", "list", "--lang", "ko").stdout.startswith("이름")
     assert run("plan", "list", LANG="ko_KR.UTF-8").stdout.startswith("이름")
     assert run("plan", "list", LANG="ko_KR.UTF-8", LC_ALL="C").stdout.startswith("NAME")
+
+
+def test_a_plan_of_a_stranger_cannot_command_the_terminal(run: Run, home: Path) -> None:
+    document = json.loads(read_plan("turn_memory"))
+    document["steps"][0]["metadata"] = {"topK": None, "\x1b[2J": "\x1b]0;gone\x07\x9b2J\u202e 한글"}
+    file = home / "strange.json"
+    file.write_text(json.dumps(document))
+    done = run("plan", "show", str(file))
+    assert "topK = null" in done.stdout
+    assert r"\x1b[2J = " in done.stdout
+    assert "한글" in done.stdout
+    file.write_text('{"\\u001b[2J": 1, "\\u001b[2J": 2}')
+    refused = run("plan", "show", str(file))
+    assert refused.exit_code == 1
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(done.output + refused.output)

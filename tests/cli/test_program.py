@@ -126,3 +126,21 @@ def test_a_terminal_without_unicode_gets_plain_signs_and_english(start: Start) -
     assert done.stdout.isascii()
     assert "  ok  database" in done.stdout
     assert "Everything is fine." in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_to_a_full_disk_is_a_plain_failure(home: Path, unbuffered: str) -> None:
+    environ = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [program(), "db", "status"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environ,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"error: the output cannot be written (No space left on device)")
+    assert done.stderr.count(b"\n") == 1

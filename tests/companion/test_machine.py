@@ -23,7 +23,8 @@ from hypothesis.stateful import (
 
 from gieok import Gieok
 from gieok.errors import MemoryLimitReached
-from gieok.memory.companion.records import AccountPlan, MemoryChanges, MemoryCounts, MemoryDraft
+from gieok.memory.companion.records import MemoryChanges, MemoryCounts, MemoryDraft
+from gieok.memory.fields import AccountPlan
 from gieok.testing.clock import Clock
 from gieok.testing.settings import settings_for
 
@@ -116,15 +117,18 @@ class Memories(RuleBasedStateMachine):
     def restore(self, memory_id: UUID, account: AccountPlan) -> None:
         one = self.known[memory_id]
         active = self.active(one.persona)
-        newer = any(
-            one.topics and other.topics == one.topics for other in active if other.created_at > one.created_at
-        )
-        if account == "free" and not one.is_active and (len(active) >= LIMIT or newer):
+        rivals = [other for other in active if one.topics and other.topics == one.topics and other is not one]
+        newer = any(other.created_at > one.created_at for other in rivals)
+        takes_a_place = account == "free" and not one.is_active
+        if takes_a_place and (len(active) - len(rivals) >= LIMIT or newer):
             with pytest.raises(MemoryLimitReached):
                 self.runner.run(self.companion.restore(memory_id, account_plan=account))
             return
         self.runner.run(self.companion.restore(memory_id, account_plan=account))
         one.is_active = True
+        if takes_a_place:
+            for other in rivals:
+                other.is_active = False
 
     @rule(memory_id=consumes(made))
     def delete(self, memory_id: UUID) -> None:

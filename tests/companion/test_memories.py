@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
 from pydantic import ValidationError
 
-from gieok import Gieok, Persona, Settings
+from gieok import Gieok, Settings
+from gieok.adapters.sql.companion_rows import reseal_memory
+from gieok.adapters.sql.database import Row
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import Conflict, GieokError, InputRefused, NotFound, OwnerErased, SealBroken, StoreDamaged
+from gieok.memory.canon.records import Category, PersonaDraft
 from gieok.memory.companion.keeping import replace_excerpt
 from gieok.memory.companion.records import (
     Emotion,
@@ -24,9 +28,10 @@ from gieok.memory.companion.records import (
 from gieok.memory.companion.rules import ActiveLimit, KeepPolicy, MomentPolicy
 from gieok.testing.clock import Clock
 from gieok.testing.companion_contract import START, ids, memory, save
+from gieok.vault import OwnerKeys
 from tests.behind import Behind
 
-HANA = Persona(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
+HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
 
 
 async def keep(gieok: Gieok, *memories: Memory, owner: str = "minsu") -> None:
@@ -137,6 +142,22 @@ async def test_a_summary_replaces_an_excerpt_unless_someone_corrected_it_first(g
     assert await companion.get(corrected.id) == edited
 
 
+@pytest.mark.req("COMP-3")
+async def test_the_importance_that_a_user_gave_an_excerpt_outlives_it(gieok: Gieok) -> None:
+    excerpt = memory("user: 면접", origin="excerpt", importance=5)
+    await keep(gieok, excerpt)
+    await gieok.user("minsu").companion.edit(excerpt.id, MemoryChanges(importance=10))
+    made = SessionSummary(summary="시험을 봄.", topics=(), emotion=Emotion.CALM, importance=2)
+    policy = KeepPolicy(
+        active_limit=ActiveLimit(free=5, premium=None), moments=MomentPolicy(min_importance=7, emotions=())
+    )
+    await OwnerScope(gieok.database, gieok.vault, "minsu").write(
+        lambda rooms: replace_excerpt(rooms.companion, excerpt.id, made, "free", policy, at=START)
+    )
+    replaced = await gieok.user("minsu").companion.get(excerpt.id)
+    assert (replaced.summary, replaced.origin, replaced.importance) == ("시험을 봄.", "summary", 10)
+
+
 @pytest.mark.req("COMP-9")
 async def test_an_archived_memory_can_be_read_and_a_deleted_one_cannot(gieok: Gieok, behind: Behind) -> None:
     companion = gieok.user("minsu").companion
@@ -182,11 +203,15 @@ async def test_a_conversation_begins_with_at_most_five_memories_in_the_prompt(gi
         for name, importance in zip("가나다라마바사", (3, 9, 5, 7, 1, 8, 6), strict=True)
     ]
     await keep(gieok, *made, memory("비밀 이야기를 함.", persona_id="duri", importance=10))
-    opening = await gieok.user("minsu").companion.start("hana", "(대화 시작)", persona=HANA)
+    user = gieok.user("minsu")
+    await user.personas.create(HANA, persona_id="hana")
+    await user.canon.set_fact("hana", Category.GOAL, "취업", "면접을 준비 중")
+    opening = await user.companion.start("hana", "(대화 시작)")
     lines = [f"- {name} 이야기를 함. (2026-01-05)" for name in "나바라사다"]
     block = "[과거 대화 기록]\n당신은 사용자와 다음과 같은 대화를 나눴습니다:\n\n" + "\n".join(lines) + "\n"
     assert block in opening.prompt.system
     assert opening.prompt.system.startswith(HANA.system_prompt)
+    assert "- (GOAL) 취업: 면접을 준비 중" in opening.prompt.system
     assert "비밀" not in opening.prompt.system
     assert opening.reply
     assert ids(await gieok.user("minsu").companion.load("hana", limit=2)) == ids([made[1], made[5]])
@@ -247,6 +272,28 @@ async def test_a_new_data_key_seals_memories_and_moments_anew(gieok: Gieok) -> N
     assert await gieok.user("minsu").rotate_key() == 6
     assert (await companion.list("hana"), await companion.moments("hana")) == before
     assert len(await companion.search("hana", "면접")) == 3
+
+
+@pytest.mark.req("OPS-2")
+async def test_an_edit_during_a_key_rotation_is_not_written_over(
+    gieok: Gieok, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It commits after the rotation has read the memory and before it writes the new seal."""
+    if gieok.database.dialect != "postgres":
+        pytest.skip("SQLite has one writer, so nobody edits in between")
+    companion, loop = gieok.user("minsu").companion, asyncio.get_running_loop()
+    draft = MemoryDraft(persona_id="hana", summary="면접을 봄.")
+    kept = (await companion.create(draft, account_plan="free")).memory
+    edited: list[Memory] = []
+
+    def edit_first(keys: OwnerKeys, row: Row) -> bytes:
+        edit = companion.edit(kept.id, MemoryChanges(summary="면접에 붙음."))
+        edited.append(asyncio.run_coroutine_threadsafe(edit, loop).result(timeout=20))
+        return reseal_memory(keys, row)
+
+    monkeypatch.setattr("gieok.adapters.sql.companion.reseal_memory", edit_first)
+    await gieok.user("minsu").rotate_key()
+    assert [await companion.get(kept.id)] == edited
 
 
 @pytest.mark.req("OPS-4")

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from gieok import Gieok, Settings
 from gieok.errors import MemoryLimitReached
 from gieok.memory.companion.records import (
-    AccountPlan,
     Emotion,
     Kept,
     MemoryChanges,
@@ -22,6 +21,7 @@ from gieok.memory.companion.records import (
     MemoryDraft,
 )
 from gieok.memory.companion.rules import Standing, contest, topic_set
+from gieok.memory.fields import AccountPlan
 
 FULL = "메모리가 가득 찼습니다. 중요도가 낮은 이전 대화는 아카이브됩니다."
 MORE = "더 많은 메모리를 원하시면 Knock Plus를 이용하세요"
@@ -129,6 +129,18 @@ async def test_an_older_memory_about_the_same_topics_is_not_restored(gieok: Gieo
     await companion.archive(new.memory.id)
     await companion.restore(old.memory.id, account_plan="free")
     assert await active(gieok) == {old.memory.id}
+
+
+@pytest.mark.req("COMP-4")
+async def test_a_newer_memory_about_the_same_topics_takes_the_place_when_it_is_restored(gieok: Gieok) -> None:
+    """Also where all places are taken: it comes instead of the older one."""
+    companion = gieok.user("minsu").companion
+    old, new = await create(gieok, 5, "영화"), await create(gieok, 5, "영화")
+    await companion.archive(new.memory.id)
+    await companion.restore(old.memory.id, account_plan="free")
+    others = {(await create(gieok, 5)).memory.id for _ in range(4)}
+    await companion.restore(new.memory.id, account_plan="free")
+    assert await active(gieok) == {new.memory.id, *others}
 
 
 @pytest.mark.req("COMP-4")

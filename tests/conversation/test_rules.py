@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gieok.errors import InputRefused
 from gieok.memory.conversation.records import Context, ContextMemory, Language, Message, Persona, StateFact
 from gieok.memory.conversation.rules import assemble, prompt_tokens
+from gieok.text import count_tokens
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 HEADERS = {
@@ -47,25 +49,55 @@ def test_a_block_without_content_is_not_there() -> None:
     assert made.prompt.system == "PERSONA"
 
 
-def test_the_last_memories_go_first_then_the_oldest_messages() -> None:
-    full = context(memories=3, recent=3)
+def test_the_last_memories_and_the_oldest_messages_are_left_out() -> None:
+    full = context(memories=30, recent=30)
     whole = prompt_tokens(assemble(full, "hello", NOW, 10_000).prompt)
-    tight = assemble(full, "hello", NOW, whole - 1)
-    assert (tight.memories_left_out, tight.messages_left_out) == (1, 0)
-    assert "memory2" not in tight.prompt.system
-    assert "memory1" in tight.prompt.system
-    tightest = assemble(full, "hello", NOW, 1)
-    assert (tightest.memories_left_out, tightest.messages_left_out) == (3, 3)
-    assert (tightest.prompt.system, len(tightest.prompt.messages)) == ("PERSONA", 1)
+    assert assemble(full, "hello", NOW, whole).memories_left_out == 0
+    tight = assemble(full, "hello", NOW, whole // 3)
+    memories, messages = 30 - tight.memories_left_out, 30 - tight.messages_left_out
+    assert 0 < memories <= 30
+    assert 0 < messages < 30
+    assert tight.prompt.memories == full.memories[:memories]
+    assert tight.prompt.messages[:-1] == full.recent[-messages:]
 
 
-@given(st.integers(1, 2_000), st.integers(0, 6), st.integers(0, 6))
-def test_a_prompt_keeps_its_budget_as_long_as_anything_can_go(
-    budget: int, memories: int, recent: int
-) -> None:
+def test_however_much_is_remembered_the_conversation_keeps_half_the_room() -> None:
+    """A large persona and many memories do not silently remove what was just said."""
+    full = context(memories=1_000, recent=4)
+    large = full.persona.model_copy(update={"system_prompt": "PERSONA " * 400})
+    full = full.model_copy(update={"persona": large})
+    fixed = prompt_tokens(
+        assemble(full.model_copy(update={"memories": (), "recent": ()}), "hello", NOW, 9_999).prompt
+    )
+    said = sum(count_tokens(message.content) for message in full.recent)
+    made = assemble(full, "hello", NOW, fixed + 2 * said)
+    assert made.messages_left_out == 0
+    assert 0 < made.memories_left_out < 1_000
+
+
+def test_what_cannot_be_left_out_must_fit() -> None:
+    with pytest.raises(InputRefused, match=r"^tokenBudget: persona, state and message take \d+ tokens"):
+        assemble(context(memories=3, recent=3, state=2), "hello", NOW, 3)
+
+
+def test_each_part_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaving out a thousand memories is no thousand times the work."""
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return count_tokens(text)
+
+    monkeypatch.setattr("gieok.memory.conversation.rules.count_tokens", count)
+    full = context(memories=1_000)
+    assemble(full, "hello", NOW, 200)
+    assert sum(counted) < 5 * sum(len(memory.summary) + 20 for memory in full.memories)
+
+
+@given(st.integers(10, 2_000), st.integers(0, 6), st.integers(0, 6))
+def test_a_prompt_keeps_its_budget(budget: int, memories: int, recent: int) -> None:
     made = assemble(context(memories=memories, recent=recent), "hello", NOW, budget)
-    left = (memories - made.memories_left_out) + (recent - made.messages_left_out)
-    assert prompt_tokens(made.prompt) <= budget or left == 0
+    assert prompt_tokens(made.prompt) <= budget
 
 
 FORGERIES = [

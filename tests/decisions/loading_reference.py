@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -72,8 +72,8 @@ class Offered:
     def anchored(self) -> Sequence[DecisionItem | EvidenceItem]:
         return sorted(self._memory.anchored, key=strongest_first)
 
-    def similar(self) -> Sequence[DecisionItem]:
-        return self._memory.similar
+    def similar(self, shown: Collection[UUID]) -> Sequence[DecisionItem]:
+        return [item for item in self._memory.similar if item.root_id not in shown]
 
 
 def newest_first(item: DecisionItem | EvidenceItem) -> tuple[float, int]:

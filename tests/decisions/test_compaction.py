@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from gieok import Gieok, Message, Settings
 from gieok.app import offline_model
 from gieok.app.decisions import CompactedConversation, Decisions
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import InputRefused, ModelUnavailable, PlanInvalid, StepFailed
-from gieok.memory.decisions.compaction import Said, cut, fitting, within
+from gieok.memory.decisions.compaction import Said, Signpost, cut, fitting, within
+from gieok.memory.decisions.steps_compaction import KeepSignpostsInputs
 from gieok.plans import read_plan
 from gieok.testing.models import CountingModel
 from gieok.text import count_tokens
@@ -90,6 +92,27 @@ async def test_a_conversation_within_its_budget_is_left_alone(decisions: Decisio
     compacted = await decisions.compact("s1", messages, plan=plan())
     assert (compacted.anchors, compacted.messages) == ((), messages)
     assert (behind.count("anchors"), behind.count("evidence")) == (0, 0)
+
+
+@pytest.mark.req("DEC-14")
+async def test_a_conversation_larger_than_a_steps_output_is_compacted(decisions: Decisions) -> None:
+    """Its words go to the store from the request, and pass through no step."""
+    messages = [Message(role="user", content=f"{number} " + "가나다라 " * 20_000) for number in range(24)]
+    assert sum(len(message.content.encode()) for message in messages) > 5 * 1024 * 1024
+    metadata = {"tokenBudget": 100_000, "chunkTokens": 50_000, "hintTokens": 20}
+    compacted = await decisions.compact("s1", messages, plan=plan(**metadata))
+    spoken = await originals(decisions, compacted)
+    kept = len(messages) - len(compacted.messages)
+    assert "\n\n".join(spoken) == "\n\n".join(f"user: {one.content}" for one in messages[:kept])
+
+
+async def test_signposts_of_another_conversation_are_refused() -> None:
+    with pytest.raises(ValidationError, match="a message that the conversation does not have"):
+        KeepSignpostsInputs(
+            session_ref="s1",
+            messages=(Said(role="user", content="one"),),
+            signposts=(Signpost(hint="a hint", first=1, count=2),),
+        )
 
 
 class Listening(CountingModel):

@@ -94,21 +94,92 @@ async def test_only_active_versions_are_loaded_last_changed_first(
 
 @pytest.mark.req("DEC-10", "DEC-8")
 async def test_the_structural_tier_shows_what_stands_around_the_focus(decisions: Decisions) -> None:
-    """A decision that applies here is named by its root, because a later tier has its words."""
+    """An axis or a lock that applies here is named by its root, because a later tier has its words."""
     lock = await save(decisions, "count by lot", "lock", "wms")
     near, far = await save(decisions, "round", "normal", "wms"), await save(decisions, "show", "normal", "ui")
-    ground = await save(decisions, "one ledger", "axis", "runtime")
+    ground = await save(decisions, "one ledger", "axis")
     await decisions.relate(near.root_id, "DEPENDS_ON", lock.root_id)
     await decisions.relate(far.root_id, "IMPLEMENTS", near.root_id)
     await decisions.relate(ground.root_id, "CONSTRAINS", lock.root_id)
     layers = told(await decisions.context("wms"))
-    assert layers[1] == ["rests on one ledger", f"reaches {near.root_id}", "reaches show"]
-    assert layers[4:6] == [["count by lot"], ["round"]]
+    assert layers[1] == [f"rests on {ground.root_id}", "reaches round", "reaches show"]
+    assert layers[2:6] == [["one ledger"], [], ["count by lot"], ["round"]]
     focused = told(await decisions.context("wms", roots=[far.root_id]))
-    assert focused[1] == [f"rests on {near.root_id}"]
+    assert focused[1] == ["rests on round"]
     shallow = await decisions.context("wms", depth=1)
-    assert told(shallow)[1] == ["rests on one ledger", f"reaches {near.root_id}"]
+    assert told(shallow)[1] == [f"rests on {ground.root_id}", "reaches round"]
     assert shallow.truncated
+
+
+@pytest.mark.req("DEC-10")
+async def test_the_structural_tier_has_the_words_of_what_no_later_tier_holds(decisions: Decisions) -> None:
+    """A plan that loads no normal decisions still says what they are where they stand around the focus."""
+    lock = await save(decisions, "a lock", "lock", "wms")
+    near = await save(decisions, "near", "normal", "wms")
+    await decisions.relate(near.root_id, "DEPENDS_ON", lock.root_id)
+    layers = told(await decisions.context("wms", plan=plan_with(normals=0)))
+    assert (layers[1], layers[5]) == (["reaches near"], [])
+
+
+@pytest.mark.req("DEC-10")
+@pytest.mark.parametrize(("limit", "truncated"), [(2, True), (3, False)])
+async def test_what_the_bounds_cut_off_around_the_focus_is_told(
+    decisions: Decisions, limit: int, truncated: bool
+) -> None:
+    """Two grounds below one lock by three relations: what is cut is relations, whatever they lead to."""
+    lock = await save(decisions, "a lock", "lock", "wms")
+    for number in range(2):
+        ground = await save(decisions, f"ground {number}", "axis", "ui")
+        await decisions.relate(lock.root_id, "DEPENDS_ON", ground.root_id)
+        if number == 0:
+            await decisions.relate(lock.root_id, "REFINES", ground.root_id)
+    context = await decisions.context("wms", plan=plan_with(limit=limit))
+    assert context.truncated == truncated
+
+
+@pytest.mark.req("DEC-10")
+@pytest.mark.parametrize("strength", ["axis", "lock"])
+@pytest.mark.parametrize(("limit", "truncated"), [(1, True), (2, False)])
+async def test_more_axes_or_locks_than_the_plan_walks_from_are_told(
+    decisions: Decisions, strength: Strength, limit: int, truncated: bool
+) -> None:
+    for number in range(2):
+        await save(decisions, f"strong {number}", strength, "wms")
+    context = await decisions.context("wms", plan=plan_with(limit=limit))
+    assert context.truncated == truncated
+
+
+@pytest.mark.req("DEC-10", "DEC-13")
+@pytest.mark.parametrize(
+    ("bounds", "truncated"),
+    [
+        ({}, False),
+        ({"anchors": 1}, True),
+        ({"deep": True}, False),
+        ({"deep": True, "limit": 1}, True),
+        ({"deep": True, "limit": 2, "depth": 2}, False),
+    ],
+    ids=str,
+)
+async def test_what_the_bounds_cut_off_behind_the_anchors_is_told(
+    decisions: Decisions, bounds: dict[str, Any], truncated: bool
+) -> None:
+    """Two anchors, and a decision behind them that cites two pieces of evidence."""
+    cards = [await decisions.keep_evidence(f"card {number}", f"words {number}") for number in range(2)]
+    near = await save(decisions, "near", "normal", "ui", evidence_ids=tuple(card.id for card in cards))
+    for hint in ("one", "two"):
+        await decisions.add_anchor("s", hint, [Target(kind="decision", id=near.root_id)])
+    assert (await decisions.context("wms", plan=plan_with(**bounds))).truncated == truncated
+
+
+@pytest.mark.req("DEC-11")
+async def test_words_find_what_is_not_shown_however_much_is(decisions: Decisions) -> None:
+    """Decisions that stand in an earlier tier do not use up the places of those that are looked for."""
+    await save(decisions, "round the stock", "normal", "wms")
+    for number in range(3):
+        await save(decisions, f"round the stock {number}", "lock", "wms")
+    context = await decisions.context("wms", q="round stock", plan=plan_with(normals=0, topK=1))
+    assert told(context)[6] == ["round the stock"]
 
 
 @pytest.mark.req("DEC-13", "DEC-14", "DEC-10")

@@ -6,9 +6,12 @@ from uuid import UUID
 
 import pytest
 
+from gieok import Gieok
+from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.decisions import Decisions
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.decisions.guardian import Concern
+from gieok.memory.decisions.guarding import guard
 from gieok.memory.decisions.impact import PROPOSED
 from gieok.memory.decisions.records import (
     Decision,
@@ -162,3 +165,19 @@ async def test_a_proposal_about_nothing_is_refused(decisions: Decisions) -> None
         await decisions.propose(proposal(of=unknown))
     with pytest.raises(InputRefused, match="itself"):
         await decisions.propose(proposal(("REFINES", known), of=known))
+
+
+@pytest.mark.req("DEC-9")
+@pytest.mark.parametrize(("limit", "truncated"), [(1, True), (2, False)])
+async def test_a_report_says_that_it_was_cut_only_where_it_was(
+    gieok: Gieok, limit: int, truncated: bool
+) -> None:
+    """Two constraints: a bound of two reads both, and there is nothing more to read."""
+    decisions = gieok.user("minsu").decisions
+    lot = await save(decisions, "count by lot")
+    for number in range(2):
+        above = await save(decisions, f"above {number}", "axis")
+        await decisions.relate(above.root_id, "CONSTRAINS", lot.root_id)
+    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    report = await scope.read(lambda rooms: guard(rooms, proposal(of=lot), depth=1, limit=limit))
+    assert (report.truncated, len(report.constrained_by)) == (truncated, limit)

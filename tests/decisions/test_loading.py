@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import find, given, settings
@@ -53,6 +55,54 @@ def test_two_tiers_in_each_others_place_are_caught(first: int, monkeypatch: pyte
     """The property above is no formality: it fails for each pair of neighbours that is exchanged."""
     monkeypatch.setattr(loading, "SLICES", swapped(first))
     find(memories(), lambda memory: not loaded_as_it_must_be(memory), settings=SEARCH)
+
+
+class StructureBeforePolicy(Offered):
+    """Tier 1 and tier 2 exchanged."""
+
+    def policy(self) -> Any:
+        return super().structural()
+
+    def structural(self) -> Any:
+        return super().policy()
+
+
+class AxesBeforeStructure(Offered):
+    """Tier 2 and tier 3 exchanged."""
+
+    def structural(self) -> Any:
+        return list(super().decisions(SLICES[0]))
+
+    def decisions(self, part: Slice) -> Any:
+        return iter(super().structural()) if part == SLICES[0] else super().decisions(part)
+
+
+class AnchorsBeforeNormals(Offered):
+    """Tier 6 and tier 7 exchanged."""
+
+    def decisions(self, part: Slice) -> Any:
+        return iter(super().anchored()) if part == SLICES[-1] else super().decisions(part)
+
+    def anchored(self) -> Any:
+        return list(super().decisions(SLICES[-1]))
+
+
+@pytest.mark.req("DEC-10")
+@pytest.mark.parametrize(
+    "exchanged",
+    [StructureBeforePolicy, AxesBeforeStructure, AnchorsBeforeNormals],
+    ids=["1 and 2", "2 and 3", "6 and 7"],
+)
+def test_the_tiers_around_the_slices_in_each_others_place_are_caught(
+    exchanged: type[Offered],
+) -> None:
+    """The same for the neighbours that are no slices."""
+
+    def caught(memory: Memory) -> bool:
+        layers = load(exchanged(memory), budget=memory.budget, normals=memory.normals)
+        return placed(layers) != reference(memory)
+
+    find(memories(), caught, settings=SEARCH)
 
 
 class ByTime(Offered):
@@ -112,9 +162,9 @@ class Watched(Offered):
         self.asked.append("anchors")
         return super().anchored()
 
-    def similar(self) -> Sequence[DecisionItem]:
+    def similar(self, shown: Collection[UUID]) -> Sequence[DecisionItem]:
         self.asked.append("words")
-        return super().similar()
+        return super().similar(shown)
 
 
 @pytest.mark.req("DEC-10", "DEC-11")

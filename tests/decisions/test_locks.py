@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -59,11 +65,21 @@ async def test_lock_a_proposal_does_not_stand_in_for_a_decision(decisions: Decis
 async def test_lock_persistence(settings: Settings) -> None:
     """§2 Persistence [LOCK]: SAVE_DECISION 선택 즉시 DB(SQLite v1)에 영구 저장된다.
 
-    세션 종료 시까지 대기하지 않는다.
+    세션 종료 시까지 대기하지 않는다. A program that saves and is killed at once has saved.
     """
-    async with await Gieok.open(settings) as here, await Gieok.open(settings) as elsewhere:
-        await save(here.user("minsu").decisions, "at once", "axis")
-        assert told(await elsewhere.user("minsu").decisions.context("wms"))[2] == ["at once"]
+    arguments = [settings.database_url, str(settings.own_key_file), "at once"]
+    done = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-m", "tests.decisions.killed", *arguments],
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL
+    async with await Gieok.open(settings) as gieok:
+        kept = await gieok.user("minsu").decisions.get(UUID(done.stdout.strip()))
+    assert kept.statement == "at once"
 
 
 @pytest.mark.req("DEC-4")

@@ -235,3 +235,22 @@ async def test_what_cannot_be_kept_is_refused_with_its_place(decisions: Decision
     for kind in ("decision", "evidence"):
         with pytest.raises(NotFound):
             await decisions.add_anchor("s", "h", [Target(kind=kind, id=uuid4())])
+
+
+@pytest.mark.parametrize("after", [-1, 2**31, 2**70])
+async def test_a_version_that_no_chain_could_have_is_refused(decisions: Decisions, after: int) -> None:
+    saved = await decisions.save(proposal())
+    with pytest.raises(InputRefused, match="after"):
+        await decisions.history(saved.root_id, after=after)
+
+
+async def test_relations_are_never_cut_in_silence(
+    decisions: Decisions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, three = [await decisions.save(proposal(each)) for each in ("one", "two", "three")]
+    monkeypatch.setattr("gieok.app.decisions.RELATIONS", 1)
+    await decisions.relate(one.root_id, "REFINES", two.root_id)
+    assert len(await decisions.relations(one.root_id)) == 1
+    await decisions.relate(three.root_id, "REFINES", one.root_id)
+    with pytest.raises(InputRefused, match="more than 1 relations"):
+        await decisions.relations(one.root_id)

@@ -10,7 +10,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -54,10 +56,17 @@ async def test_sixteen_threads_write_one_chain(gieok: Gieok, behind: Behind) -> 
     decisions = gieok.user("minsu").decisions
     first = await decisions.save(FIRST)
 
+    all_here = threading.Barrier(WRITERS, timeout=60)
+
     def in_a_thread(writer: int) -> list[Told]:
+        all_here.wait()
         return asyncio.run(write(decisions, first.root_id, writer, VERSIONS))
 
-    told = await asyncio.gather(*(asyncio.to_thread(in_a_thread, writer) for writer in range(WRITERS)))
+    loop = asyncio.get_running_loop()
+    with ThreadPoolExecutor(WRITERS) as threads:
+        told = await asyncio.gather(
+            *(loop.run_in_executor(threads, in_a_thread, writer) for writer in range(WRITERS))
+        )
     await check(decisions, first, [each for one in told for each in one], behind)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -133,6 +134,8 @@ def test_missing_policy_names_the_step_and_the_key() -> None:
         (json.dumps(changed("steps/0/metadata", {"text": 2**60})), "no canonical JSON form"),
         (json.dumps(GOOD).replace('"version": 1', '"version": 1e999'), "plan|version"),
         (" " * (PLAN_BYTES + 1), "at most"),
+        ("한" * (PLAN_BYTES // 3 + 1), "at most"),
+        ('{"version": 1' + "0" * 5000 + "}", "too many digits"),
         (b"\xff\xfe\x00", "plan"),
     ],
     ids=lambda value: str(value)[:20],
@@ -140,6 +143,21 @@ def test_missing_policy_names_the_step_and_the_key() -> None:
 def test_text_that_is_no_plan_is_refused(text: str | bytes, reason: str) -> None:
     with pytest.raises(PlanInvalid, match=reason):
         parse_plan(text)
+
+
+def test_a_number_with_too_many_digits_is_refused() -> None:
+    """Python would refuse to write it down with an error of its own."""
+    with pytest.raises(PlanInvalid, match="too many digits"):
+        make_plan(changed("steps/0/metadata", {"text": 10**5000}))
+
+
+def test_a_file_that_is_too_long_is_refused_for_its_length(tmp_path: Path) -> None:
+    """Also where the limit cuts a character in two."""
+    file = tmp_path / "long.json"
+    for start in ("", "a", "ab"):
+        file.write_text(start + "한" * PLAN_BYTES, encoding="utf-8")
+        with pytest.raises(PlanInvalid, match="at most"):
+            load_plan(str(file))
 
 
 @pytest.mark.req("ENG-10")

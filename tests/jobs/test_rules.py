@@ -7,16 +7,16 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from gieok.memory.jobs.records import Job
+from gieok.memory.jobs.records import Job, JobKind
 from gieok.memory.jobs.rules import after_failure, after_result
 
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 
-def job(*, attempts: int, memory_id: UUID | None = None) -> Job:
+def job(*, attempts: int, memory_id: UUID | None = None, kind: JobKind = "summary") -> Job:
     return Job(
         id=uuid4(),
-        kind="summary",
+        kind=kind,
         session_ref="s",
         first_seq=1,
         last_seq=20,
@@ -50,6 +50,14 @@ def test_after_the_last_try_or_a_final_failure_it_has_failed(attempts: int, *, i
 def test_a_job_that_holds_an_excerpt_never_fails() -> None:
     outcome = after_failure(
         job(attempts=50, memory_id=uuid4()), "STEP_FAILED", is_final=True, now=NOW, retry_seconds=(5, 60)
+    )
+    assert (outcome.status, outcome.due_at) == ("queued", NOW + timedelta(seconds=60))
+
+
+@pytest.mark.req("SESS-5")
+def test_a_watch_never_fails() -> None:
+    outcome = after_failure(
+        job(attempts=50, kind="watch"), "STEP_FAILED", is_final=True, now=NOW, retry_seconds=(5, 60)
     )
     assert (outcome.status, outcome.due_at) == ("queued", NOW + timedelta(seconds=60))
 

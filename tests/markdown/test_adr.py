@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from time import perf_counter
+
 import pytest
 
 from gieok.errors import InputRefused
@@ -92,6 +95,10 @@ def test_a_record_that_says_nothing_of_it_gets_what_the_caller_says() -> None:
         ("# x\n\n## 상태\n\n폐기\n", "x", "deprecated"),
         ("# x\n\n## Status\n\n~~Proposed~~ Accepted 2024-01-01\n", "x", "accepted"),
         ("# x\n\n## Status\n\nAccepted, replaced by ADR-9\n", "x", "superseded"),
+        ("# x\n\n## Status\n\nAccepted. It replaced the old queue\n", "x", "accepted"),
+        ("# x\n\n## Status\n\nAccepted\n\nThe draft was rejected first.\n", "x", "accepted"),
+        ("# x\n\n## Status\n\nAccepted\n\nSuperseded by [9](9.md)\n", "x", "superseded"),
+        ("# x\n\n## Status\n\n~~Accepted~~ Superseded 2024-01-01\n", "x", "superseded"),
         ("# x\n\n## Status\n\n{proposed | rejected | accepted}\n", "x", "rejected"),
         ("<!-- a note -->\n```\n# code\n```\n# The title #\n", "The title", "accepted"),
         ("# 2 phases", "2 phases", "accepted"),
@@ -163,3 +170,32 @@ def test_what_cannot_be_a_record_says_why(text: str, reason: str) -> None:
     with pytest.raises(InputRefused) as refused:
         parse(text)
     assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "# x\n\n{}y",
+        "# x\n\n*{}status{}y",
+        "# x\n\n## {}y",
+        "# x{}y",
+        "---\na{}y: b\n---\n# x",
+        "---\na:\n  -{}y\n---\n# x",
+        "---\na: b{}y\n---\n# x",
+        "# x\n\nstatus: superseded{}y accepted",
+    ],
+)
+def test_a_line_of_spaces_costs_no_more_than_its_length(form: str) -> None:
+    """Ten times as long may take ten times as long, and not a hundred times."""
+
+    def seconds(spaces: int) -> float:
+        text = form.replace("{}", " " * spaces)
+        best = 1e9
+        for _ in range(3):
+            began = perf_counter()
+            with suppress(InputRefused):
+                parse(text)
+            best = min(best, perf_counter() - began)
+        return best
+
+    assert seconds(20_000) < 40 * seconds(2_000) + 0.01

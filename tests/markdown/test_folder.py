@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from pathlib import Path
 from uuid import UUID
@@ -57,6 +58,7 @@ def test_a_name_means_the_same_decision_each_time() -> None:
     assert root_id("kim", str(ROOT)) == ROOT
     assert root_id("kim", "ADR-1") == root_id("kim", "ADR-1")
     assert len({root_id("kim", "ADR-1"), root_id("kim", "ADR-2"), root_id("lee", "ADR-1")}) == 3
+    assert len({root_id("kim", "ADR-1", space) for space in (None, "wms", "ui")}) == 3
     assert root_id("kim", "결정") == root_id("kim", unicodedata.normalize("NFD", "결정"))
 
 
@@ -106,6 +108,9 @@ def test_what_is_no_text_or_no_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"# \xff\xfe")
     with pytest.raises(InputRefused, match=r"a\.md: cannot be read as UTF-8"):
         read_folder(tmp_path, Defaults())
+    (tmp_path / "a.md").rename(tmp_path / os.fsdecode(b"\xff.md"))
+    with pytest.raises(InputRefused, match=r"\?\.md: has a name that is no UTF-8"):
+        read_folder(tmp_path, Defaults())
     with pytest.raises(NotFound, match="there is no folder"):
         read_folder(tmp_path / "none", Defaults())
 
@@ -150,3 +155,55 @@ def test_no_statement_leads_out_of_the_folder(tmp_path: Path, statement: str) ->
     assert file.name.endswith(".md")
     assert list(tmp_path.iterdir()) == [tmp_path / "in"]
     assert entries("kim", read_folder(tmp_path / "in", Defaults()).files)[0].statement == statement
+
+
+def test_what_a_file_leaves_to_the_import_is_no_difference(tmp_path: Path) -> None:
+    """Its strength and domain were said on the command line, and stay unsaid in the file."""
+    write(tmp_path, one="# 1. one")
+    (imported,) = entries("kim", read_folder(tmp_path, Defaults("lock", "wms")).files, "wms")
+    writer = FolderWriter(tmp_path, "kim")
+    writer.write([imported.model_copy(update={"relations": ()})])
+    assert writer.written == [("one.md", "unchanged")]
+
+
+def test_a_file_that_is_written_anew_keeps_what_is_not_of_gieok(tmp_path: Path) -> None:
+    front = "# ours\ndate: 2024-05-01\nstrength: lock\ndeciders:\n  - kim\n\nstatus: accepted"
+    write(tmp_path, one=f"---\n{front}\n---\n# ADR-7: before\n\nwhy")
+    (before,) = entries("kim", read_folder(tmp_path, Defaults()).files)
+    writer = FolderWriter(tmp_path, "kim")
+    writer.write([before.model_copy(update={"statement": "after"})])
+    text = (tmp_path / "one.md").read_text()
+    assert "\n# ours\ndate: 2024-05-01\ndeciders:\n  - kim\n" in text
+    assert "\n# ADR-7: after\n" in text
+    assert text.count("strength:") == text.count("status:") == 1
+    (after,) = entries("kim", read_folder(tmp_path, Defaults()).files)
+    assert after.content == before.content.model_copy(update={"statement": "after"})
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    write(tmp_path, elsewhere="# before")
+    (tmp_path / "in" / "one.md").symlink_to(tmp_path / "elsewhere.md")
+    writer = FolderWriter(tmp_path / "in", "kim")
+    writer.write([decision("after", root=root_id("kim", "one.md"))])
+    assert writer.written == [("one.md", "left")]
+    assert (tmp_path / "in" / "one.md").is_symlink()
+    assert (tmp_path / "elsewhere.md").read_text() == "# before"
+
+
+@pytest.mark.parametrize("statement", ["template", "Use the template engine", "ADR template", "README"])
+def test_a_decision_about_templates_is_a_record(tmp_path: Path, statement: str) -> None:
+    FolderWriter(tmp_path, "kim").write([decision(statement)])
+    write(
+        tmp_path, **{"0000-template": "# t", "adr-template-bare-minimal": "# t", "7-template-engine": "# t"}
+    )
+    found = read_folder(tmp_path, Defaults())
+    assert {file.record.statement for file in found.files} == {statement, "t"}
+    assert [each.path for each in found.skipped] == ["0000-template.md", "adr-template-bare-minimal.md"]
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    writer = FolderWriter(tmp_path / "in", "kim")
+    (tmp_path / "in").rmdir()
+    with pytest.raises(InputRefused, match="cannot be written: FileNotFoundError"):
+        writer.write([decision("one")])

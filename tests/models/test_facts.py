@@ -181,4 +181,4 @@ async def test_every_change_of_a_long_talk_is_caught_and_nothing_else() -> None:
             known.pop((fact.category, fact.key), None)
             if not fact.retracts:
                 known[fact.category, fact.key] = as_known(fact, START + timedelta(hours=hours))
-    assert len(TALK) == 200
+    assert len(TALK) >= 200

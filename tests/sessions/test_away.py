@@ -93,7 +93,7 @@ async def test_an_excerpt_is_at_most_five_hundred_characters_of_what_was_said(
     assert closed.memory_id == memory.id
     assert (memory.origin, memory.importance, len(memory.summary)) == ("excerpt", 5, 500)
     assert memory.summary.startswith("user: zebra")
-    assert closed.jobs[0].status == "queued"
+    assert (closed.jobs[0].status, closed.is_excerpt) == ("queued", True)
     assert "excerpt" in caplog.text
     assert "zebra" not in caplog.text
 

@@ -30,7 +30,8 @@ async def test_a_session_begins_with_a_persona_and_a_plan(gieok: Gieok, clock: C
 async def test_a_session_of_another_owner_is_not_found(gieok: Gieok) -> None:
     await gieok.user("minsu").sessions.start("hana", plan=PLAN, session_ref="s")
     other = gieok.user("jiyoung").sessions
-    for attempt in (other.get("s"), other.save_messages("s", said(1, 1)), other.close("s")):
+    attempts = other.get("s"), other.log("s"), other.save_messages("s", said(1, 1)), other.close("s")
+    for attempt in attempts:
         with pytest.raises(NotFound):
             await attempt
 
@@ -106,6 +107,14 @@ async def test_a_batch_has_a_size(gieok: Gieok, count: int) -> None:
     await user.sessions.start("hana", plan=PLAN, session_ref="s")
     with pytest.raises(InputRefused, match="messages"):
         await user.sessions.save_messages("s", said(1, count))
+
+
+@pytest.mark.parametrize("asked", [{"after": -1}, {"limit": 0}])
+async def test_a_page_of_the_log_that_cannot_be_meant_is_named(gieok: Gieok, asked: dict[str, int]) -> None:
+    await gieok.user("minsu").sessions.start("hana", plan=PLAN, session_ref="s")
+    with pytest.raises(InputRefused) as refused:
+        await gieok.user("minsu").sessions.log("s", **asked)
+    assert [refused.value.at] == list(asked)
 
 
 @pytest.mark.req("SESS-4")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from uuid import UUID
 
 import pytest
 
 from gieok import Gieok, Settings
+from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.jobs import LEASE
 from gieok.app.worker import Worker
+from gieok.errors import SummaryFailed
 from gieok.memory.companion.records import Notice
+from gieok.memory.jobs.records import Job, JobOutcome
 from gieok.testing.clock import Clock
 from gieok.testing.message_store_contract import message
 from tests.behind import Behind
@@ -64,7 +68,7 @@ async def test_closing_can_wait_for_the_memory(gieok: Gieok, model: MoodyModel, 
     await talk(user, 1, 3)
     closed = await user.sessions.close(session, wait=True)
     (memory,) = await memories(gieok)
-    assert closed.memory_id == memory.id
+    assert (closed.memory_id, closed.is_excerpt) == (memory.id, False)
     assert (await user.sessions.close(session, wait=True)).memory_id is None
     assert model.summarized == [contents(1, 3)]
 
@@ -221,6 +225,72 @@ async def test_a_job_that_cannot_be_done_is_tried_again_and_then_has_failed(
     failed = await user.sessions.job(job.id)
     assert (failed.status, failed.error, failed.attempts) == ("failed", "STORE_DAMAGED", 6)
     assert await memories(gieok) == []
+
+
+@pytest.mark.req("SESS-5")
+async def test_a_session_in_use_for_weeks_is_still_watched(
+    gieok: Gieok, worker: Worker, clock: Clock, session: str, behind: Behind
+) -> None:
+    """Looking again is no failure: the first real one, after many looks, does not end the watch."""
+    user = gieok.user("minsu")
+    await talk(user, 1, 1)
+    for number in range(2, 10):
+        clock.advance(minutes=20)
+        await talk(user, number, number)
+        await work(worker, clock)
+    assert behind.run("SELECT status, attempts FROM jobs WHERE kind = 'watch'") == [("queued", 0)]
+
+
+async def test_an_owner_whose_keys_are_lost_does_not_stop_the_worker_for_others(
+    settings: Settings, gieok: Gieok, clock: Clock, behind: Behind
+) -> None:
+    """The first owner's data needs a newer key than the keystore has, as after a restored backup."""
+    for owner in ("aa", "bb"):
+        user = gieok.user(owner)
+        await user.sessions.start("hana", plan=PLAN, session_ref="s")
+        await talk(user, 1, 3)
+        await user.sessions.close("s")
+    behind.run("UPDATE owners SET key_generation = 7 WHERE owner = 'aa'")
+    async with await Gieok.open(settings, model=MoodyModel(), clock=clock) as restarted:
+        await work(Worker(restarted, jobs_at_once=1), clock)
+        assert len(await memories(restarted, "bb")) == 1
+
+
+async def claimed_elsewhere(gieok: Gieok, clock: Clock, job_id: UUID) -> tuple[OwnerScope, Job]:
+    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    job = await scope.write(lambda rooms: rooms.jobs.claim(job_id, clock(), clock() + LEASE))
+    assert job is not None
+    return scope, job
+
+
+async def test_who_waits_does_not_wait_for_the_next_try_of_a_worker(
+    gieok: Gieok, clock: Clock, session: str
+) -> None:
+    user = gieok.user("minsu")
+    await talk(user, 1, 3)
+    (job,) = (await user.sessions.close(session)).jobs
+    scope, running = await claimed_elsewhere(gieok, clock, job.id)
+    later = JobOutcome(status="queued", due_at=clock() + LEASE, error="STORE_UNAVAILABLE")
+    await scope.write(lambda rooms: rooms.jobs.settle(running, later))
+    async with asyncio.timeout(20):
+        assert (await user.sessions.close(session, wait=True)).memory_id is not None
+
+
+async def test_who_waits_is_told_when_a_worker_puts_the_job_off(
+    gieok: Gieok, clock: Clock, session: str
+) -> None:
+    user = gieok.user("minsu")
+    await talk(user, 1, 3)
+    (job,) = (await user.sessions.summarize(session)).jobs
+    scope, running = await claimed_elsewhere(gieok, clock, job.id)
+    waiting = asyncio.create_task(user.sessions.close(session, wait=True))
+    while not waiting.done() and (await user.sessions.get(session)).session.ended_at is None:
+        pass
+    later = JobOutcome(status="queued", due_at=clock() + LEASE, error="STORE_UNAVAILABLE")
+    await scope.write(lambda rooms: rooms.jobs.settle(running, later))
+    async with asyncio.timeout(20):
+        with pytest.raises(SummaryFailed, match="STORE_UNAVAILABLE"):
+            await waiting
 
 
 @pytest.mark.req("OPS-4")

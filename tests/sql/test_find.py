@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gieok.adapters.sql.open import find_database, find_keystore, open_database, open_keystore
-from gieok.errors import StoreUnavailable
+from gieok.errors import SettingsInvalid, StoreUnavailable
 from gieok.settings import sqlite_path
 
 
@@ -46,6 +47,27 @@ def test_an_empty_file_is_no_database_yet(tmp_path: Path) -> None:
     assert (tmp_path / "empty.db").stat().st_size == 0
 
 
-def test_a_folder_is_no_database(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailable, match="Is a directory"):
-        find_database(f"sqlite:///{tmp_path}")
+@pytest.mark.parametrize("use", [find_database, open_database, find_keystore, open_keystore])
+@pytest.mark.parametrize("place", ["", "/dev/null"])
+def test_a_folder_or_a_device_is_no_database(
+    use: Callable[[str], object], place: str, tmp_path: Path
+) -> None:
+    with pytest.raises(StoreUnavailable, match="is not a regular file"):
+        use(f"sqlite:///{tmp_path / place}")
+
+
+@pytest.mark.parametrize(
+    ("use", "name"),
+    [
+        (find_database, "database URL"),
+        (open_database, "database URL"),
+        (find_keystore, "keystore URL"),
+        (open_keystore, "keystore URL"),
+    ],
+)
+@pytest.mark.parametrize(
+    "url", ["mysql://h/d", "sqlite:///", "sqlite:///~no-such-user/x", "postgresql://u:a@b@h/d"]
+)
+def test_a_wrong_url_is_told_by_its_setting(use: Callable[[str], object], name: str, url: str) -> None:
+    with pytest.raises(SettingsInvalid, match=f"(the|a) {name} "):
+        use(url)

@@ -5,14 +5,20 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
 
 from gieok.adapters.sql.database import Limits, Tx
-from gieok.adapters.sql.open import open_database
+from gieok.adapters.sql.open import find_database, find_keystore, open_database, open_keystore
 from gieok.errors import SettingsInvalid, StoreUnavailable
 from tests.postgres import Postgres
+
+_WAITS = """
+SELECT 1 FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event = 'advisory' AND now() - query_start > '300 ms'
+"""
 
 
 def add(tx: Tx) -> int:
@@ -158,14 +164,17 @@ async def test_a_lock_that_is_not_given_up_ends_the_wait(postgres: Postgres) -> 
         ),
         ("postgresql://gieok:secret@127.0.0.1:x/none", StoreUnavailable, "cannot be reached"),
         ("postgresql://%zz", SettingsInvalid, "not one that PostgreSQL understands"),
+        ("postgresql://gieok:pass@secret@127.0.0.1:1/none", SettingsInvalid, "percent-encode the password"),
+        ("postgresql://gieok:pass/secret@127.0.0.1:1/none", SettingsInvalid, "percent-encode the password"),
     ],
 )
 def test_a_server_that_is_not_there_is_named_without_its_password(
     url: str, error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=message) as caught:
-        open_database(url)
-    assert "secret" not in str(caught.value)
+    for use in (open_database, find_database, open_keystore, find_keystore):
+        with pytest.raises(error, match=message if "database" in use.__name__ else None) as caught:
+            use(url)
+        assert "secret" not in str(caught.value)
 
 
 def test_a_role_that_may_not_make_the_schema_is_told_what_it_needs(postgres: Postgres) -> None:
@@ -175,3 +184,16 @@ def test_a_role_that_may_not_make_the_schema_is_told_what_it_needs(postgres: Pos
         connection.execute(f"ALTER DATABASE {name} OWNER TO postgres".encode())
     with pytest.raises(StoreUnavailable, match="grant it the schema gieok, or CREATE on the database"):
         open_database(url)
+
+
+def test_an_opener_waits_for_a_migration_longer_than_for_any_lock(postgres: Postgres) -> None:
+    """Another process migrates a large table; the limits of daily work must not end the wait for it."""
+    url = postgres.new_database()
+    limits = Limits(lock_seconds=0.05, statement_seconds=0.1)
+    with ThreadPoolExecutor() as pool:
+        with psycopg.connect(url, autocommit=True) as migrating:
+            migrating.execute("SELECT pg_advisory_lock(%s)", [0x6769656F])
+            opening = pool.submit(open_database, url, limits=limits)
+            while not opening.done() and not migrating.execute(_WAITS).fetchall():
+                pass
+        asyncio.run(opening.result().close())

@@ -18,6 +18,7 @@ from gieok.memory.conversation.records import Prompt, Reply
 from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.plans import read_plan
 from gieok.testing.memory_store_contract import item, save
+from tests.behind import Behind
 
 HANA = Persona(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
 
@@ -49,13 +50,13 @@ async def test_a_turn_is_recalled_by_a_later_turn_of_its_session(gieok: Gieok) -
 
 
 @pytest.mark.req("ENG-1", "TURN-2")
-async def test_without_its_step_nothing_is_summarised_or_stored(gieok: Gieok) -> None:
+async def test_without_its_step_nothing_is_summarised_or_stored(gieok: Gieok, behind: Behind) -> None:
     user = gieok.user("minsu")
     result = await user.turn(
         "s1", "내일 중요한 면접이 있어", persona=HANA, plan=without("summarize", "persist")
     )
     assert (result.summary, result.memory_id) == (None, None)
-    assert (await user.turn("s2", "면접", persona=HANA, plan="turn_memory")).recalled == ()
+    assert (behind.count("turn_memories"), behind.count("turn_memory_index")) == (0, 0)
     assert result.reply
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from gieok.adapters.sql.open import open_keystore
+from gieok.adapters.sql.open import find_keystore, open_keystore
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.canon import register_canon_steps
 from gieok.app.companion import register_companion_steps
@@ -13,6 +13,7 @@ from gieok.app.decisions import register_decision_steps
 from gieok.app.jobs import register_job_steps
 from gieok.app.sessions import register_session_steps
 from gieok.engine import Registry
+from gieok.errors import StoreDamaged
 from gieok.memory.canon.extractor import FactExtractor
 from gieok.memory.companion.summarizer import SessionSummarizer
 from gieok.memory.conversation.model import ChatModel
@@ -21,7 +22,12 @@ from gieok.memory.decisions.summarizer import ConversationSummarizer
 from gieok.memory.turns.steps import PersistMemory, RetrieveMemory, SummarizeMemory
 from gieok.memory.turns.summarizer import TurnSummarizer
 from gieok.settings import Settings
-from gieok.vault import RootKeySource, Vault, choose_root_key
+from gieok.vault import KeyStore, RootKeySource, Vault, choose_root_key
+
+_PUT_BACK = (
+    "put it back, or set GIEOK_KEYSTORE_URL to where it is: without it nothing that was sealed can be read, "
+    "and a new one would not help"
+)
 
 
 class Model(ChatModel, TurnSummarizer, SessionSummarizer, ConversationSummarizer, FactExtractor, Protocol):
@@ -56,15 +62,32 @@ def root_key_source(settings: Settings) -> RootKeySource:
     return choose_root_key(environ, settings.own_key_file, own_folder)
 
 
-def open_vault(settings: Settings) -> Vault:
-    """The keystore that the settings name, opened with its root key. Blocks for a moment."""
+def open_vault(settings: Settings, keystore_id: str | None = None) -> Vault:
+    """The keystore that the settings name, opened with its root key. Blocks for a moment.
+
+    Both are made if they are not there, unless it must be the keystore with `keystore_id`: StoreDamaged
+    where that one is not found.
+    """
     root = root_key_source(settings)
-    keystore = open_keystore(settings.keystore_url)
+    keystore = find_keystore(settings.keystore_url) if keystore_id else open_keystore(settings.keystore_url)
+    if keystore is None:
+        raise StoreDamaged(f"the keystore that this database was sealed with is gone; {_PUT_BACK}")
     try:
+        if keystore_id:
+            check_keystore(keystore, keystore_id)
         return Vault(keystore, root)
     except BaseException:
         keystore.close()
         raise
+
+
+def check_keystore(keystore: KeyStore, keystore_id: str) -> None:
+    """StoreDamaged unless the keystore is the one that a database remembers."""
+    head = keystore.head()
+    if head is None or head.keystore_id != keystore_id:
+        raise StoreDamaged(
+            f"the keystore {keystore.location} is not the one that this database was sealed with; {_PUT_BACK}"
+        )
 
 
 def offline_model() -> Model:

@@ -112,12 +112,18 @@ class Canon:
         )
 
     async def set_fact(
-        self, persona_id: str, category: Category, key: str, value: str, *, importance: int | None = None
+        self,
+        persona_id: str,
+        category: Category | str,
+        key: str,
+        value: str,
+        *,
+        importance: int | None = None,
     ) -> FactChange:
         """Set a fact by hand. It supersedes the active one with that key; NotFound without such a persona."""
         request = {
             "personaId": persona_id,
-            "category": category,
+            "category": _category(category),
             "key": key,
             "value": value,
             "importance": importance,
@@ -140,6 +146,13 @@ class Canon:
         if not found and after <= 0:
             raise NotFound(f"there is no fact {root_id}")
         return found
+
+
+def _category(name: Category | str) -> Category:
+    try:
+        return Category(name)
+    except ValueError:
+        raise InputRefused(f"must be one of {', '.join(Category)}", at="category") from None
 
 
 def _check_page(limit: int) -> None:

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from gieok.app.cycles import Cycles, Listener, output_of
+from gieok.app.messages import check_message, check_recent
 from gieok.app.sessions import SessionLocks
 from gieok.engine import CycleRecord, CycleResult, ExecutionPlan
-from gieok.errors import InputRefused
 from gieok.memory.canon.records import Fact, FactChange
 from gieok.memory.canon.steps_turn import LoadState, SaveFacts
-from gieok.memory.companion.records import AccountPlan, MemoryHit
+from gieok.memory.companion.records import MemoryHit
 from gieok.memory.companion.steps_reading import RecallMemories
 from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
+from gieok.memory.fields import AccountPlan
 from gieok.memory.sessions.steps_ending import QueueSummary
 from gieok.memory.turns.records import RecalledMemory
 from gieok.memory.turns.steps import RetrieveMemory
 from gieok.refs import check_ref
 
 CHAT_PLAN = "chat_turn"
-MAX_MESSAGE_CHARS = 20_000
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,13 @@ class Chat:
         *,
         session_ref: str | None = None,
         recent_messages: Sequence[Message] = (),
-        account_plan: AccountPlan = "free",
+        account_plan: AccountPlan | None = None,
         plan: str | ExecutionPlan = CHAT_PLAN,
         listen: Listener | None = None,
     ) -> ChatTurn:
         """Say something to a persona, in a new session or in a known one. Whole, or nothing of it is stored.
 
+        `account_plan` stays as it is known where it is not given, and is "free" in a new session.
         `recent_messages` come from a client that keeps its own window. Of two sends at once to one session
         the second waits; another process gets a Conflict. NotFound for a persona that is not there,
         SessionEnded for a session that is over, PlanHashMismatch where it ran another plan.
@@ -86,18 +87,10 @@ class Chat:
             "personaId": check_ref(persona_id, "personaId"),
             "accountPlan": account_plan,
             "message": message,
-            "recentMessages": tuple(recent_messages),
+            "recentMessages": check_recent(recent_messages),
         }
         async with self._locks.of(self._cycles.scope.owner, session):
             return _chat_turn(session, await self._cycles.run(plan, request, listen))
-
-
-def check_message(message: str) -> None:
-    """Refuse a message that cannot be meant."""
-    if not message.strip():
-        raise InputRefused("must not be empty", at="message")
-    if len(message) > MAX_MESSAGE_CHARS:
-        raise InputRefused(f"may have at most {MAX_MESSAGE_CHARS} characters", at="message")
 
 
 def _chat_turn(session_ref: str, result: CycleResult) -> ChatTurn:

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.cycles import Cycles, output_of
+from gieok.app.messages import check_message, check_recent
 from gieok.engine import ExecutionPlan, Registry
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.companion.records import (
-    AccountPlan,
     EmotionalMoment,
     Kept,
     Memory,
@@ -32,8 +32,9 @@ from gieok.memory.companion.steps_keeping import (
 )
 from gieok.memory.companion.steps_reading import LoadMemories, RecallMemories
 from gieok.memory.companion.store import Shelf
-from gieok.memory.conversation.records import Message, Persona, Prompt, StateFact
+from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
+from gieok.memory.fields import AccountPlan
 
 CREATE_PLAN = "create_memory"
 LOAD_PLAN = "load_memories"
@@ -90,17 +91,17 @@ class Companion:
         persona_id: str,
         message: str,
         *,
-        persona: Persona,
-        state: Sequence[StateFact] = (),
         recent_messages: Sequence[Message] = (),
         plan: str | ExecutionPlan = START_PLAN,
     ) -> Opening:
-        """Begin a conversation with what is remembered of earlier ones. Nothing is stored."""
+        """Begin a conversation with who the persona is, what is true by now and what is remembered.
+
+        Nothing is stored. NotFound for a persona that is not there.
+        """
+        check_message(message)
         request = {
             "personaId": persona_id,
-            "persona": persona,
-            "state": tuple(state),
-            "recentMessages": tuple(recent_messages),
+            "recentMessages": check_recent(recent_messages),
             "message": message,
         }
         result = await self._cycles.run(plan, request)
@@ -153,7 +154,10 @@ class Companion:
         return await self._cycles.commit("archive_memory", ArchiveMemory, {"memoryId": memory_id})
 
     async def restore(self, memory_id: UUID, *, account_plan: AccountPlan) -> Memory:
-        """Put a memory back among the active ones. MemoryLimitReached where it has no place there."""
+        """Put a memory back among the active ones. MemoryLimitReached where it has no place there.
+
+        Where places are limited, older ones about the same topics are archived for it.
+        """
         request = {"memoryId": memory_id, "accountPlan": account_plan}
         return await self._cycles.commit("restore_memory", RestoreMemory, request)
 

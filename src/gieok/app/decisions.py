@@ -33,7 +33,7 @@ from gieok.memory.decisions.records import (
     Scope,
     Strength,
 )
-from gieok.memory.decisions.rules import check_limit, from_cursor, position_of, to_cursor
+from gieok.memory.decisions.rules import check_limit, check_version, from_cursor, position_of, to_cursor
 from gieok.memory.decisions.steps_compaction import CompactConversation, KeepSignposts
 from gieok.memory.decisions.steps_exchange import ImportDecisions
 from gieok.memory.decisions.steps_reading import AnalyzeImpact, BlastRadius, LoadDecisions
@@ -194,10 +194,11 @@ class Decisions:
     async def history(self, root_id: UUID, *, after: int = 0, limit: int = PAGE) -> Sequence[Decision]:
         """The versions of a decision after a version, oldest first; NotFound where there is no decision."""
         check_limit(limit)
+        check_version(after)
         found = await self._scope.read(
             lambda rooms: rooms.decisions.history(root_id, after=after, limit=limit)
         )
-        if not found and after <= 0:
+        if not found and after == 0:
             raise NotFound(f"there is no decision {root_id}")
         return found
 
@@ -211,8 +212,14 @@ class Decisions:
         return await self._cycles.commit("unrelate_decisions", UnrelateDecisions, {"relationId": relation_id})
 
     async def relations(self, root_id: UUID) -> Sequence[Relation]:
-        """The relations that begin or end at a decision."""
-        return await self._scope.read(lambda rooms: rooms.relations.touching((root_id,), RELATIONS))
+        """The relations that begin or end at a decision; InputRefused where there are too many."""
+        found = await self._scope.read(lambda rooms: rooms.relations.touching((root_id,), RELATIONS + 1))
+        if len(found) > RELATIONS:
+            raise InputRefused(
+                f"decision {root_id} has more than {RELATIONS} relations; its impact can still be read",
+                at="relations",
+            )
+        return found
 
     async def keep_evidence(self, title: str, content: str, source: str | None = None) -> EvidenceCard:
         """Keep a snapshot of a source. The same content is kept once, under the title that it had first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
@@ -11,17 +12,18 @@ from typing import Any, Self
 from uuid import UUID
 
 from gieok.adapters.sql.database import Database
-from gieok.adapters.sql.open import open_database
-from gieok.adapters.sql.owners import erase_owner, finish_erasures, rotate_data_key
+from gieok.adapters.sql.owners import erase_owner, rotate_data_key
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.app.assembly import Model, build_registry, offline_model, open_vault
+from gieok.app.assembly import Model, build_registry, offline_model
 from gieok.app.canon import Canon, Personas
-from gieok.app.chat import Chat, check_message
+from gieok.app.chat import Chat
 from gieok.app.companion import Companion
 from gieok.app.cycles import Cycles, Listener, Plans
 from gieok.app.decisions import Decisions
 from gieok.app.exchange import DecisionExchange
 from gieok.app.jobs import JOB_PLANS, JobPlans
+from gieok.app.messages import check_message, check_recent
+from gieok.app.opening import open_stores
 from gieok.app.sessions import SessionLocks, Sessions
 from gieok.engine import CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
 from gieok.errors import NotFound, PlanHashMismatch
@@ -83,18 +85,19 @@ class Gieok:
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
     ) -> Self:
-        """Open what the settings name, and finish erasures that a stopped process left half done."""
+        """Open what the settings name, and finish erasures that a stopped process left half done.
+
+        If this fails or is cancelled, nothing stays open. StoreDamaged where the database was sealed with
+        another keystore than the one that is there; no new one is made then.
+        """
         settings = settings or load_settings()
-        database = await asyncio.to_thread(open_database, settings.database_url)
-        try:
-            vault = await asyncio.to_thread(open_vault, settings)
-            await finish_erasures(database, vault)
-        except BaseException:
-            await database.close()
-            raise
-        return cls(
-            database, vault, model or offline_model(), clock=clock, observe=observe, job_plans=job_plans
-        )
+        async with AsyncExitStack() as unless_done:
+            database, vault = await open_stores(settings, unless_done)
+            opened = cls(
+                database, vault, model or offline_model(), clock=clock, observe=observe, job_plans=job_plans
+            )
+            unless_done.pop_all()
+        return opened
 
     async def close(self) -> None:
         """Finish what is under way and let go of everything."""
@@ -161,7 +164,7 @@ class User:
                 "message": message,
                 "persona": persona,
                 "state": tuple(state),
-                "recentMessages": tuple(recent_messages),
+                "recentMessages": check_recent(recent_messages),
             },
             listen,
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import CycleResult, ExecutionPlan, Registry
-from gieok.errors import Conflict, GieokError, OwnerErased, StepFailed, StoreUnavailable, SummaryFailed
+from gieok.errors import GieokError, OwnerErased, StepFailed, SummaryFailed
 from gieok.memory.companion.steps_summarize import KeepSummary, SummarizeSession
 from gieok.memory.companion.summarizer import SessionSummarizer
 from gieok.memory.jobs.records import ClaimedJob, JobKind
@@ -69,5 +69,6 @@ async def _put_back(
     request = {"job": claimed.job, "code": code, "isFinal": is_final}
     try:
         await gieok.engine.run(gieok.check(PUT_BACK_PLAN), scope, request)
-    except (Conflict, OwnerErased, StoreUnavailable) as lost:
-        _log.info("job %s stays until its lease passes, or is another's: %s", claimed.job.id, lost.code)
+    except GieokError as lost:
+        # Also where this owner's keys are missing: the worker goes on, for everybody else.
+        _log.warning("job %s stays until its lease passes, or is another's: %s", claimed.job.id, lost.code)

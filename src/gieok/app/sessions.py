@@ -15,10 +15,11 @@ from gieok.app.jobs import LEASE, run_job
 from gieok.engine import CycleResult, ExecutionPlan, Registry
 from gieok.errors import InputRefused, NotFound, SummaryFailed
 from gieok.memory.companion.records import Kept, Notice
+from gieok.memory.companion.store import CompanionStore
+from gieok.memory.fields import AccountPlan
 from gieok.memory.jobs.records import ClaimedJob, Job
 from gieok.memory.sessions.records import (
     MAX_MESSAGES,
-    AccountPlan,
     Appended,
     ChatMessage,
     MessageRange,
@@ -26,8 +27,15 @@ from gieok.memory.sessions.records import (
     SessionStart,
 )
 from gieok.memory.sessions.steps import MoveSession, RememberPlan, ResumeSession
-from gieok.memory.sessions.steps_ending import EndSession, QueueSummary, StartSession, WatchSession
+from gieok.memory.sessions.steps_ending import (
+    EndSession,
+    QueueSummary,
+    RequireActive,
+    StartSession,
+    WatchSession,
+)
 from gieok.memory.sessions.steps_log import AppendMessages, AppendTurn, LoadSession, LoadWindow
+from gieok.memory.sessions.store import LogRooms
 
 if TYPE_CHECKING:
     from gieok.app import Gieok
@@ -42,6 +50,7 @@ def register_session_steps(registry: Registry[OwnerScope]) -> None:
     registry.register(MoveSession, lambda _: MoveSession())
     registry.register(StartSession, lambda _: StartSession())
     registry.register(WatchSession, lambda _: WatchSession())
+    registry.register(RequireActive, RequireActive)
     registry.register(EndSession, lambda _: EndSession())
     registry.register(QueueSummary, lambda _: QueueSummary())
     registry.register(LoadSession, LoadSession)
@@ -79,6 +88,8 @@ class Summaries:
     jobs: tuple[Job, ...]
     notices: tuple[Notice, ...] = ()
     """What to tell the user of memories that lost their place, where this call has waited and made them."""
+    is_excerpt: bool = False
+    """The model was away: an excerpt stands in for a summary of these messages until there is a real one."""
 
     @property
     def memory_id(self) -> UUID | None:
@@ -120,11 +131,19 @@ class Sessions:
     async def log(
         self, session_ref: str, *, after: int = 0, limit: int = MAX_MESSAGES
     ) -> Sequence[ChatMessage]:
-        """What was said, from the first message on, also after the session has ended."""
-        if after < 0 or not 1 <= limit <= MAX_MESSAGES:
+        """What was said, from the first message on, also after the session has ended. NotFound."""
+        if after < 0:
+            raise InputRefused("must be 0 or more", at="after")
+        if not 1 <= limit <= MAX_MESSAGES:
             raise InputRefused(f"must be between 1 and {MAX_MESSAGES}", at="limit")
         span = MessageRange(first=after + 1, last=after + limit)
-        return await self._scope.read(lambda rooms: rooms.messages.between(session_ref, span))
+
+        def read(rooms: LogRooms) -> Sequence[ChatMessage]:
+            if rooms.sessions.get(session_ref) is None:
+                raise NotFound("no such session")
+            return rooms.messages.between(session_ref, span)
+
+        return await self._scope.read(read)
 
     async def save_messages(self, session_ref: str, messages: Sequence[ChatMessage]) -> Appended:
         """Keep messages without a model call; durable when it returns. A known id changes nothing.
@@ -161,7 +180,9 @@ class Sessions:
         notices: list[Notice] = []
         if wait:
             jobs = [await self._finished(job.id, notices) for job in jobs]
-        return Summaries(tuple(jobs), tuple(dict.fromkeys(notices)))
+        made = [job.memory_id for job in jobs if job.memory_id is not None]
+        is_excerpt = await self._scope.read(lambda rooms: _has_excerpt(rooms.companion, made))
+        return Summaries(tuple(jobs), tuple(dict.fromkeys(notices)), is_excerpt)
 
     async def _finished(self, job_id: UUID, notices: list[Notice]) -> Job:
         """Do the job here, or wait for the worker that has it. Adds what the user is to be told."""
@@ -176,9 +197,15 @@ class Sessions:
             job = await self.job(job_id)
             if job.memory_id is not None or job.status == "done":
                 return job
-            if job.status == "failed" or claimed is not None:
+            is_put_off = job.status == "queued" and job.due_at is not None and job.due_at > now
+            if job.status == "failed" or is_put_off or claimed is not None:
                 raise SummaryFailed(f"job {job_id} did not summarise its messages ({job.error}); ask again")
             await asyncio.sleep(POLL_SECONDS)
+
+
+def _has_excerpt(store: CompanionStore, memory_ids: Sequence[UUID]) -> bool:
+    found = (store.get(memory_id) for memory_id in memory_ids)
+    return any(memory is not None and memory.origin == "excerpt" for memory in found)
 
 
 def _notices(result: CycleResult) -> Iterator[Notice]:

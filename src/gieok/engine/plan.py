@@ -59,7 +59,8 @@ class ExecutionPlan(Data):
 
 def parse_plan(text: str | bytes) -> ExecutionPlan:
     """Read a plan from JSON. PlanInvalid says which place is wrong."""
-    if len(text) > PLAN_BYTES:
+    size = len(text) if isinstance(text, bytes) else len(text.encode(errors="surrogatepass"))
+    if size > PLAN_BYTES:
         raise PlanInvalid(f"a plan may have at most {PLAN_BYTES} bytes", at="plan")
     try:
         document = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
@@ -67,6 +68,8 @@ def parse_plan(text: str | bytes) -> ExecutionPlan:
         raise PlanInvalid(f"nested deeper than {PLAN_DEPTH} levels", at="plan") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise PlanInvalid(f"not JSON: {error}", at="plan") from error
+    except ValueError:
+        raise _too_many_digits() from None
     return make_plan(document)
 
 
@@ -81,6 +84,8 @@ def make_plan(document: Any) -> ExecutionPlan:
         plan = ExecutionPlan.model_validate_json(json.dumps(document))
     except (ValidationError, TypeError) as error:
         raise _invalid(error) from error
+    except ValueError:
+        raise _too_many_digits() from None
     _check_ids(plan)
     plan.hash  # noqa: B018  a plan without a canonical form is refused now, not when it first runs
     return plan
@@ -105,6 +110,11 @@ def _invalid(error: ValidationError | TypeError) -> PlanInvalid:
         return PlanInvalid("holds something that is not JSON", at="plan")
     location, message = first_problem(error)
     return PlanInvalid(message, at=place(location))
+
+
+def _too_many_digits() -> PlanInvalid:
+    """Python refuses to convert very long integers, since that takes the square of their length."""
+    return PlanInvalid("holds a number with too many digits", at="plan")
 
 
 def _check_ids(plan: ExecutionPlan) -> None:

@@ -127,13 +127,23 @@ def parse_state(block: str) -> tuple[StateLine, ...]:
     raise InputRefused("does not begin and end like a state block", at="block")
 
 
+def memory_line(summary: str, day: datetime) -> str:
+    """`- summary (day)`, always one line."""
+    return f"- {escape_line(summary)} ({day:%Y-%m-%d})"
+
+
+def memory_frame(language: Language) -> tuple[str, str]:
+    """What stands before and after the lines of past conversations."""
+    wording = WORDING[language]
+    before = "\n".join((wording.memory_header, wording.memory_lead, ""))
+    return before, "\n".join(("", *wording.memory_directives))
+
+
 def render_memories(memories: Iterable[tuple[str, datetime]], language: Language) -> str:
     """The block of past conversations, a summary and its day on each line; empty where there is none."""
-    wording = WORDING[language]
-    lines = [f"- {escape_line(summary)} ({day:%Y-%m-%d})" for summary, day in memories]
-    if not lines:
-        return ""
-    return "\n".join((wording.memory_header, wording.memory_lead, "", *lines, "", *wording.memory_directives))
+    lines = [memory_line(summary, day) for summary, day in memories]
+    before, after = memory_frame(language)
+    return "\n".join((before, *lines, after)) if lines else ""
 
 
 def _parse_line(line: str) -> StateLine:

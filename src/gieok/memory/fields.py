@@ -6,9 +6,12 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, AwareDatetime
+from pydantic import AfterValidator, AwareDatetime, Field
 
 from gieok.refs import check_ref
+
+MAX_MESSAGE_CHARS = 20_000
+"""The longest message, and the longest reply."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -26,5 +29,8 @@ def _utc(value: datetime) -> datetime:
 
 Language = Literal["ko", "en"]
 PersonaId = Annotated[str, AfterValidator(lambda value: check_ref(value, "personaId"))]
+AccountPlan = Literal["free", "premium"]
+"""What the user pays for; it decides how many memories stay active."""
+Importance = Annotated[int, Field(ge=1, le=10)]
 SessionRef = Annotated[str, AfterValidator(lambda value: check_ref(value, "sessionRef"))]
 Timestamp = Annotated[AwareDatetime, AfterValidator(_utc)]

@@ -23,7 +23,10 @@ def read_plan(name_or_path: str) -> str:
         return (files(__name__) / f"{name_or_path}.json").read_text(encoding="utf-8")
     try:
         with Path(name_or_path).open("rb") as file:
-            return file.read(PLAN_BYTES + 1).decode()
+            content = file.read(PLAN_BYTES + 1)
+        if len(content) > PLAN_BYTES:  # what was read may end in the middle of a character
+            raise PlanInvalid(f"a plan may have at most {PLAN_BYTES} bytes", at="plan")
+        return content.decode()
     except FileNotFoundError:
         known = ", ".join(plan_names())
         raise NotFound(f"there is no plan and no file '{name_or_path}'; the plans are: {known}") from None

@@ -140,8 +140,10 @@ class JobStoreContract:
         assert list(await claim_due(again - timedelta(seconds=1), again + LEASE, 1)) == []
         (second,) = await claim_due(again, again + LEASE, 1)
         assert second.job.memory_id == memory_id
+        assert second.job.attempts == 1, "it went well, so it is counted anew"
         await settle(scope, second.job, JobOutcome(status="queued", due_at=again, error="STORE_UNAVAILABLE"))
-        assert (await get(scope, job_id)).memory_id == memory_id
+        put_back = await get(scope, job_id)
+        assert (put_back.memory_id, put_back.attempts) == (memory_id, 1)
 
     async def test_one_job_is_claimed_by_its_id_only_while_it_is_due(self, job_scope_of: JobScopeOf) -> None:
         scope = job_scope_of("minsu")

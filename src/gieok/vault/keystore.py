@@ -38,6 +38,11 @@ class Head:
     root_id: str
     tag_key: WrappedKey
 
+    @property
+    def keystore_id(self) -> str:
+        """Names the keystore for good: a new root key wraps the key of the tags anew and leaves its id."""
+        return self.tag_key.key_id.hex()
+
 
 @dataclass(frozen=True, slots=True)
 class KeyCounts:

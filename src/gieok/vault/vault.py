@@ -201,6 +201,10 @@ class Vault:
             oldest_key=counts.oldest_key,
         )
 
+    def keystore_id(self) -> str:
+        """Which keystore this is, through every rotation: for a database that must not be given another."""
+        return self._head().keystore_id
+
     def close(self) -> None:
         self._keystore.close()
 

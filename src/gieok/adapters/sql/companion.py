@@ -172,7 +172,9 @@ class SqlCompanionStore:
         """Seal the next memories by id under the current key. Returns how many, and where to go on."""
         rows = self._tx.all("list_memory_seals", after=after, limit=limit)
         for row in rows:
-            self._tx.run("replace_memory_seal", id=row[0], content=reseal_memory(self._keys, row))
+            memory_id, *_, version, _content = row
+            content = reseal_memory(self._keys, row)
+            self._tx.run("replace_memory_seal", id=memory_id, version=version, content=content)
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
     def _hold(self, persona_id: str) -> Row:

@@ -45,11 +45,13 @@ class SqlJobStore:
         return _job(row) if row else None
 
     def settle(self, job: Job, outcome: JobOutcome) -> None:
+        went_well = outcome.status == "queued" and outcome.error is None
         settled = self._tx.run(
             "settle_job",
             id=job.id.bytes,
             fence=job.fence,
             status=outcome.status,
+            attempts=0 if went_well else job.attempts,
             due_at=None if outcome.due_at is None else to_micros(outcome.due_at),
             error=outcome.error,
             memory_id=None if outcome.memory_id is None else outcome.memory_id.bytes,

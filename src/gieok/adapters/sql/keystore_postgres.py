@@ -12,13 +12,12 @@ from contextlib import contextmanager
 from threading import Lock
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
 
 from gieok.adapters.sql.database import DEFAULT_LIMITS, Limits, Row
 from gieok.adapters.sql.keystore_sql import KeyTx, SqlKeyStore, keystore_schema
-from gieok.adapters.sql.postgres import PostgresSession
+from gieok.adapters.sql.postgres import PostgresSession, parts_of
 from gieok.adapters.sql.postgres_errors import explain
-from gieok.errors import SchemaMismatch, SettingsInvalid
+from gieok.errors import SchemaMismatch
 
 SCHEMA_VERSION = 1
 _LOCK = 0x47694B79  # 'GiKy': the advisory lock of those who write, shared unless one must be alone
@@ -126,8 +125,5 @@ def keystore_exists(url: str, limits: Limits = DEFAULT_LIMITS) -> bool:
 
 def _location(url: str) -> str:
     """Without the password."""
-    try:
-        known = conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        raise SettingsInvalid("the keystore URL is not one that PostgreSQL understands; correct it") from None
+    known = parts_of(url, "keystore URL")
     return f"gieok_keys in {known.get('dbname', 'postgres')} on {known.get('host', 'localhost')}"

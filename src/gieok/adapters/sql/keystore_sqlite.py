@@ -98,6 +98,7 @@ class SqliteKeyStore(SqlKeyStore):
 def keystore_file_exists(path: Path) -> bool:
     """Whether there is a keystore at `path`. An empty file is none yet; SQLite has made nothing in it."""
     try:
+        sqlite_file.check_regular(path, f"the keystore {path}")
         return path.stat().st_size > 0
     except (FileNotFoundError, NotADirectoryError):
         return False
@@ -110,6 +111,7 @@ def keystore_file_exists(path: Path) -> bool:
 
 def _recognise(path: Path) -> None:
     """Refuse a file that is not ours from its bytes alone: opening it as a database might change it."""
+    sqlite_file.check_regular(path, f"the keystore {path}")
     if path.stat().st_size == 0:
         return
     try:

@@ -13,6 +13,7 @@ from gieok.vault import KeyStore
 
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
+_DATABASE, _KEYSTORE = "database URL", "keystore URL"
 
 
 def open_database(url: str, *, limits: Limits = DEFAULT_LIMITS) -> Database:
@@ -26,7 +27,7 @@ def open_database(url: str, *, limits: Limits = DEFAULT_LIMITS) -> Database:
         from gieok.adapters.sql.postgres import PostgresDatabase  # noqa: PLC0415 - psycopg takes 0.3 s to import
 
         return PostgresDatabase(url, limits)
-    return SqliteDatabase(_sqlite_path(url), limits)
+    return SqliteDatabase(_sqlite_path(url, _DATABASE), limits)
 
 
 def open_keystore(url: str) -> KeyStore:
@@ -35,7 +36,7 @@ def open_keystore(url: str) -> KeyStore:
         from gieok.adapters.sql.keystore_postgres import PostgresKeyStore  # noqa: PLC0415 - as above
 
         return PostgresKeyStore(url)
-    return SqliteKeyStore(_sqlite_path(url))
+    return SqliteKeyStore(_sqlite_path(url, _KEYSTORE))
 
 
 def find_database(url: str) -> DatabaseStatus | None:
@@ -47,7 +48,7 @@ def find_database(url: str) -> DatabaseStatus | None:
         from gieok.adapters.sql.postgres import find_postgres  # noqa: PLC0415 - as above
 
         return find_postgres(url)
-    return find_sqlite(_sqlite_path(url))
+    return find_sqlite(_sqlite_path(url, _DATABASE))
 
 
 def find_keystore(url: str) -> KeyStore | None:
@@ -56,7 +57,7 @@ def find_keystore(url: str) -> KeyStore | None:
         from gieok.adapters.sql.keystore_postgres import keystore_exists  # noqa: PLC0415 - as above
 
         return open_keystore(url) if keystore_exists(url) else None
-    return open_keystore(url) if keystore_file_exists(_sqlite_path(url)) else None
+    return open_keystore(url) if keystore_file_exists(_sqlite_path(url, _KEYSTORE)) else None
 
 
 def _is_postgres(url: str) -> bool:
@@ -69,16 +70,19 @@ def _is_postgres(url: str) -> bool:
     return True
 
 
-def _sqlite_path(url: str) -> Path:
+def _sqlite_path(url: str, what: str) -> Path:
     if not url.startswith("sqlite:"):
         scheme = url.partition(":")[0] if "://" in url else "none"
-        raise SettingsInvalid(
-            f"a database URL begins with sqlite:/// or postgresql://, and this one has {scheme}"
-        )
+        raise SettingsInvalid(f"a {what} begins with sqlite:/// or postgresql://, and this one has {scheme}")
     path = url.removeprefix(_SQLITE)
     if path == url or path in ("", ":memory:") or "\0" in path:
         raise SettingsInvalid(
-            "a SQLite URL needs the path of a file, sqlite:///gieok.db or sqlite:////var/lib/gieok/gieok.db; "
+            f"the {what} needs the path of a file, sqlite:///gieok.db or sqlite:////var/lib/gieok/gieok.db; "
             "SQLite in memory keeps nothing, and one connection would not see what another wrote"
         )
-    return Path(path).expanduser()
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise SettingsInvalid(
+            f"the {what} begins with the home folder of an unknown user; give the whole path"
+        ) from None

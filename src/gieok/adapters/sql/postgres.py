@@ -260,11 +260,21 @@ def _transact_each(session: PostgresSession, units: list[Unit[object]]) -> None:
             session.roll_back()
 
 
-def _without_password(url: str) -> str:
+def parts_of(url: str, what: str) -> dict[str, Any]:
+    """What libpq reads from a URL. It must not mistake a part of the password for a place, which is shown."""
     try:
         known: dict[str, Any] = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        raise SettingsInvalid("the database URL is not one that PostgreSQL understands; correct it") from None
+        raise SettingsInvalid(f"the {what} is not one that PostgreSQL understands; correct it") from None
+    if any("@" in str(known.get(name, "")) for name in ("host", "port", "dbname")):
+        raise SettingsInvalid(
+            f"the {what} has an @ where none can be; percent-encode the password in it (@ is %40, / is %2F)"
+        )
+    return known
+
+
+def _without_password(url: str) -> str:
+    known = parts_of(url, "database URL")
     host, port = known.get("host", "localhost"), known.get("port")
     user = f"{known['user']}@" if "user" in known else ""
     return f"postgresql://{user}{host}{f':{port}' if port else ''}/{known.get('dbname', '')}"

@@ -15,6 +15,8 @@ from gieok.errors import SchemaMismatch
 _OPENERS = 0x6769656F
 """The advisory lock of those who migrate: 'gieo'."""
 
+_WAIT_LONG = "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = '10min'"
+"""Another one's migration of a large table may take longer than any lock of daily work."""
 _SCHEMA_EXISTS = "SELECT to_regnamespace('gieok') IS NOT NULL"
 _LEDGER_EXISTS = "SELECT to_regclass('gieok.schema_migrations') IS NOT NULL"
 _HAS_TABLES = "SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('gieok'))"
@@ -46,7 +48,9 @@ def read_ledger(connection: psycopg.Connection[Row]) -> list[Applied]:
 @contextmanager
 def _alone(connection: psycopg.Connection[Row]) -> Generator[None, None, None]:
     """Hold the lock from before a transaction begins: an earlier one might not see the other's tables."""
-    connection.execute("SELECT pg_advisory_lock(%s)", [_OPENERS])
+    with connection.transaction():  # for its settings only: the lock outlives it
+        connection.execute(_WAIT_LONG)
+        connection.execute("SELECT pg_advisory_lock(%s)", [_OPENERS])
     try:
         yield
     finally:

@@ -7,7 +7,8 @@ from datetime import datetime
 from gieok.adapters.sql.clock import from_micros, to_micros
 from gieok.adapters.sql.database import Row, Tx
 from gieok.errors import Conflict, NotFound
-from gieok.memory.sessions.records import AccountPlan, PlanMove, Session, SessionStart
+from gieok.memory.fields import AccountPlan
+from gieok.memory.sessions.records import PlanMove, Session, SessionStart
 from gieok.memory.sessions.rules import check_resumable
 from gieok.refs import check_ref
 

@@ -7,6 +7,7 @@ as bytes first.
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
@@ -95,16 +96,14 @@ def read_ledger(connection: Connection) -> list[Applied]:
 def is_there(path: Path) -> bool:
     """Whether a database of ours is at `path`. An empty file is none yet; a file of others is refused."""
     try:
-        if path.stat().st_size == 0:
-            return False
         _recognise(path)
+        return path.stat().st_size > 0
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
         raise StoreUnavailable(
             f"{path} cannot be read ({error.strerror}); let this user read and write the file and its folder"
         ) from None
-    return True
 
 
 def make_file(path: Path, what: str) -> None:
@@ -134,9 +133,14 @@ def read_header(path: Path) -> bytes:
         file.xClose()
 
 
+def check_regular(path: Path, what: str) -> None:
+    """Refuse a folder or a device: SQLite would fail on it in words that help nobody."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise StoreUnavailable(f"{what} is not a regular file; choose the path of a file")
+
+
 def _recognise(path: Path) -> None:
-    if path.is_dir():
-        raise StoreUnavailable(f"{path} cannot be a database (Is a directory); choose the path of a file")
+    check_regular(path, str(path))
     if path.stat().st_size == 0:
         return
     try:

@@ -128,6 +128,8 @@ def root_place(settings: Settings, say: Say) -> str:
 def _rotate_root(settings: Settings) -> RootRotation:
     from gieok.app import open_vault
 
+    if not have_keys(settings):
+        raise NotFound("there is no keystore, so there is no root key to rotate; `gieok doctor` says more")
     vault = open_vault(settings)
     try:
         return vault.rotate_root()

@@ -69,6 +69,13 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     print("\n".join(table_lines([headings, *rows])))
 
 
+def printable(text: str) -> str:
+    """Text of a stranger, with escapes for what would command the terminal instead of being shown."""
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text
+    )
+
+
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     """A name and a value on each line."""
     print("\n".join(table_lines(facts)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gieok.errors import GieokError, PlanInvalid
-from gieok.interfaces.cli.output import json_option, lang_option, print_json, print_table
+from gieok.interfaces.cli.output import json_option, lang_option, print_json, print_table, printable
 from gieok.interfaces.cli.wording import Say
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def show(source: str, as_json: bool, say: Say) -> None:
     print_table(
         [say("plan.stage"), say("plan.step"), say("plan.type"), say("plan.inputs"), say("plan.policy")],
         [
-            [step.stage.value, step.id, step.type, _lines(step.inputs), _lines(step.metadata)]
+            [step.stage.value, step.id, step.type, _lines(step.inputs), _lines(_as_json(step.metadata))]
             for step in found.steps
         ],
     )
@@ -127,11 +128,15 @@ def _named(source: str) -> Generator[None]:
     try:
         yield
     except PlanInvalid as error:
-        raise PlanInvalid(str(error), at=source) from error
+        raise PlanInvalid(printable(str(error)), at=source) from error
 
 
-def _lines(values: Mapping[str, Any]) -> str:
-    return "\n".join(f"{name} = {value}" for name, value in values.items())
+def _lines(values: Mapping[str, str]) -> str:
+    return "\n".join(printable(f"{name} = {value}") for name, value in values.items())
+
+
+def _as_json(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
 
 
 def _verdict(source: str, problem: GieokError | None) -> dict[str, Any]:

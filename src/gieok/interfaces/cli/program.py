@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -21,6 +22,7 @@ DEBUG = "GIEOK_DEBUG"
 
 FAILED = 1
 STOPPED = 130
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Program(click.Group):
@@ -56,6 +58,9 @@ class Program(click.Group):
             status = _drop_output()
         except GieokError as error:
             status = _fail(error, f"{error} [{error.code}]")
+        except OSError as error:
+            full = error.errno in NO_SPACE
+            status = _fail(error, _unwritten(error) if full else _unexpected(error))
         except Exception as error:  # noqa: BLE001  the last place: it is told, and the status says so
             status = _fail(error, _unexpected(error))
         sys.exit(status if isinstance(status, int) else 0)
@@ -85,7 +90,13 @@ def _never_fail_to_encode() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def _unwritten(error: OSError) -> str:
+    """The disk that our output goes to is full; a full one of a store is a GieokError."""
+    _drop_output()
+    return f"the output cannot be written ({error.strerror}); free some space, or send it elsewhere"
+
+
 def _drop_output() -> int:
-    """Whoever read our output has left, as `head` does. Python would complain when it flushes at exit."""
+    """Nobody takes our output: `head` has left, say. Python would complain when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return FAILED

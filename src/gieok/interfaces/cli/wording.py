@@ -253,6 +253,7 @@ DECISION: Mapping[str, Words] = {
         "영향을 받는 결정: {many}개. 깊이나 개수의 한도 너머에 더 있습니다",
     ),
     "decision.below": Words("(in a layer below)", "(아래 계층에 있음)"),
+    "decision.beyond": Words("(left out by the budget)", "(예산을 넘어 빠짐)"),
     "decision.left_out": Words(
         "{many} more, left out by the budget or the plan", "예산이나 플랜에 따라 {many}개를 제외했습니다"
     ),

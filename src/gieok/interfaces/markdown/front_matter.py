@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gieok.errors import InputRefused
@@ -17,8 +17,8 @@ Value = str | tuple[str, ...]
 
 _FENCE = "---"
 _END = frozenset({"---", "..."})
-_KEY = re.compile(r"([\w][\w .-]*?)\s*:(?:[ \t]+(.*))?")
-_ITEM = re.compile(r"\s*-(?:[ \t]+(.*))?")
+_KEY = re.compile(r"(\w[\w .-]*):(?:[ \t](.*))?")
+_ITEM = re.compile(r"-(?:[ \t](.*))?")
 
 
 class FrontMatter(NamedTuple):
@@ -28,6 +28,8 @@ class FrontMatter(NamedTuple):
     unread: frozenset[str]
     """Keys with something below them that is more than a list."""
     body: str
+    lines: Sequence[str] = ()
+    """The lines as they stand there."""
 
 
 def split(text: str) -> FrontMatter:
@@ -40,7 +42,19 @@ def split(text: str) -> FrontMatter:
     if end is None:
         raise InputRefused("the front matter begins with --- and never ends; add a line --- below it")
     values, unread = _read(lines[:end])
-    return FrontMatter(values, unread, "\n".join(lines[end + 1 :]))
+    return FrontMatter(values, unread, "\n".join(lines[end + 1 :]), lines[:end])
+
+
+def without(lines: Sequence[str], keys: Collection[str]) -> list[str]:
+    """The lines of a front matter but for those that belong to one of these keys. Comments stay."""
+    kept: list[str] = []
+    is_theirs = False
+    for line in lines:
+        if found := _key(line):
+            is_theirs = found[0] in keys
+        if not is_theirs or line.startswith("#"):
+            kept.append(line)
+    return kept
 
 
 def quoted(text: str) -> str:
@@ -54,7 +68,7 @@ def _read(lines: list[str]) -> tuple[dict[str, Value], frozenset[str]]:
     for key, value, below in _entries(lines):
         if key in values or key in unread:
             raise InputRefused(f"'{key}' stands twice in the front matter; keep one of them")
-        items = [_ITEM.fullmatch(line) for line in below]
+        items = [_ITEM.fullmatch(line.strip()) for line in below]
         if not below and value:
             values[key] = _value(value)
         elif not value and all(items):
@@ -70,17 +84,22 @@ def _entries(lines: list[str]) -> Iterator[tuple[str, str, list[str]]]:
     for line in lines:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        found = None if line[0] in " \t-" else _KEY.fullmatch(line.rstrip())
-        if found:
+        if found := _key(line):
             if current:
                 yield current
-            current = (found[1].casefold(), _without_comment(found[2] or ""), [])
+            current = (*found, [])
         elif current and line[0] in " \t-":
             current[2].append(line)
         else:
             raise InputRefused("the front matter has a line that is neither `key: value` nor `- item`")
     if current:
         yield current
+
+
+def _key(line: str) -> tuple[str, str] | None:
+    """The key that a line begins with, and its value; None for any other line."""
+    found = None if line[:1] in " \t-#" else _KEY.fullmatch(line.rstrip())
+    return (found[1].rstrip().casefold(), _without_comment(found[2] or "")) if found else None
 
 
 def _without_comment(value: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 import unicodedata
@@ -25,10 +26,13 @@ class RecordFile(NamedTuple):
     record: DecisionRecord
 
 
-def root_id(owner: str, name: str) -> UUID:
-    """The decision that a name means: itself where it is an id, the same one each time otherwise."""
-    given = as_uuid(name)
-    return given or uuid5(_NAMESPACE, f"{owner}\n{unicodedata.normalize('NFC', name)}")
+def root_id(owner: str, name: str, space: str | None = None) -> UUID:
+    """The decision that a name means: itself where it is an id, the same one each time otherwise.
+
+    `space` is what the folder is called: the same name in two spaces is two decisions.
+    """
+    whole = f"{owner}\n{name}" if space is None else json.dumps([owner, space, name], ensure_ascii=False)
+    return as_uuid(name) or uuid5(_NAMESPACE, unicodedata.normalize("NFC", whole))
 
 
 def as_uuid(name: str) -> UUID | None:
@@ -39,18 +43,19 @@ def as_uuid(name: str) -> UUID | None:
         return None
 
 
-def entries(owner: str, files: Sequence[RecordFile]) -> list[DecisionEntry]:
+def entries(owner: str, files: Sequence[RecordFile], space: str | None = None) -> list[DecisionEntry]:
     """The decisions that the files stand for, with every name in them resolved.
 
     InputRefused where two files are the same decision, or a relation names none.
     """
-    roots = _roots(owner, files)
+    roots = _roots(owner, files, space)
     names = _names(files, roots)
     return [
         DecisionEntry(
             **dict(content_of(file.record)),
             root_id=roots[file.path],
             relations=_relations(file, names),
+            is_named=as_uuid(_name(file)) is None,
         )
         for file in files
     ]
@@ -63,10 +68,14 @@ def file_name(entry: DecisionEntry) -> str:
     return f"{slug}-{entry.root_id.hex[:8]}.md" if slug else f"{entry.root_id.hex}.md"
 
 
-def _roots(owner: str, files: Sequence[RecordFile]) -> dict[str, UUID]:
+def _name(file: RecordFile) -> str:
+    return file.record.id or file.path
+
+
+def _roots(owner: str, files: Sequence[RecordFile], space: str | None) -> dict[str, UUID]:
     paths: dict[UUID, str] = {}
     for file in files:
-        other = paths.setdefault(root_id(owner, file.record.id or file.path), file.path)
+        other = paths.setdefault(root_id(owner, _name(file), space), file.path)
         if other != file.path:
             raise InputRefused(f"has the same id as {other}; give each its own", at=file.path)
     return {path: root for root, path in paths.items()}
@@ -77,7 +86,7 @@ def _names(files: Sequence[RecordFile], roots: Mapping[str, UUID]) -> Mapping[st
     names: dict[str, UUID | None] = {}
     for file in files:
         base = posixpath.basename(file.path)
-        for name in {file.record.id or file.path, base, base.removesuffix(".md")}:
+        for name in {_name(file), base, base.removesuffix(".md")}:
             known = names.get(name, roots[file.path])
             names[name] = known if known == roots[file.path] else None
     names.update(roots)

@@ -7,13 +7,14 @@ The title is the statement, the text below it the rationale, and the front matte
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from gieok.engine.plan import first_problem, place
 from gieok.errors import InputRefused
-from gieok.interfaces.markdown.front_matter import FrontMatter, split
+from gieok.interfaces.markdown.front_matter import FrontMatter, split, without
 from gieok.interfaces.markdown.record import DecisionRecord
 from gieok.interfaces.markdown.status import status_in, status_of
 from gieok.memory.decisions.records import Strength
@@ -40,16 +41,26 @@ class Defaults(NamedTuple):
 DEFAULTS = Defaults()
 
 
+class Beside(NamedTuple):
+    """What a file has that is no part of the decision, and that its team or another tool wants to keep."""
+
+    number: str = ""
+    """Of the title, with the marks after it."""
+    lines: Sequence[str] = ()
+    """Of the front matter."""
+
+
 def parse(text: str, defaults: Defaults = DEFAULTS) -> DecisionRecord:
     """The record that a file's text is. InputRefused says which part of it cannot be one."""
-    front = split(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    front = _split(text)
     if wrong := KEYS & front.unread:
         raise InputRefused("must be one value, or a list of values", at=min(wrong))
     fields = _scalars(front)
     if "statement" in fields:
         statement, text = fields["statement"], front.body.strip("\n")
     else:
-        statement, text = _title(front.body)
+        title, text = _title(front.body)
+        statement = title[len(_number(title)) :]
     if "rationale" in fields and text.strip():
         raise InputRefused("stands in the front matter and in the text; keep one of them", at="rationale")
     status = fields.get("status")
@@ -64,6 +75,17 @@ def parse(text: str, defaults: Defaults = DEFAULTS) -> DecisionRecord:
         **_place(fields, defaults),
     }
     return _record(given)
+
+
+def beside(text: str) -> Beside:
+    """What a file that is a record has beside it."""
+    front = _split(text)
+    number = "" if "statement" in front.values else _number(_title(front.body)[0])
+    return Beside(number, without(front.lines, KEYS))
+
+
+def _split(text: str) -> FrontMatter:
+    return split(text.removeprefix("\ufeff").replace("\r\n", "\n"))
 
 
 def _scalars(front: FrontMatter) -> dict[str, str]:
@@ -126,16 +148,23 @@ def _title(body: str) -> tuple[str, str]:
             continue
         found = _TITLE.fullmatch(line)
         if found:
-            return _statement(found[1]), _joined(lines[:number], lines[number + 1 :])
+            return _trimmed(found[1]), _joined(lines[:number], lines[number + 1 :])
         if line.strip() and number + 1 < len(lines) and _UNDERLINE.fullmatch(lines[number + 1]):
-            return _statement(line), _joined(lines[:number], lines[number + 2 :])
+            return _trimmed(line), _joined(lines[:number], lines[number + 2 :])
     raise InputRefused("has no title; write the decision as `# …`, or as statement: in the front matter")
 
 
-def _statement(title: str) -> str:
-    """The title without its closing marks and without the number that a team gave it."""
-    title = re.sub(r"(?:^|[ \t]+)#+[ \t]*$", "", title).strip()
-    return _NUMBER.sub("", title, count=1) if _NUMBER.match(title) else title
+def _trimmed(title: str) -> str:
+    """The title without its closing marks."""
+    title = title.strip()
+    words = title.rstrip("#")
+    return words.rstrip() if not words or words[-1] in " \t" else title
+
+
+def _number(title: str) -> str:
+    """The number that a team gave a title, with the marks after it."""
+    found = _NUMBER.match(title)
+    return found[0] if found else ""
 
 
 def _joined(above: list[str], below: list[str]) -> str:

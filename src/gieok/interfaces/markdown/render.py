@@ -9,17 +9,19 @@ from collections.abc import Iterator
 
 from gieok.errors import InputRefused
 from gieok.interfaces.markdown.front_matter import quoted
-from gieok.interfaces.markdown.parse import parse
+from gieok.interfaces.markdown.parse import Beside, parse
 from gieok.interfaces.markdown.record import DecisionRecord
 
+NOTHING = Beside()
 
-def render(record: DecisionRecord) -> str:
+
+def render(record: DecisionRecord, beside: Beside = NOTHING) -> str:
     """The text of a record's file: a title and text where they say it exactly, quoted values otherwise."""
     for quote in ((), ("statement",), ("rationale",)):
-        text = _written(record, quote)
+        text = _written(record, quote, beside)
         if _reads_back(text, record):
             return text
-    return _written(record, ("statement", "rationale"))
+    return _written(record, ("statement", "rationale"), beside)
 
 
 def _reads_back(text: str, record: DecisionRecord) -> bool:
@@ -29,10 +31,10 @@ def _reads_back(text: str, record: DecisionRecord) -> bool:
         return False
 
 
-def _written(record: DecisionRecord, quote: tuple[str, ...]) -> str:
-    parts = ["\n".join(["---", *_front(record, quote), "---"])]
+def _written(record: DecisionRecord, quote: tuple[str, ...], beside: Beside) -> str:
+    parts = ["\n".join(["---", *_front(record, quote), *beside.lines, "---"])]
     if "statement" not in quote:
-        parts.append(f"# {record.statement}")
+        parts.append(f"# {beside.number}{record.statement}")
     if record.rationale is not None and "rationale" not in quote:
         parts.append(record.rationale)
     return "\n\n".join(parts) + "\n"

@@ -23,16 +23,26 @@ WORDS: dict[Status, Sequence[str]] = {
 }
 """From the beginning of a record's life to its end."""
 
-_HEADING = re.compile(r"#{2,6}\s+(?:\d+\.\s*)?(?:status|상태)\s*#*\s*", re.IGNORECASE)
-_LINE = re.compile(r"\s*[*-]?\s*[*_]*(?:status|상태)[*_]*\s*:\s*(.+)", re.IGNORECASE)
+_HEADING = re.compile(r"#{2,6}\s+(?:\d+\.\s*)?(?:status|상태)\s*#*", re.IGNORECASE)
+_LINE = re.compile(r"(?:[*-]\s+)?[*_]*(?:status|상태)[*_]*\s*:(.+)", re.IGNORECASE)
+_REPLACED_ANOTHER = re.compile(r"\b(?:superseded|superceded|replaced)(?!\s+by\b)(?=\s+[^\W\d])")
+_GAVE_WAY = re.compile(r"\W*(?:superseded|superceded|replaced)\s+by\b")
+"""What replaced another is in force; only what was replaced by another is not."""
 
 
 def status_of(text: str) -> Status:
-    """The status that a text names. Of several the last in life: what was accepted was proposed once."""
-    said = set(re.findall(r"\w+", text.casefold()))
-    for status, words in reversed(WORDS.items()):
-        if said.intersection(words):
-            return status
+    """The status that a text names: in the first line that names one, and of several there the last in life.
+
+    A line of its own that names the record's successor ends it all the same.
+    """
+    lines = text.casefold().split("\n")
+    if any(map(_GAVE_WAY.match, lines)):
+        return "superseded"
+    for line in lines:
+        said = set(re.findall(r"\w+", _REPLACED_ANOTHER.sub("", line)))
+        for status, words in reversed(WORDS.items()):
+            if said.intersection(words):
+                return status
     raise InputRefused(f"its status is none that is known; say one of {', '.join(WORDS)}")
 
 
@@ -40,12 +50,12 @@ def status_in(body: str) -> Status | None:
     """The status that a record's text gives in a section, or in a line above the first section."""
     lines = body.split("\n")
     for number, line in enumerate(lines):
-        if _HEADING.fullmatch(line):
+        if _HEADING.fullmatch(line.strip()):
             return status_of(_section(lines[number + 1 :]))
     for line in lines:
         if line.startswith("##"):
             break
-        if found := _LINE.fullmatch(line):
+        if found := _LINE.fullmatch(line.strip()):
             return status_of(found[1])
     return None
 

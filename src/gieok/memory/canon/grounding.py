@@ -22,6 +22,11 @@ _FACT = rf"[-*•] ?\((?:{'|'.join(Category)})\)"
 _ROLE = r"^(?:system|assistant|user) ?:"
 _PASTED = re.compile(f"(?P<header>{_HEADER})|{_FACT}|{_ROLE}", re.IGNORECASE)
 _BULLET = re.compile(r"[-*•]|$")
+_TAGGED = re.compile(r"[<＜](?P<role>system|assistant|user)[>＞].*?(?:[<＜]/(?P=role)[>＞]|\Z)", re.I | re.S)
+# A mail quotes with >, a face such as >_< does not.
+_CITED = re.compile(r">(?!.{0,3}<)")
+_ENDS = ".!?…\n"
+_THEN_QUOTED = re.compile(rf"[{_ENDS}]{{1,8}}[\"'”’」]?\s{{0,8}}(?=이?라(?:고|는)\s)")
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,12 @@ class Said:
 
 
 def own_words(text: str) -> str:
-    """`text` without what was pasted from a prompt: blocks, their lines and directives, lines with a role."""
-    return "\n".join(_own_lines(_BREAKS.split(text))).strip()
+    """`text` without what is not the speaker's own.
+
+    Pasted from a prompt: blocks, their lines and directives, whatever has a role. Quoted: lines that begin
+    with `>`, and a sentence that the next one quotes (…했어. 라고 쓰여 있더라).
+    """
+    return "\n".join(_own_lines(_BREAKS.split(_unquoted(_TAGGED.sub("", text))))).strip()
 
 
 def said_in(message: str, reply: str, told: Iterable[str]) -> Said:
@@ -61,13 +70,13 @@ def grounded(
 
     Where a fact comes from is decided here, not by the extractor: the user's words alone, or, in the
     categories of `from_reply`, theirs and the reply's together. A retraction counts where it names a known
-    fact: `그 목표는 포기했어` need not repeat the goal.
+    fact, by the reply only in those categories too: `그 목표는 포기했어` need not repeat the goal.
     """
     active = {_identity(fact) for fact in known}
     kept: dict[tuple[Category, str], ExtractedFact] = {}
     for fact in found:
         origin = (
-            (fact.provenance if _identity(fact) in active else None)
+            _retracted_by(fact, active, from_reply)
             if fact.retracts
             else _origin(fact, said, from_reply, min_grounding)
         )
@@ -85,6 +94,13 @@ def most_important(facts: Sequence[ExtractedFact], limit: int) -> tuple[Extracte
 
 def _identity(fact: ExtractedFact | Fact) -> tuple[Category, str]:
     return fact.category, normal_key(fact.key)
+
+
+def _retracted_by(
+    fact: ExtractedFact, active: Collection[tuple[Category, str]], from_reply: Collection[Category]
+) -> Provenance | None:
+    allowed = fact.provenance == "user" or fact.category in from_reply
+    return fact.provenance if allowed and _identity(fact) in active else None
 
 
 def _origin(
@@ -119,11 +135,23 @@ def _share(wanted: Sequence[frozenset[str]], words: frozenset[str]) -> float:
     return sum(not words.isdisjoint(word) for word in wanted) / len(wanted)
 
 
+def _unquoted(text: str) -> str:
+    kept: list[str] = []
+    at = 0
+    for quoted in _THEN_QUOTED.finditer(text):
+        begins = max(text.rfind(end, at, quoted.start()) for end in _ENDS) + 1
+        kept.append(text[at : max(at, begins)])
+        at = quoted.end()
+    return "".join((*kept, text[at:]))
+
+
 def _own_lines(lines: Iterable[str]) -> Iterator[str]:
     in_block = False
     for line in lines:
         seen = clean(line)
         pasted = _PASTED.search(seen)
+        if _CITED.match(seen):
+            continue
         if pasted:
             in_block = in_block or pasted["header"] is not None
             yield seen[: pasted.start()]

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from gieok.engine import Data
-from gieok.memory.fields import Language, PersonaId, Timestamp, storable
+from gieok.memory.fields import Importance, Language, PersonaId, Timestamp, storable
 from gieok.text import language
 
 MAX_KEY_CHARS = 128
@@ -50,7 +50,6 @@ FactValue = Annotated[
 ]
 PromptText = Annotated[str, StringConstraints(max_length=MAX_PROMPT_CHARS), AfterValidator(storable)]
 Entries = Annotated[tuple[PromptText, ...], Field(max_length=MAX_ENTRIES)]
-Importance = Annotated[int, Field(ge=1, le=10)]
 
 
 class FactDraft(Data):

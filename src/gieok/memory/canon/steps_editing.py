@@ -14,14 +14,13 @@ from gieok.memory.canon.records import (
     FactChange,
     FactDraft,
     FactValue,
-    Importance,
     Key,
     PersonaCard,
     PersonaDraft,
 )
 from gieok.memory.canon.rules import check_persona
 from gieok.memory.canon.store import CanonRooms
-from gieok.memory.fields import PersonaId
+from gieok.memory.fields import Importance, PersonaId
 
 
 class CreateInputs(Data):

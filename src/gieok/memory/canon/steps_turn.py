@@ -124,16 +124,29 @@ class ToldMemory(Data, from_attributes=True):
     summary: str
 
 
-class Told(Data, from_attributes=True):
-    """What the prompt told the model besides the conversation itself."""
+class ToldMessage(Data, from_attributes=True):
+    content: str
 
+
+class ToldPersona(Data, from_attributes=True):
+    system_prompt: str
+
+
+class Told(Data, from_attributes=True):
+    """What the prompt told the model besides the message of this turn, which is the last one."""
+
+    persona: ToldPersona
+    messages: tuple[ToldMessage, ...]
     state: tuple[ToldFact, ...]
     memories: tuple[ToldMemory, ...]
 
     def texts(self) -> tuple[str, ...]:
         """Every text that a reply may have taken from the prompt."""
         facts = (f"{fact.key}: {fact.value}" for fact in self.state)
-        return (*facts, *(memory.summary for memory in self.memories))
+        memories = (memory.summary for memory in self.memories)
+        earlier = (message.content for message in self.messages[:-1])
+        # Line by line: over a whole persona nearly any two words are found somewhere.
+        return (*facts, *memories, *earlier, *self.persona.system_prompt.splitlines())
 
 
 class ExtractMetadata(Data):

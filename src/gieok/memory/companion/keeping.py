@@ -8,7 +8,6 @@ from uuid import UUID
 
 from gieok.errors import Conflict, MemoryLimitReached, NotFound
 from gieok.memory.companion.records import (
-    AccountPlan,
     EmotionalMoment,
     Kept,
     Memory,
@@ -24,9 +23,10 @@ from gieok.memory.companion.rules import (
     MomentPolicy,
     contest,
     moment_of,
-    newer_of_same_topics,
+    of_same_topics,
 )
 from gieok.memory.companion.store import CompanionStore
+from gieok.memory.fields import AccountPlan
 
 
 def keep(
@@ -58,7 +58,8 @@ def replace_excerpt(
 ) -> Kept | None:
     """Put a real summary in the place of an excerpt, under the same id.
 
-    None, and no change, where the memory was deleted or edited by hand meanwhile.
+    None, and no change, where the memory was deleted or its text written by hand meanwhile. Of an excerpt
+    that was edited otherwise the importance stays as the user left it.
     """
     found = store.get(memory_id)
     if found is None:
@@ -67,7 +68,9 @@ def replace_excerpt(
     found = store.get(memory_id)
     if found is None or found.origin != "excerpt":
         return None
-    changed = _changed(found, dict(made), origin="summary")
+    was_edited = found.version > 1
+    values = made.model_copy(update={"importance": found.importance}) if was_edited else made
+    changed = _changed(found, dict(values), origin="summary")
     store.replace(changed)
     store.delete_moment(memory_id)
     return _settle(store, changed, account, policy, at=at, auto_archive=True)
@@ -106,14 +109,19 @@ def archive(store: CompanionStore, memory_id: UUID, at: datetime) -> Memory:
     return memory.model_copy(update={"archived_at": at})
 
 
-def restore(store: CompanionStore, memory_id: UUID, account: AccountPlan, limit: ActiveLimit) -> Memory:
-    """Put a memory back among the active ones. MemoryLimitReached where it has no place there."""
+def restore(
+    store: CompanionStore, memory_id: UUID, account: AccountPlan, limit: ActiveLimit, at: datetime
+) -> Memory:
+    """Put a memory back among the active ones. MemoryLimitReached where it has no place there.
+
+    Where places are limited it takes the place of older ones about the same topics, which are archived.
+    """
     memory = _held(store, memory_id)
     if memory.archived_at is None:
         return memory
     places = limit.of(account, store.config(memory.persona_id))
     if places is not None:
-        _check_place(store, memory, places)
+        _take_place(store, memory, places, at)
     store.restore(memory_id)
     return memory.model_copy(update={"archived_at": None})
 
@@ -158,18 +166,21 @@ def _notices(account: AccountPlan) -> tuple[Notice, ...]:
     return (FULL, MORE) if account == "free" else (FULL,)
 
 
-def _check_place(store: CompanionStore, memory: Memory, places: int) -> None:
-    active = store.standings(memory.persona_id)
-    holder = newer_of_same_topics(store.standing(memory.id), active)
-    if holder is not None:
-        raise MemoryLimitReached(
-            f"memory {holder.id} is newer, about the same topics, and holds the place of {memory.id}; "
-            "archive it first"
-        )
-    if len(active) >= places:
+def _take_place(store: CompanionStore, memory: Memory, places: int, at: datetime) -> None:
+    active, own = store.standings(memory.persona_id), store.standing(memory.id)
+    rivals = of_same_topics(own, active)
+    for holder in rivals:
+        if holder.created > own.created:
+            raise MemoryLimitReached(
+                f"memory {holder.id} is newer, about the same topics, and holds the place of {memory.id}; "
+                "archive it first"
+            )
+    if len(active) - len(rivals) >= places:
         raise MemoryLimitReached(
             f"all {places} places for active memories of this persona are taken; archive one first"
         )
+    for older in rivals:
+        store.archive(older.id, at)
 
 
 def _keep_moment(store: CompanionStore, memory: Memory, policy: MomentPolicy) -> EmotionalMoment | None:

@@ -11,8 +11,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, StringConstraints
 
 from gieok.engine import Data
-from gieok.memory.fields import SessionRef, Timestamp, storable
-from gieok.refs import check_ref
+from gieok.memory.fields import Importance, PersonaId, SessionRef, Timestamp, storable
 
 MAX_SUMMARY_CHARS = 4_000
 MAX_LABELS = 32
@@ -49,7 +48,6 @@ _KOREAN_NAMES = {
     Emotion.EXCITEMENT: "흥분",
 }
 
-Importance = Annotated[int, Field(ge=1, le=10)]
 SummaryText = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SUMMARY_CHARS),
@@ -62,8 +60,6 @@ Label = Annotated[
 ]
 Labels = Annotated[tuple[Label, ...], Field(max_length=MAX_LABELS)]
 Origin = Literal["summary", "manual", "excerpt"]
-AccountPlan = Literal["free", "premium"]
-PersonaId = Annotated[str, AfterValidator(lambda value: check_ref(value, "personaId"))]
 
 
 class Spoken(Data, from_attributes=True):

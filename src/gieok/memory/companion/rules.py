@@ -10,15 +10,8 @@ from pydantic import Field
 
 from gieok.engine import Data
 from gieok.errors import InputRefused
-from gieok.memory.companion.records import (
-    AccountPlan,
-    Emotion,
-    EmotionalMoment,
-    Importance,
-    Memory,
-    MemoryConfig,
-    Notice,
-)
+from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig, Notice
+from gieok.memory.fields import AccountPlan, Importance
 from gieok.text import normalize, terms, words
 
 MAX_QUERY_CHARS = 20_000
@@ -97,12 +90,13 @@ def contest(active: Sequence[Standing], limit: int) -> Fallen:
     )
 
 
-def newer_of_same_topics(one: Standing, active: Iterable[Standing]) -> Standing | None:
-    """The active memory that holds the place of `one`, if there is such a memory."""
-    for other in active:
-        if one.topics is not None and other.topics == one.topics and other.created > one.created:
-            return other
-    return None
+def of_same_topics(one: Standing, active: Iterable[Standing]) -> list[Standing]:
+    """The other active memories about the same topics: of them all, only the newest has a place."""
+    return [
+        other
+        for other in active
+        if one.topics is not None and other.topics == one.topics and other.id != one.id
+    ]
 
 
 def moment_of(memory: Memory, policy: MomentPolicy) -> EmotionalMoment | None:

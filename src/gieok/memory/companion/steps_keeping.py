@@ -6,19 +6,10 @@ from uuid import UUID, uuid4
 
 from gieok.engine import Data, NoData, Stage, Step, StepContext
 from gieok.memory.companion import keeping
-from gieok.memory.companion.records import (
-    AccountPlan,
-    Emotion,
-    Importance,
-    Kept,
-    Memory,
-    MemoryChanges,
-    MemoryConfig,
-    MemoryDraft,
-    PersonaId,
-)
+from gieok.memory.companion.records import Emotion, Kept, Memory, MemoryChanges, MemoryConfig, MemoryDraft
 from gieok.memory.companion.rules import ActiveLimit, KeepPolicy, MomentPolicy
 from gieok.memory.companion.store import CompanionRooms
+from gieok.memory.fields import AccountPlan, Importance, PersonaId
 
 PERSIST = frozenset({Stage.PERSIST})
 
@@ -142,7 +133,7 @@ class RestoreMemory(Step[RestoreMetadata, RestoreInputs, NoData]):
     async def run(self, metadata: RestoreMetadata, inputs: RestoreInputs, context: StepContext) -> NoData:
         def restore(rooms: CompanionRooms) -> Memory:
             return keeping.restore(
-                rooms.companion, inputs.memory_id, inputs.account_plan, metadata.active_limit
+                rooms.companion, inputs.memory_id, inputs.account_plan, metadata.active_limit, context.now
             )
 
         context.stage_write(restore)

@@ -9,9 +9,10 @@ from pydantic import Field
 from gieok.engine import Data, Stage, Step, StepContext
 from gieok.memory.companion.embedder import Embedder
 from gieok.memory.companion.recall import NOTHING, Found, RecallPolicy, hits, look_up, with_vectors
-from gieok.memory.companion.records import Memory, MemoryHit, PersonaId
+from gieok.memory.companion.records import Memory, MemoryHit
 from gieok.memory.companion.rules import MAX_PAGE
 from gieok.memory.companion.store import CompanionRooms
+from gieok.memory.fields import PersonaId
 from gieok.memory.reader import Reader
 from gieok.ranking import cosine
 

@@ -13,21 +13,11 @@ from pydantic import Field
 from gieok.engine import Data, Stage, Step, StepContext
 from gieok.errors import ModelUnavailable, SummaryFailed
 from gieok.memory.companion.keeping import keep, replace_excerpt
-from gieok.memory.companion.records import (
-    MAX_SUMMARY_CHARS,
-    AccountPlan,
-    Emotion,
-    Importance,
-    Kept,
-    Memory,
-    PersonaId,
-    SessionSummary,
-    Spoken,
-)
+from gieok.memory.companion.records import MAX_SUMMARY_CHARS, Emotion, Kept, Memory, SessionSummary, Spoken
 from gieok.memory.companion.rules import KeepPolicy
 from gieok.memory.companion.store import CompanionRooms
 from gieok.memory.companion.summarizer import SessionSummarizer
-from gieok.memory.fields import SessionRef, Timestamp
+from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef, Timestamp
 
 _log = logging.getLogger(__name__)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
 
-from gieok.memory.blocks import render_memories, render_state
+from gieok.errors import InputRefused
+from gieok.memory.blocks import memory_frame, memory_line, render_memories, render_state
 from gieok.memory.conversation.records import Context, ContextMemory, Message, Prompt
 from gieok.text import count_tokens
 
@@ -20,20 +23,44 @@ class Assembled:
 
 
 def assemble(context: Context, message: str, now: datetime, token_budget: int) -> Assembled:
-    """Persona, state, memories, recent messages, in this order. What does not fit is left out: first the
-    memories that were ranked last, then the oldest messages. Persona, state and the message itself stay.
+    """Persona, state, memories, recent messages, in this order. What does not fit is left out: the memories
+    that were ranked last and the oldest messages. Of the room beside persona, state and the message itself,
+    recent messages may claim half. InputRefused where those three alone are too much.
     """
-    memories, recent = list(context.memories), list(context.recent)
     current = Message(role="user", content=message)
-    while True:
-        prompt = _prompt(context, tuple(memories), (*recent, current), now)
-        if prompt_tokens(prompt) <= token_budget or not (memories or recent):
-            break
-        if memories:
-            memories.pop()
-        else:
-            recent.pop(0)
+    whole = _prompt(context, context.memories, (*context.recent, current), now)
+    if prompt_tokens(whole) <= token_budget:
+        return Assembled(whole, 0, 0)
+    fixed = prompt_tokens(_prompt(context, (), (current,), now))
+    if fixed > token_budget:
+        raise InputRefused(
+            f"persona, state and message take {fixed} tokens, and the plan has {token_budget}: "
+            "give it more, or make them shorter",
+            at="tokenBudget",
+        )
+    memories, recent = _fitting(context, token_budget - fixed)
+    prompt = _prompt(context, memories, (*recent, current), now)
     return Assembled(prompt, len(context.memories) - len(memories), len(context.recent) - len(recent))
+
+
+def _fitting(context: Context, room: int) -> tuple[tuple[ContextMemory, ...], tuple[Message, ...]]:
+    """The first memories and the last messages for which there is room. Parts counted one by one come to
+    no less than they do together, so that the whole keeps its budget.
+    """
+    language = context.persona.language
+    frame = count_tokens("\n\n".join(memory_frame(language)) + "\n\n")
+    lines = [count_tokens(memory_line(each.summary, each.timestamp) + "\n") for each in context.memories]
+    said = [count_tokens(each.content) for each in reversed(context.recent)]
+    for_memories = room - min(sum(said), room // 2)
+    memories = _first(lines, for_memories - frame)
+    taken = frame + sum(lines[:memories]) if memories else 0
+    messages = _first(said, room - taken)
+    return context.memories[:memories], context.recent[len(context.recent) - messages :]
+
+
+def _first(costs: Sequence[int], room: int) -> int:
+    """How many of the first there is room for."""
+    return sum(spent <= room for spent in accumulate(costs))
 
 
 def prompt_tokens(prompt: Prompt) -> int:

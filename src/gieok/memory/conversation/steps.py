@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gieok.engine import Data, NoData, Stage, Step, StepContext
+from gieok.errors import ModelUnavailable
 from gieok.memory.conversation.model import ChatModel
 from gieok.memory.conversation.records import (
     Context,
@@ -17,6 +18,7 @@ from gieok.memory.conversation.records import (
     StateFact,
 )
 from gieok.memory.conversation.rules import assemble, prompt_tokens
+from gieok.memory.fields import MAX_MESSAGE_CHARS, storable
 
 
 class SelectMetadata(Data):
@@ -94,7 +96,10 @@ class Answer(Data):
 
 
 class LLMCall(Step[NoData, CallInputs, Answer]):
-    """Asks the model. The pieces of its reply are told as they come, as events of the kind `token`."""
+    """Asks the model. The pieces of its reply are told as they come, as events of the kind `token`.
+
+    ModelUnavailable where the reply is empty, too long, or cannot be kept.
+    """
 
     type = "LLMCall"
     stages = frozenset({Stage.LLM_CALL})
@@ -104,6 +109,18 @@ class LLMCall(Step[NoData, CallInputs, Answer]):
 
     async def run(self, metadata: NoData, inputs: CallInputs, context: StepContext) -> Answer:
         reply = await self._model.reply(inputs.prompt, lambda piece: context.emit("token", piece))
+        _check_reply(reply.text)
         context.note("inputTokens", reply.input_tokens)
         context.note("outputTokens", reply.output_tokens)
         return Answer(text=reply.text, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
+
+
+def _check_reply(text: str) -> None:
+    if not text.strip():
+        raise ModelUnavailable("the model gave an empty reply")
+    if len(text) > MAX_MESSAGE_CHARS:
+        raise ModelUnavailable(f"the model's reply has more than {MAX_MESSAGE_CHARS} characters")
+    try:
+        storable(text)
+    except ValueError as error:
+        raise ModelUnavailable(f"the model's reply {error}") from None

@@ -38,10 +38,15 @@ Conversation = Annotated[tuple[Said, ...], Field(min_length=1, max_length=MAX_ME
 
 
 class Signpost(Data):
-    """What is to stand in place of a chunk: a hint, and the original words that it will lead to."""
+    """What is to stand in place of a chunk: a hint, and which messages it will lead to.
+
+    Their words are not in it: a long conversation has more of them than a step may give out.
+    """
 
     hint: Hint
-    original: EvidenceDraft
+    first: Annotated[int, Field(ge=1)]
+    """The first message, counted from 1."""
+    count: Annotated[int, Field(ge=1)]
 
 
 @dataclass(frozen=True)
@@ -54,12 +59,16 @@ class Chunk:
 
     def evidence(self, session_ref: str) -> EvidenceDraft:
         """The original words, as they will be kept."""
-        last = self.first + len(self.messages) - 1
-        return EvidenceDraft(
-            title=f"{session_ref}: {self.first}–{last}",
-            source=f"session:{session_ref}",
-            content="\n\n".join(message.line for message in self.messages),
-        )
+        return original(session_ref, self.first, self.messages)
+
+
+def original(session_ref: str, first: int, messages: Sequence[Said]) -> EvidenceDraft:
+    """These messages of a session, word for word. `first` counts from 1."""
+    return EvidenceDraft(
+        title=f"{session_ref}: {first}–{first + len(messages) - 1}",
+        source=f"session:{session_ref}",
+        content="\n\n".join(message.line for message in messages),
+    )
 
 
 @dataclass(frozen=True)

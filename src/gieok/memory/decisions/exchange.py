@@ -43,6 +43,8 @@ class DecisionEntry(DecisionContent):
 
     root_id: UUID
     relations: Annotated[tuple[ProposedRelation, ...], Field(max_length=MAX_RELATIONS)] | None = None
+    is_named: bool = False
+    """Whether the root was made of a name, which another folder may have too."""
 
     @property
     def content(self) -> DecisionContent:
@@ -112,6 +114,12 @@ def _save(
     outcome: Outcome = "added" if stored is None else "changed"
     if stored is not None and content_of(stored) == entry.content:
         return _result(stored, "unchanged")
+    if stored is not None and entry.is_named and stored.domain != entry.domain:
+        raise InputRefused(
+            f"a record without an id of its own would move decision {stored.root_id} to another domain; "
+            "give its folder another name, or the record that id",
+            at="domain",
+        )
     check_evidence(rooms, entry.evidence_ids)
     saved = rooms.decisions.append(
         entry.root_id,

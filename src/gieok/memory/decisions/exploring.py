@@ -23,11 +23,8 @@ def structure_around(
     That is what a change of the focus reaches, and what the focus itself rests on, one relation away. Without
     a focus it is around the domain's own axes and locks.
     """
-    origins = focus or [
-        *rooms.graph.roots("domain", domain, "axis", limit),
-        *rooms.graph.roots("domain", domain, "lock", limit),
-    ]
-    below = _below(rooms.graph, origins, limit)
+    origins, is_cut = (focus, False) if focus else _strong_roots(rooms.graph, domain, limit)
+    below, is_cut_below = _below(rooms.graph, origins, limit)
     reach = blast_radius(origins, rooms.graph.edges, depth=depth, limit=limit)
     nodes = {node.root_id: node for node in (*below, *reach.nodes) if node.root_id not in origins}
     affected = {node.root_id for node in reach.nodes}
@@ -35,13 +32,13 @@ def structure_around(
         _structural(decision, nodes[decision.root_id], domain, is_affected=decision.root_id in affected)
         for decision in rooms.decisions.active(list(nodes))
     ]
-    return sorted(items, key=nearest_first), reach.truncated or len(below) >= limit
+    return sorted(items, key=nearest_first), reach.truncated or is_cut or is_cut_below
 
 
 def explore(
     rooms: ReadingRooms, anchors: Iterable[Anchor], *, depth: int, limit: int
-) -> Sequence[DecisionItem | EvidenceItem]:
-    """What the anchors lead to, in the order of tier 7.
+) -> tuple[Sequence[DecisionItem | EvidenceItem], bool]:
+    """What the anchors lead to, in the order of tier 7, and whether the plan's bounds cut it off.
 
     At depth 1 that is their targets. Each level more follows the relations of what was found, to at most
     `limit` further decisions, and adds the evidence that the decisions cite, at most `limit` of it.
@@ -51,19 +48,24 @@ def explore(
     for anchor in anchors:
         for target in anchor.targets:
             (roots if target.kind == "decision" else evidence).setdefault(target.id, anchor)
+    is_cut = False
     if depth > 1:
-        for node in blast_radius(tuple(roots), rooms.graph.edges, depth=depth - 1, limit=limit).nodes:
+        reach = blast_radius(tuple(roots), rooms.graph.edges, depth=depth - 1, limit=limit)
+        is_cut = reach.truncated
+        for node in reach.nodes:
             roots[node.root_id] = roots[_came_from(node)]
     decisions = rooms.decisions.active(list(roots))
     if depth > 1:
-        for evidence_id, root_id in islice(_cited(decisions), limit):
+        cited = list(islice(_cited(decisions), limit + 1))
+        is_cut = is_cut or len(cited) > limit
+        for evidence_id, root_id in cited[:limit]:
             evidence.setdefault(evidence_id, roots[root_id])
     cards = rooms.evidence.cards(list(evidence))
     items = [
         *(as_item(decision, "anchor", roots[decision.root_id]) for decision in decisions),
         *(_evidence_item(card, evidence[card.id]) for card in cards),
     ]
-    return sorted(items, key=strongest_first)
+    return sorted(items, key=strongest_first), is_cut
 
 
 def as_item(decision: Decision, through: Through, anchor: Anchor | None = None) -> DecisionItem:
@@ -81,27 +83,35 @@ def _evidence_item(card: EvidenceCard, anchor: Anchor) -> EvidenceItem:
     return EvidenceItem(**dict(card), anchor_id=anchor.id, hint=anchor.hint)
 
 
-def _below(graph: DecisionGraph, origins: Sequence[UUID], limit: int) -> list[ImpactNode]:
-    """What these decisions rest on, each with the relation that says so."""
-    relations = [
-        *graph.declared_to(origins, ("CONSTRAINS",), limit),
-        *graph.declared_from(origins, (*STANDS_ON, "VALIDATES"), limit),
-    ]
+def _strong_roots(graph: DecisionGraph, domain: str, limit: int) -> tuple[Sequence[UUID], bool]:
+    """The domain's own axes and locks, at most `limit` of each, and whether there are more."""
+    axes = graph.roots("domain", domain, "axis", limit + 1)
+    locks = graph.roots("domain", domain, "lock", limit + 1)
+    return [*axes[:limit], *locks[:limit]], max(len(axes), len(locks)) > limit
+
+
+def _below(graph: DecisionGraph, origins: Sequence[UUID], limit: int) -> tuple[list[ImpactNode], bool]:
+    """What these decisions rest on, each with the relation that says so, and whether there is more."""
+    above = graph.declared_to(origins, ("CONSTRAINS",), limit + 1)
+    under = graph.declared_from(origins, (*STANDS_ON, "VALIDATES"), limit + 1)
+    relations = [*above[:limit], *under[:limit]]
     ends = {(one.source if one.type == "CONSTRAINS" else one.target): one for one in reversed(relations)}
-    return [
+    nodes = [
         ImpactNode(root_id=root_id, distance=1, path=(declared(relation),))
         for root_id, relation in ends.items()
     ]
+    return nodes, max(len(above), len(under)) > limit
 
 
 def _structural(decision: Decision, node: ImpactNode, domain: str, *, is_affected: bool) -> StructuralItem:
     applies_here = decision.scope == "global" or decision.domain == domain
+    stands_below = applies_here and decision.strength != "normal"
     return StructuralItem(
         root_id=decision.root_id,
         strength=decision.strength,
         scope=decision.scope,
         domain=decision.domain,
-        statement=None if applies_here else decision.statement,
+        statement=None if stands_below else decision.statement,
         is_affected=is_affected,
         distance=node.distance,
         path=node.path,

@@ -35,9 +35,9 @@ def _relations_around(
     rooms: ReadingRooms, subject: UUID, proposed: tuple[Relation, ...], limit: int
 ) -> tuple[tuple[Relation, ...], bool]:
     """The relations that the guardian looks at, and whether there were more than it may read."""
-    own = rooms.graph.declared_from([subject], (*STANDS_ON, "CONFLICTS_WITH"), limit)
-    into = rooms.graph.declared_to([subject], ("CONSTRAINS", "CONFLICTS_WITH", "VALIDATES"), limit)
-    below = foundations(subject, [*own, *proposed])
-    upon = rooms.graph.declared_to(below, ("CONSTRAINS",), limit)
-    truncated = any(len(found) == limit for found in (own, into, upon))
-    return (*own, *into, *proposed, *upon), truncated
+    own = rooms.graph.declared_from([subject], (*STANDS_ON, "CONFLICTS_WITH"), limit + 1)
+    into = rooms.graph.declared_to([subject], ("CONSTRAINS", "CONFLICTS_WITH", "VALIDATES"), limit + 1)
+    below = foundations(subject, [*own[:limit], *proposed])
+    upon = rooms.graph.declared_to(below, ("CONSTRAINS",), limit + 1)
+    truncated = any(len(found) > limit for found in (own, into, upon))
+    return (*own[:limit], *into[:limit], *proposed, *upon[:limit]), truncated

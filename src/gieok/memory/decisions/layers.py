@@ -45,7 +45,7 @@ class PolicyItem(Data):
 
 
 class StructuralItem(Data):
-    """A decision that stands in relation to the focus. Where a later tier holds it, its words are there."""
+    """A decision that stands in relation to the focus."""
 
     kind: Literal["structural"] = "structural"
     root_id: UUID
@@ -53,7 +53,7 @@ class StructuralItem(Data):
     scope: Scope
     domain: str | None
     statement: str | None
-    """None where the decision applies here, so that a later tier holds it."""
+    """None for an axis or a lock that applies here: its words are in a later tier, if the budget lasts."""
     is_affected: bool
     """Whether a change of the focus reaches it; otherwise the focus rests on it."""
     distance: int
@@ -114,4 +114,4 @@ class LoadedContext(Data):
     tokens: int
     """About how many tokens the items take in a prompt."""
     truncated: bool
-    """Whether the structural walk was cut off by the plan's depth or limit."""
+    """Whether the plan's bounds cut off what the structure, or the anchors, lead to."""

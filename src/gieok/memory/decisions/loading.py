@@ -14,7 +14,7 @@ would let a weaker decision stand in for a stronger one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple, Protocol, TypeVar
 from uuid import UUID
@@ -75,8 +75,11 @@ class Sources(Protocol):
         """What the anchors lead to, in the order of `strongest_first`."""
         ...
 
-    def similar(self) -> Sequence[DecisionItem]:
-        """What shares words with the question, best first; nothing where there is no question."""
+    def similar(self, shown: Collection[UUID]) -> Sequence[DecisionItem]:
+        """What shares words with the question and is not shown yet, best first.
+
+        Nothing where there is no question.
+        """
         ...
 
 
@@ -152,7 +155,7 @@ def _anchor_layer(purse: _Purse, sources: Sources, shown: set[UUID]) -> Layer:
     left_out = len(anchored) - len(taken)
     if not purse.is_shut:
         shown |= {item.root_id for item in taken if isinstance(item, DecisionItem)}
-        similar = [item for item in sources.similar() if item.root_id not in shown]
+        similar = sources.similar(shown)
         found = purse.take(similar)
         return _named(7, [*taken, *found], left_out + len(similar) - len(found))
     return _named(7, taken, left_out)

@@ -16,6 +16,7 @@ from gieok.text import terms
 
 MAX_QUERY_CHARS = 4_000
 MAX_LIST = 1_000
+MAX_VERSION = 2**31 - 1
 
 
 def statement_terms(text: str) -> frozenset[str]:
@@ -33,6 +34,12 @@ def check_limit(limit: int) -> None:
     """Refuse a page that cannot be meant."""
     if not 1 <= limit <= MAX_LIST:
         raise InputRefused(f"must be between 1 and {MAX_LIST}", at="limit")
+
+
+def check_version(version: int) -> None:
+    """Refuse a version that no chain could have."""
+    if not 0 <= version <= MAX_VERSION:
+        raise InputRefused(f"must be between 0 and {MAX_VERSION}", at="after")
 
 
 def position_of(decision: Decision) -> DecisionPosition:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from uuid import UUID
 
 from gieok.memory.decisions.exploring import as_item, explore
 from gieok.memory.decisions.graph import ReadingRooms
@@ -44,6 +46,8 @@ class StoredSources:
         self._policy = policy
         self._structural = structural
         self._exploring = exploring
+        self.truncated = False
+        """Whether the plan's bounds cut off what the anchors lead to, as far as that was looked into."""
 
     def policy(self) -> Sequence[PolicyItem]:
         return self._policy
@@ -72,12 +76,17 @@ class StoredSources:
 
     def anchored(self) -> Sequence[DecisionItem | EvidenceItem]:
         look = self._exploring
-        anchors = self._rooms.anchors.list(look.session_ref, look.anchors)
-        return explore(self._rooms, anchors, depth=look.depth, limit=look.limit)
+        anchors = self._rooms.anchors.list(look.session_ref, look.anchors + 1)
+        found, is_cut = explore(self._rooms, anchors[: look.anchors], depth=look.depth, limit=look.limit)
+        self.truncated = is_cut or len(anchors) > look.anchors
+        return found
 
-    def similar(self) -> Sequence[DecisionItem]:
+    def similar(self, shown: Collection[UUID]) -> Sequence[DecisionItem]:
         look = self._exploring
         if look.question is None:
             return ()
-        found = self._rooms.decisions.search(look.question, domain=self._domain, limit=look.top_k)
-        return [as_item(decision, "words") for decision in found]
+        found = self._rooms.decisions.search(
+            look.question, domain=self._domain, limit=look.top_k + len(shown)
+        )
+        new = (decision for decision in found if decision.root_id not in shown)
+        return [as_item(decision, "words") for decision in islice(new, look.top_k)]

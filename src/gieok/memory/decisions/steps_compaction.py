@@ -19,6 +19,7 @@ from gieok.memory.decisions.compaction import (
     Signpost,
     cut,
     fitting,
+    original,
     within,
 )
 from gieok.memory.decisions.evidence import Anchor, EvidenceDraft, Target
@@ -71,10 +72,14 @@ class CompactConversation(Step[CompactMetadata, CompactInputs, Compacted]):
         originals = [chunk.evidence(inputs.session_ref) for chunk in made.chunks]
         known = await self._rooms.read(lambda rooms: _known(rooms, inputs.session_ref, originals))
         signposts: list[Anchor | Signpost] = []
-        for chunk, original in zip(made.chunks, originals, strict=True):
+        for chunk, kept in zip(made.chunks, originals, strict=True):
             signposts.append(
-                known.get(original.sha256)
-                or Signpost(hint=await self._hint(chunk, metadata.hint_tokens), original=original)
+                known.get(kept.sha256)
+                or Signpost(
+                    hint=await self._hint(chunk, metadata.hint_tokens),
+                    first=chunk.first,
+                    count=len(chunk.messages),
+                )
             )
         fits = fitting([one.hint for one in signposts], made.kept_tokens, metadata.token_budget)
         context.note("signposts", len(signposts))
@@ -93,7 +98,21 @@ class CompactConversation(Step[CompactMetadata, CompactInputs, Compacted]):
 
 class KeepSignpostsInputs(Data):
     session_ref: SessionRef
+    messages: Conversation
+    """The same conversation that the signposts were made of."""
     signposts: tuple[Anchor | Signpost, ...]
+
+    @model_validator(mode="after")
+    def _messages_are_there(self) -> Self:
+        ends = (one.first + one.count - 1 for one in self.signposts if isinstance(one, Signpost))
+        if max(ends, default=0) > len(self.messages):
+            raise ValueError("a signpost leads to a message that the conversation does not have")
+        return self
+
+    def original(self, signpost: Signpost) -> EvidenceDraft:
+        """The words that a signpost leads to."""
+        start = signpost.first - 1
+        return original(self.session_ref, signpost.first, self.messages[start : start + signpost.count])
 
 
 class KeepSignposts(Step[NoData, KeepSignpostsInputs, NoData]):
@@ -105,7 +124,7 @@ class KeepSignposts(Step[NoData, KeepSignpostsInputs, NoData]):
     async def run(self, metadata: NoData, inputs: KeepSignpostsInputs, context: StepContext) -> NoData:
         def keep(rooms: DecisionRooms) -> tuple[Anchor, ...]:
             return tuple(
-                one if isinstance(one, Anchor) else _set_up(rooms, inputs.session_ref, one, context.now)
+                one if isinstance(one, Anchor) else _set_up(rooms, inputs, one, context.now)
                 for one in inputs.signposts
             )
 
@@ -124,14 +143,14 @@ def _known(rooms: DecisionRooms, session_ref: str, originals: Sequence[EvidenceD
     }
 
 
-def _set_up(rooms: DecisionRooms, session_ref: str, signpost: Signpost, now: datetime) -> Anchor:
-    card = rooms.evidence.save(signpost.original, evidence_id=uuid4(), created_at=now)
-    known = rooms.anchors.leading_to(session_ref, (card.id,))
+def _set_up(rooms: DecisionRooms, inputs: KeepSignpostsInputs, signpost: Signpost, now: datetime) -> Anchor:
+    card = rooms.evidence.save(inputs.original(signpost), evidence_id=uuid4(), created_at=now)
+    known = rooms.anchors.leading_to(inputs.session_ref, (card.id,))
     if known:
         return known[0]  # another cycle compacted the same words meanwhile
     anchor = Anchor(
         id=uuid4(),
-        session_ref=session_ref,
+        session_ref=inputs.session_ref,
         hint=signpost.hint,
         targets=(Target(kind="evidence", id=card.id),),
         created_at=now,

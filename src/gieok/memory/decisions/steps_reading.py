@@ -149,7 +149,7 @@ def _load(rooms: ReadingRooms, metadata: LoadMetadata, inputs: LoadInputs) -> Lo
         phase=inputs.phase,
         layers=layers,
         tokens=sum(item.tokens for layer in layers for item in layer.items),
-        truncated=truncated,
+        truncated=truncated or sources.truncated,
     )
 
 

@@ -39,7 +39,7 @@ class Job(Data):
     last_seq: Seq
     status: JobStatus
     attempts: int
-    """How often a worker took it up."""
+    """How often a worker took it up since it was queued, or last went well."""
     fence: int
     """Grows each time the job is claimed; only the newest claim can settle it."""
     due_at: Timestamp | None

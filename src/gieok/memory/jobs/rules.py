@@ -22,10 +22,12 @@ def after_failure(
 ) -> JobOutcome:
     """Try again after the next of `retry_seconds`; after the last of them the job has failed.
 
-    A job that has already made something never fails: it goes on at the slowest pace.
+    A job that has already made something never fails, nor does a watch, without which a session would never
+    end: they go on at the slowest pace.
     """
     tried = job.attempts - 1
-    if job.memory_id is None and (is_final or tried >= len(retry_seconds)):
+    may_fail = job.kind != "watch" and job.memory_id is None
+    if may_fail and (is_final or tried >= len(retry_seconds)):
         return JobOutcome(status="failed", error=code)
     wait = retry_seconds[min(tried, len(retry_seconds) - 1)]
     return JobOutcome(status="queued", due_at=now + timedelta(seconds=wait), error=code)

@@ -85,7 +85,7 @@ class ReviveInputs(Data):
 
 
 class RetrySummaries(Step[NoData, ReviveInputs, NoData]):
-    """Queues the failed summaries of a session again: whoever asks for a summary means these too."""
+    """Has failed and waiting summaries of a session tried now: whoever asks for one means these too."""
 
     type = "RetrySummaries"
     stages = frozenset({Stage.PERSIST})

@@ -30,11 +30,14 @@ class JobStore(Protocol):
         ...
 
     def settle(self, job: Job, outcome: JobOutcome) -> None:
-        """End a claim. Conflict where the lease was lost to another worker: then nothing may be stored."""
+        """End a claim. Conflict where the lease was lost to another worker: then nothing may be stored.
+
+        A job that is queued again without an error went well, so its attempts are counted anew.
+        """
         ...
 
     def revive(self, session_ref: str, at: datetime) -> int:
-        """Queue the failed summaries of a session again, as if new. Returns how many."""
+        """Have the summaries of a session that failed, or wait to be tried again, due as if new. How many."""
         ...
 
 

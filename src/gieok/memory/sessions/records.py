@@ -8,10 +8,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, StringConstraints
 
 from gieok.engine import Data
-from gieok.memory.fields import SessionRef, Timestamp, storable
+from gieok.memory.fields import MAX_MESSAGE_CHARS, AccountPlan, PersonaId, SessionRef, Timestamp, storable
 from gieok.refs import check_ref
 
-MAX_MESSAGE_CHARS = 20_000
 MAX_MESSAGES = 200
 """How many messages may be saved at once."""
 
@@ -24,12 +23,9 @@ def _not_ancient(value: datetime) -> datetime:
     return value
 
 
-PersonaId = Annotated[str, AfterValidator(lambda value: check_ref(value, "personaId"))]
 MessageId = Annotated[str, AfterValidator(lambda value: check_ref(value, "messageId"))]
 PlanHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Role = Literal["user", "assistant"]
-AccountPlan = Literal["free", "premium"]
-"""What the user pays for; it decides how many memories stay active."""
 
 
 class ChatMessage(Data):

@@ -21,6 +21,15 @@ def inactive_from(session: Session, inactivity_minutes: int) -> datetime:
     return session.last_activity_at + timedelta(minutes=inactivity_minutes)
 
 
+def check_active(session: Session, inactivity_minutes: int, now: datetime) -> None:
+    """Refuse a session that was not used for so long, though nobody has ended it yet."""
+    if inactive_from(session, inactivity_minutes) <= now:
+        raise SessionEnded(
+            f"this session was not used for {inactivity_minutes} minutes; start a new one, and what was said "
+            "here is remembered"
+        )
+
+
 def is_cleared(session: Session) -> bool:
     """The working memory is empty: the session has ended and memories hold what was said."""
     return session.ended_at is not None and session.summarized_count == session.message_count

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gieok.engine import Data, NoData, Stage, Step, StepContext
-from gieok.memory.fields import SessionRef
+from gieok.memory.fields import AccountPlan, PersonaId, SessionRef
 from gieok.memory.reader import Reader
-from gieok.memory.sessions.records import AccountPlan, PersonaId, PlanHash
+from gieok.memory.sessions.records import PlanHash
 from gieok.memory.sessions.rules import check_resumable
 from gieok.memory.sessions.store import SessionRooms
 
@@ -17,7 +17,6 @@ class SessionInputs(Data):
 
 class Resumed(Data):
     known: bool
-    message_count: int
 
 
 class ResumeSession(Step[NoData, SessionInputs, Resumed]):
@@ -32,9 +31,9 @@ class ResumeSession(Step[NoData, SessionInputs, Resumed]):
     async def run(self, metadata: NoData, inputs: SessionInputs, context: StepContext) -> Resumed:
         session = await self._rooms.read(lambda rooms: rooms.sessions.get(inputs.session_ref))
         if session is None:
-            return Resumed(known=False, message_count=0)
+            return Resumed(known=False)
         check_resumable(session, context.plan_hash, inputs.persona_id)
-        return Resumed(known=True, message_count=session.message_count)
+        return Resumed(known=True)
 
 
 class RememberInputs(SessionInputs):

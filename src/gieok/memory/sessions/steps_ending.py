@@ -10,8 +10,9 @@ from pydantic import Field
 from gieok.engine import Data, NoData, Stage, Step, StepContext
 from gieok.memory.fields import SessionRef
 from gieok.memory.jobs.records import Job, JobDraft, JobOutcome
+from gieok.memory.reader import Reader
 from gieok.memory.sessions.records import MAX_MESSAGES, MessageRange, SessionStart
-from gieok.memory.sessions.rules import inactive_from, unclaimed, watch_id
+from gieok.memory.sessions.rules import check_active, inactive_from, unclaimed, watch_id
 from gieok.memory.sessions.store import LogRooms, SessionRooms
 
 
@@ -76,6 +77,22 @@ class EndSession(Step[NoData, Named, Named]):
 
 class InactivityMetadata(Data):
     inactivity_minutes: Annotated[int, Field(ge=1, le=60 * 24 * 365)]
+
+
+class RequireActive(Step[InactivityMetadata, Named, NoData]):
+    """Fails the cycle where the session was not used for so long: it is over, also while no worker runs."""
+
+    type = "RequireActive"
+    stages = frozenset({Stage.CONTEXT_SELECT})
+
+    def __init__(self, rooms: Reader[SessionRooms]) -> None:
+        self._rooms = rooms
+
+    async def run(self, metadata: InactivityMetadata, inputs: Named, context: StepContext) -> NoData:
+        session = await self._rooms.read(lambda rooms: rooms.sessions.get(inputs.session_ref))
+        if session is not None:
+            check_active(session, metadata.inactivity_minutes, context.now)
+        return NoData()
 
 
 class WatchInputs(Data):

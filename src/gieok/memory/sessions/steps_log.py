@@ -46,6 +46,8 @@ class WindowMetadata(Data):
 
 class Window(Data):
     messages: tuple[ChatMessage, ...]
+    message_count: int
+    """How many the session had when the window was read, from the same view."""
 
 
 class LoadWindow(Step[WindowMetadata, LoadInputs, Window]):
@@ -58,15 +60,18 @@ class LoadWindow(Step[WindowMetadata, LoadInputs, Window]):
         self._rooms = rooms
 
     async def run(self, metadata: WindowMetadata, inputs: LoadInputs, context: StepContext) -> Window:
-        def load(rooms: LogRooms) -> tuple[ChatMessage, ...]:
+        def load(rooms: LogRooms) -> Window:
             session = rooms.sessions.get(inputs.session_ref)
-            if session is None or is_cleared(session):
-                return ()
-            return tuple(rooms.messages.window(inputs.session_ref, metadata.recent_messages))
+            if session is None:
+                return Window(messages=(), message_count=0)
+            if is_cleared(session):
+                return Window(messages=(), message_count=session.message_count)
+            messages = rooms.messages.window(inputs.session_ref, metadata.recent_messages)
+            return Window(messages=tuple(messages), message_count=session.message_count)
 
-        messages = await self._rooms.read(load)
-        context.note("messages", len(messages))
-        return Window(messages=messages)
+        window = await self._rooms.read(load)
+        context.note("messages", len(window.messages))
+        return window
 
 
 class AppendInputs(Data):
@@ -103,7 +108,7 @@ class TurnInputs(Data):
     message: str
     reply: str
     message_count: int
-    """How many messages the cycle found when it began, so that two turns at once cannot interleave."""
+    """How many the session had when the window was read: the reply must be based on all of them."""
 
 
 class AppendTurn(Step[NoData, TurnInputs, Saved]):

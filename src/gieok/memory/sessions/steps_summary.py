@@ -10,10 +10,10 @@ from pydantic import Field
 
 from gieok.engine import Data, NoData, Stage, Step, StepContext
 from gieok.errors import StoreDamaged
-from gieok.memory.fields import SessionRef, Timestamp
+from gieok.memory.fields import AccountPlan, SessionRef, Timestamp
 from gieok.memory.jobs.records import Job
 from gieok.memory.reader import Reader
-from gieok.memory.sessions.records import AccountPlan, ChatMessage, MessageRange, Session
+from gieok.memory.sessions.records import ChatMessage, MessageRange, Session
 from gieok.memory.sessions.store import LogRooms, SessionRooms
 
 

@@ -6,16 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from gieok.memory.fields import AccountPlan
 from gieok.memory.jobs.store import JobRooms
-from gieok.memory.sessions.records import (
-    AccountPlan,
-    Appended,
-    ChatMessage,
-    MessageRange,
-    PlanMove,
-    Session,
-    SessionStart,
-)
+from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange, PlanMove, Session, SessionStart
 
 
 class SessionStore(Protocol):

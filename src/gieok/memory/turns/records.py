@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from gieok.engine import Data
-from gieok.refs import check_ref
+from gieok.memory.fields import SessionRef, Timestamp, storable
 
 MAX_SUMMARY_CHARS = 4_000
 MAX_KEYWORDS = 64
@@ -22,27 +21,15 @@ def _v4(value: UUID) -> UUID:
     return value
 
 
-def _storable(value: str) -> str:
-    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
-        raise ValueError("holds a NUL or half of a surrogate pair")
-    return value
-
-
-def _utc(value: datetime) -> datetime:
-    return value.astimezone(UTC)
-
-
-SessionRef = Annotated[str, AfterValidator(lambda value: check_ref(value, "sessionRef"))]
-Timestamp = Annotated[AwareDatetime, AfterValidator(_utc)]
 Summary = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SUMMARY_CHARS),
-    AfterValidator(_storable),
+    AfterValidator(storable),
 ]
 Keyword = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_KEYWORD_CHARS),
-    AfterValidator(_storable),
+    AfterValidator(storable),
 ]
 Keywords = Annotated[tuple[Keyword, ...], Field(max_length=MAX_KEYWORDS)]
 

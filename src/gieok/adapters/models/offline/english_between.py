@@ -12,7 +12,10 @@ from gieok.memory.canon.records import Category
 _STANDS = tuple(
     (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), value)
     for pattern, value in (
-        (r"we(?:'re| are) (?:done|over)|let'?s break up", "parted"),
+        # Each in words that were said: a value that no one said does not stand.
+        (r"let'?s break up", "decided to break up"),
+        (r"(?:let'?s get|we(?:'re| are)) back together(?! with)", "back together"),
+        (r"we(?:'re| are) (?:done|over)", "parted"),
         (
             r"i(?:'m| am) (?:really |so |very )?(?:upset|mad|angry|disappointed) (?:with|at|in) you"
             r"|you hurt me",
@@ -24,7 +27,12 @@ _STANDS = tuple(
             "made up with each other",
         ),
         (
-            r"we(?:'re| are) (?:officially |now )?(?:a couple|together|dating)"
+            r"(?:let'?s (?:start )?|we(?:'re| are) (?:officially |now )?)"
+            r"(?:date|dating)(?=[.!]*$| now| again)",
+            "dating each other",
+        ),
+        (
+            r"we(?:'re| are) (?:officially |now )?(?:a couple|together)"
             r"|i(?:'ll| will) be your (?:girl|boy)friend",
             "became a couple",
         ),

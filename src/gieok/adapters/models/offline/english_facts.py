@@ -11,7 +11,7 @@ from gieok.adapters.models.offline.english_fact_rules import RULES
 from gieok.adapters.models.offline.english_rule import Rule, any_word
 from gieok.adapters.models.offline.english_thing import activity, thing, told
 from gieok.adapters.models.offline.english_verbs import past_of, third_person
-from gieok.adapters.models.offline.found import Found, named_in, newest
+from gieok.adapters.models.offline.found import Found, bond, named_in, newest
 from gieok.adapters.models.offline.lexicon import listed
 from gieok.memory.canon.records import Category, Fact
 
@@ -44,24 +44,25 @@ def english_facts(utterance: Utterance, known: Sequence[Fact]) -> list[Found]:
         if sentence.asks or _UNSTATED.search(sentence.text):
             continue
         for clause in clauses_of(sentence.text):
-            found += _given_up(clause, known) or [*_reached(clause, known), *_stated(clause)]
+            found += _given_up(clause, known) or [*_reached(clause, known), *_stated(clause, known)]
     return found
 
 
-def _stated(clause: str) -> list[Found]:
+def _stated(clause: str, known: Sequence[Fact]) -> list[Found]:
     for rule in RULES:
         match = rule.pattern.match(clause)
         if match:
-            return _made(rule, match)
+            return _made(rule, match, known)
     return []
 
 
-def _made(rule: Rule, match: re.Match[str]) -> list[Found]:
+def _made(rule: Rule, match: re.Match[str], known: Sequence[Fact]) -> list[Found]:
     groups = match.groupdict(default="")
     keys = {name: thing(words).lower() for name, words in groups.items()}
     values = {name: told(words) for name, words in groups.items()}
     values["does"] = third_person(groups.get("do", "").lower(), in_past=False)
     keys["activity"] = activity(groups.get("x", ""), groups.get("do", ""))
+    keys["bond"] = bond(known)
     return [
         Found(fact.category, fact.key.format(**keys), fact.value.format(**values), fact.retracts, rule.extra)
         for fact in rule.facts

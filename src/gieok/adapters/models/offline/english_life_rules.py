@@ -132,7 +132,8 @@ WITH_OTHERS = (
         States(_RELATION, "partner", "broke up with {who}{and_i}{by}"),
         extra=1,
     ),
-    rule(r"we (?:have )?broken? up", States(_RELATION, "partner", "broke up"), extra=1),
+    rule(r"we (?:have )?broken? up", States(_RELATION, "{bond}", "broke up"), extra=1),
+    rule(r"we (?:have )?(?:got|gotten) back together", States(_RELATION, "{bond}", "back together"), extra=1),
     rule(
         rf"(?:i|we) (?:have )?(?:got|gotten|am|are) back together with {_WHO}"
         rf"|{_WHO.replace('who', 'and_i')} and i (?:have )?(?:got|are|gotten) back together",

@@ -15,7 +15,7 @@ English names whatever the language of the talk, so that they stay one slot; wha
     RELATIONSHIP   partner            지훈과 사귀는 중 / 지훈과 헤어짐    each other, marriage, divorce
     RELATIONSHIP   person:<who>       민수와 다툼 / 엄마가 입원함         peace, other news of the same
     RELATIONSHIP   promise:<what>     같이 영화 보기로 약속함             another about it
-    RELATIONSHIP   us                 연인 사이가 됨 / 서로 화해함        how user and persona stand next
+    RELATIONSHIP   us                 서로 사귀는 중 / 서로 헤어짐        how user and persona stand next
     GOAL           <what>             토익 900점 넘고 싶어함              reached or given up retracts
     EVENT          <occasion>         면접을 앞두고 있음                  its outcome: 면접에 합격함
     EVENT          job, move, health  회사 그만둠 / 감기에 걸림           the next of the same kind
@@ -43,15 +43,15 @@ def facts_in(user: str, assistant: str, known: Sequence[Fact]) -> tuple[Extracte
     """What the user stated, then what the assistant concluded. Of one key, what was said last holds."""
     concluded = _records(_concluded(assistant), "model")
     later = {(fact.category, fact.key) for fact in concluded}
-    stated = _records(_stated(user, known), "user")
+    stated = _records(_stated(user, assistant, known), "user")
     return (*(fact for fact in stated if (fact.category, fact.key) not in later), *concluded)
 
 
-def _stated(text: str, known: Sequence[Fact]) -> list[Found]:
+def _stated(text: str, answer: str, known: Sequence[Fact]) -> list[Found]:
     said = read(text)
     if said.language == "en":
         return [*english_facts(said, known), *english_between_us(said)]
-    return [*korean_facts(said, known), *between_us(said)]
+    return [*korean_facts(said, known), *between_us(said, answer)]
 
 
 def _concluded(text: str) -> list[Found]:

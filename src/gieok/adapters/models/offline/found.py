@@ -61,6 +61,13 @@ def newest(known: Sequence[Fact], category: Category) -> Fact | None:
     )
 
 
+def bond(known: Sequence[Fact]) -> str:
+    """The key for a bare "we": the bond that was spoken of last, or the one with the persona."""
+    bonds = [fact for fact in known if fact.key in ("partner", "us")]
+    last = newest(bonds, Category.RELATIONSHIP)
+    return last.key if last else "us"
+
+
 def _names(said: str, key: str) -> bool:
     """Whether the key is said, or the first word of one of several words."""
     first = key.split(" ", maxsplit=1)[0]

@@ -15,10 +15,14 @@ from gieok.adapters.models.offline.korean_relations import promises
 from gieok.memory.canon.records import Category
 
 _VERY = "(?:정말 |진짜 |너무 |좀 |많이 )*"
-_LOVERS = re.compile(
-    r"오늘부터 (?:우리 )?(?:1일|일일)|우리(?:는|도)? (?:이제 |오늘부터 )?(?:연인|사귀는)"
-    r"|(?:연인|여자친구|남자친구)[이가] 되어 줄게"
-)
+_LOVERS = re.compile(r"우리(?:는|도)? (?:이제 |오늘부터 )?연인|(?:연인|여자친구|남자친구)[이가] 되어 줄게")
+_FIRST_DAY = re.compile(r"오늘부터 (?:우리 )?(?:1일|일일)")
+# 나랑 사귀자 is said to the one who hears it, 지훈이랑 사귀자 is not.
+_TO_YOU = r"^(?!.*(?<![나너])(?:랑|하고|[와과]) )(?:.*[\s,])?"
+_DATING = re.compile(r"우리(?:는|도)? (?:이제 |오늘부터 )?사귀는")
+_OFFERED = re.compile(rf"{_TO_YOU}사귀자(?:$|[.!~ ])")
+_OFFERED_AGAIN = re.compile(rf"{_TO_YOU}다시 사귀자(?:$|[.!~ ])")
+_REFUSED = re.compile(r"미안|안 ?[돼될]|싫어|못 ?(?:해|하겠|사귀)|거절|생각해 ?볼|시간이 필요")
 _FRIENDS = re.compile(
     r"(?:우리(?:는|도)?|우린) (?:이제 |오늘부터 |진짜 )*(?:친구|단짝|베프)(?:야|다|네|지|이야|예요)|친구 하자"
 )
@@ -29,7 +33,8 @@ _FORGIVEN = re.compile(r"용서할게|용서했")
 _MADE_UP = re.compile(r"화해하자|우리 화해(?:한 거|했)")
 _ON_TERMS = re.compile(r"다시 잘 지내자")
 _PARTED = re.compile(
-    r"우리 (?:그만 ?(?:만나자|하자)|헤어지자)(?:$|[.!])|우리(?:는)? (?:이제 )?(?:끝이야|헤어진 거)"
+    r"우리 (?:이제 |그냥 )?(?:그만 ?(?:만나자|하자)|헤어지자)(?:$|[.!])"
+    r"|우리(?:는)? (?:이제 )?(?:끝이야|헤어진 거)"
 )
 _SWORN = re.compile(r"약속(?:할게|해|한다|이야|하자|!|\.|$)|맹세|기로 하자|걸로 하자")
 # In the mouth of the one who answers, "you" is the user.
@@ -43,18 +48,24 @@ _STANDS = (
     (_FORGIVEN, "용서하고 화해함"),
     (_MADE_UP, "서로 화해함"),
     (_ON_TERMS, "다시 잘 지내기로 함"),
+    (_OFFERED_AGAIN, "다시 사귀는 중"),
+    (_OFFERED, "서로 사귀는 중"),
+    (_DATING, "서로 사귀는 중"),
+    (_FIRST_DAY, "오늘부터 1일"),
     (_LOVERS, "연인 사이가 됨"),
     (_FRIENDS, "친구 사이가 됨"),
 )
 
 
-def between_us(utterance: Utterance) -> list[Found]:
-    """How the two stand by now, if a sentence says so. A question settles nothing."""
+def between_us(utterance: Utterance, answer: str = "") -> list[Found]:
+    """How the two stand by now, if a sentence says so. A question settles nothing, nor a refused offer."""
+    refused = (_OFFERED, _OFFERED_AGAIN) if _REFUSED.search(answer) else ()
+    stands = [(pattern, value) for pattern, value in _STANDS if pattern not in refused]
     found: list[Found] = []
     for sentence in utterance.sentences:
         if sentence.asks:
             continue
-        value = next((value for pattern, value in _STANDS if pattern.search(sentence.text)), "")
+        value = next((value for pattern, value in stands if pattern.search(sentence.text)), "")
         found += [Found(Category.RELATIONSHIP, "us", value, extra=1)] if value else []
     return found
 

@@ -66,7 +66,7 @@ def _facts(clause: Clause, known: Sequence[Fact], *, sworn: bool) -> list[Found]
     done = reached(clause, known)
     stated = (
         promises(clause, sworn=sworn)
-        or relations(clause)
+        or relations(clause, known)
         or identity(clause)
         or work(clause)
         or life(clause)

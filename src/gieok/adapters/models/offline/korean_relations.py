@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from gieok.adapters.models.offline.found import Found
+from gieok.adapters.models.offline.found import Found, bond
 from gieok.adapters.models.offline.hangul import with_particle
 from gieok.adapters.models.offline.korean_clause import Clause
 from gieok.adapters.models.offline.korean_value import deed, nominal, note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.korean_words import FAMILY, FRIENDS, PARTNERS
 from gieok.adapters.models.offline.lexicon import listed
-from gieok.memory.canon.records import Category
+from gieok.memory.canon.records import Category, Fact
 
 _DATING = listed("사귀 연애하 교제하")
-_PARTING = listed("헤어지 이별하 차이 갈라서 파혼하 이혼하")
+_LEAVING = listed("헤어지 이별하")
+_PARTING = _LEAVING | listed("차이 갈라서 파혼하 이혼하")
 _WEDDING = listed("결혼하 약혼하 재혼하 혼인신고하 프러포즈하 청혼하")
 _AHEAD = re.compile(r"다음 ?[주달]|이번 ?[주달]|내년|내일|주말|올해|봄에|여름에|가을에|겨울에|\d월")
 _ENDED = listed("끝나 끝내")
@@ -26,12 +28,12 @@ _NEWS = listed("""
 """)
 
 
-def relations(clause: Clause) -> list[Found]:
+def relations(clause: Clause, known: Sequence[Fact]) -> list[Found]:
     """What the clause says about the user and other people."""
-    return _partner(clause) or _quarrel(clause) or _news(clause)
+    return _partner(clause, known) or _quarrel(clause) or _news(clause)
 
 
-def _partner(clause: Clause) -> list[Found]:
+def _partner(clause: Clause, known: Sequence[Fact]) -> list[Found]:
     who = _with(clause)
     someone = clause.other or clause.first("subject")
     if someone and someone != who and someone not in PARTNERS:
@@ -39,7 +41,9 @@ def _partner(clause: Clause) -> list[Found]:
     them = f"{with_particle(who, '과/와')} " if who else ""
     value = _together(clause, who) or _parted(clause, who) or _wed(clause)
     if value:
-        return [Found(Category.RELATIONSHIP, "partner", f"{them}{value}", extra=1)]
+        ours = not who and "우리" in clause.forms and clause.verb in _DATING | _LEAVING
+        key = bond(known) if ours else "partner"
+        return [Found(Category.RELATIONSHIP, key, f"{them}{value}", extra=1)]
     met = next((phrase.text for phrase in clause.phrases if phrase.text in PARTNERS), "")
     if met and clause.verb == "생기" and clause.happened:
         return [Found(Category.RELATIONSHIP, "partner", f"{with_particle(met, '이/가')} 생김", extra=1)]
@@ -53,8 +57,10 @@ def _is_settled(clause: Clause) -> bool:
 
 def _together(clause: Clause, who: str) -> str:
     again = "다시" in clause.forms
+    if "자" in clause.forms:  # 사귀자 is said to the one who is meant: see `korean_between`
+        return ""
     if clause.verb in _DATING and (clause.holds or _is_settled(clause)):
-        return "다시 만남" if again else "사귀는 중"
+        return "다시 사귀는 중" if again else "사귀는 중"
     reunited = clause.verb == "재결합하" or (again and clause.verb in ("만나", "합치", "시작하"))
     return "다시 만남" if reunited and who and _is_settled(clause) else ""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gieok.errors import NotFound
+from gieok.errors import InputRefused, NotFound
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -60,13 +60,21 @@ def ask(owner: str, work: Callable[[User], Awaitable[T]]) -> T:
 
 
 async def find(user: User, owner: str, name: str) -> UUID:
-    """The decision that a person means by `name`. NotFound where there is none."""
+    """The decision that a person means by `name`, or by `folder:name`. NotFound where there is none."""
     from gieok.interfaces.markdown.naming import root_id
 
-    root = root_id(owner, name)
-    if not await user.decisions.active((root,)):
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputRefused(
+            "is no text; name a decision by its id, or as it was imported", at="DECISION"
+        ) from None
+    space, colon, rest = name.partition(":")
+    roots = [root_id(owner, name)] + ([root_id(owner, rest, space)] if colon else [])
+    found = await user.decisions.active(roots)
+    if not found:
         raise NotFound(f"there is no decision '{name}'; name it by its id, or as it was imported")
-    return root
+    return found[0].root_id
 
 
 def documents(records: Sequence[Data]) -> list[dict[str, Any]]:

@@ -12,6 +12,8 @@ from gieok.interfaces.cli.output import json_option, lang_option, print_json
 from gieok.interfaces.cli.wording import Say
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from gieok.app import User
     from gieok.memory.decisions.layers import Layer, LayerItem, LoadedContext
 
@@ -56,13 +58,14 @@ def context(  # noqa: PLR0913, PLR0917  click gives each option as an argument
     if as_json:
         print_json(documents([found])[0])
         return
+    held = {item.root_id for layer in found.layers for item in layer.items if item.kind == "decision"}
     for layer in found.layers:
-        print("\n".join(_lines(layer, say)))
+        print("\n".join(_lines(layer, held, say)))
     print(say("decision.tokens", tokens=found.tokens))
 
 
-def _lines(layer: Layer, say: Say) -> list[str]:
-    lines = [f"{layer.tier} {layer.name}", *(f"  {_item(item, say)}" for item in layer.items)]
+def _lines(layer: Layer, held: set[UUID], say: Say) -> list[str]:
+    lines = [f"{layer.tier} {layer.name}", *(f"  {_item(item, held, say)}" for item in layer.items)]
     if layer.left_out is None:
         lines.append("  " + say("decision.unread"))
     elif layer.left_out:
@@ -70,12 +73,13 @@ def _lines(layer: Layer, say: Say) -> list[str]:
     return lines
 
 
-def _item(item: LayerItem, say: Say) -> str:
+def _item(item: LayerItem, held: set[UUID], say: Say) -> str:
     match item.kind:
         case "policy":
             return one_line(item.statement)
         case "structural":
-            words = one_line(item.statement) if item.statement else say("decision.below")
+            elsewhere = say("decision.below" if item.root_id in held else "decision.beyond")
+            words = one_line(item.statement) if item.statement else elsewhere
             path = " ".join(edge.type for edge in item.path)
             return f"{path}  {words}  {item.root_id}"
         case "decision":

@@ -21,17 +21,27 @@ if TYPE_CHECKING:
     from gieok.memory.decisions.records import Strength
 
 
+NAME_HELP = "What the folder is called, so that its names are its own. Default: the domain."
+
+
 @click.command("import")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
     "--strength", type=click.Choice(STRENGTHS), default="normal", help="Of records that do not say it."
 )
 @click.option("--domain", metavar="NAME", help="Of records that do not say it. Default: global.")
+@click.option("--name", metavar="NAME", help=NAME_HELP)
 @user_option
 @json_option
 @lang_option
 def import_folder(
-    folder: Path, strength: str, domain: str | None, owner: str, as_json: bool, say: Say
+    folder: Path,
+    strength: str,
+    domain: str | None,
+    name: str | None,
+    owner: str,
+    as_json: bool,
+    say: Say,
 ) -> None:
     """Take in every decision record in FOLDER, or none of them where one is wrong.
 
@@ -43,7 +53,7 @@ def import_folder(
     from gieok.interfaces.markdown.parse import Defaults
 
     found = read_folder(folder, Defaults(cast("Strength", strength), domain))
-    decisions = entries(owner, found.files)
+    decisions = entries(owner, found.files, _space(name, domain))
 
     async def write(user: User) -> Sequence[EntryResult]:
         return await user.exchange.bring_in(decisions)
@@ -54,10 +64,11 @@ def import_folder(
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--domain", metavar="NAME", help="Only decisions of this domain.")
+@click.option("--name", metavar="NAME", help=NAME_HELP)
 @user_option
 @json_option
 @lang_option
-def export(folder: Path, domain: str | None, owner: str, as_json: bool, say: Say) -> None:
+def export(folder: Path, domain: str | None, name: str | None, owner: str, as_json: bool, say: Say) -> None:
     """Write every active decision to a Markdown file in FOLDER. The files are not sealed.
 
     A decision that has a file there keeps it. A file that says the same already is not touched, and none is
@@ -65,13 +76,22 @@ def export(folder: Path, domain: str | None, owner: str, as_json: bool, say: Say
     """
     from gieok.interfaces.markdown.folder import FolderWriter
 
-    writer = FolderWriter(folder, owner)
+    writer = FolderWriter(folder, owner, _space(name, domain))
 
     async def read(user: User) -> None:
         await user.exchange.take_out(writer.write, domain=domain)
 
     ask(owner, read)
     _tell_export(writer, as_json, say)
+
+
+def _space(name: str | None, domain: str | None) -> str | None:
+    """What a folder is called: a domain in its one spelling, as decisions have it."""
+    from gieok.app.decisions import known_domain
+
+    if name is not None and (not name or ":" in name or not name.isprintable()):
+        raise click.UsageError("--name is one visible character or more, and none of them is a colon")
+    return known_domain(domain) if name is None else name
 
 
 def _tell_import(found: Folder, results: Sequence[EntryResult], as_json: bool, say: Say) -> None:

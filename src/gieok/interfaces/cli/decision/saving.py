@@ -66,7 +66,9 @@ def save(  # noqa: PLR0913, PLR0917  click gives each option as an argument
         given |= {"scope": "global" if is_global else "domain", "domain": domain}
 
     async def write(user: User) -> Decision:
-        return await _save(user, given, await find(user, owner, change) if change else None, expect)
+        return await _save(
+            user, given, await find(user, owner, change) if change is not None else None, expect
+        )
 
     saved = ask(owner, write)
     if as_json:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from functools import partial
 
 from gieok.adapters.sql.open import find_database, find_keystore
 from gieok.app import root_key_source
-from gieok.errors import RootKeyMissing
+from gieok.app.assembly import check_keystore
+from gieok.app.opening import remembered_keystore
+from gieok.errors import GieokError, RootKeyMissing
 from gieok.interfaces.cli.doctor.finding import Finding, guarded
 from gieok.interfaces.cli.keys import have_keys, root_place
 from gieok.interfaces.cli.output import shown_url
@@ -46,22 +49,37 @@ def _no_root_key(settings: Settings, say: Say) -> Finding:
 
 def _keystore(settings: Settings, say: Say) -> Iterator[Finding]:
     found = find_keystore(settings.keystore_url)
+    remembered = _remembered(settings)
     if found is None:
-        yield _no_keystore(settings, say)
+        yield _no_keystore(settings, remembered, say)
         return
     try:
+        if remembered is not None:
+            check_keystore(found, remembered)
         yield from _fit(found, root_key_source(settings), say)
         yield _erasures(found.counts().erasing, say)
     finally:
         found.close()
 
 
-def _no_keystore(settings: Settings, say: Say) -> Finding:
+def _remembered(settings: Settings) -> str | None:
+    """The keystore that the database was sealed with. What is wrong with a database, its own check says."""
+    try:
+        found = find_database(settings.database_url)
+        if found is None or found.pending:
+            return None
+        return asyncio.run(remembered_keystore(settings.database_url))
+    except GieokError:
+        return None
+
+
+def _no_keystore(settings: Settings, remembered: str | None, say: Say) -> Finding:
     url = shown_url(settings.keystore_url)
     if find_database(settings.database_url) is None:
         return Finding("keystore", "ok", say("doctor.keystore_missing", url=url))
     text = say("doctor.keystore_gone", url=url)
-    return Finding("keystore", "warning", text, say("doctor.keystore_gone_remedy"))
+    level = "warning" if remembered is None else "failed"
+    return Finding("keystore", level, text, say("doctor.keystore_gone_remedy"))
 
 
 def _fit(found: KeyStore, source: RootKeySource, say: Say) -> Iterator[Finding]:

@@ -78,4 +78,11 @@ def _place(settings: Settings, say: Say) -> Finding:
 
 def _nearest(folder: Path) -> Path:
     """The folder, or the nearest one above it that is there."""
-    return next(each for each in (folder, *folder.parents) if each.exists())
+    return next(each for each in (folder, *folder.parents) if _is_there(each))
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long, for example
+        return False

@@ -122,8 +122,9 @@ WHERE owner = :owner AND id > :after
 ORDER BY id
 LIMIT :limit;
 
--- name: replace_memory_seal(owner, id, content)!
-UPDATE memories SET content = :content WHERE owner = :owner AND id = :id;
+-- name: replace_memory_seal(owner, id, version, content)!
+-- 0 rows when the memory was edited since it was read: then it is sealed under the new key already.
+UPDATE memories SET content = :content WHERE owner = :owner AND id = :id AND version = :version;
 
 -- name: add_moment(owner, id, persona_id, memory_id, intensity, at, content)!
 INSERT INTO emotional_moments (owner, id, persona_id, memory_id, intensity, at, content)

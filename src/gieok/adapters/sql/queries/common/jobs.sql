@@ -25,15 +25,18 @@ SET status = 'running', attempts = attempts + 1, fence = fence + 1, due_at = :le
 WHERE owner = :owner AND id = :id AND due_at <= :now
 RETURNING id, kind, session_ref, first_seq, last_seq, status, attempts, fence, due_at, error, memory_id, created_at;
 
--- name: settle_job(owner, id, fence, status, due_at, error, memory_id)!
+-- name: settle_job(owner, id, fence, status, attempts, due_at, error, memory_id)!
 -- 0 rows when another worker has claimed it since.
 UPDATE jobs
-SET status = :status, due_at = :due_at, error = :error, memory_id = coalesce(:memory_id, memory_id)
+SET status = :status, attempts = :attempts, due_at = :due_at, error = :error,
+    memory_id = coalesce(:memory_id, memory_id)
 WHERE owner = :owner AND id = :id AND fence = :fence AND status = 'running';
 
 -- name: revive_jobs(owner, session_ref, at)!
+-- What failed, and what waits for another try: both are due now.
 UPDATE jobs SET status = 'queued', attempts = 0, due_at = :at, error = NULL
-WHERE owner = :owner AND session_ref = :session_ref AND kind = 'summary' AND status = 'failed';
+WHERE owner = :owner AND session_ref = :session_ref AND kind = 'summary' AND memory_id IS NULL
+  AND (status = 'failed' OR (status = 'queued' AND due_at > :at));
 
 -- name: erase_jobs(owner)!
 DELETE FROM jobs WHERE owner = :owner;

@@ -1,0 +1,61 @@
+"""The edges of a chat: a reply that cannot be kept, and a session that no one summarises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from gieok import Gieok, Settings
+from gieok.adapters.models.offline import OfflineModel
+from gieok.app.jobs import JOB_PLANS, JobPlans
+from gieok.app.worker import Worker
+from gieok.errors import ModelUnavailable, StepFailed
+from gieok.memory.canon.records import PersonaDraft
+from gieok.memory.conversation.records import Prompt, Reply
+from gieok.testing.clock import Clock
+from tests.behind import Behind
+
+HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나, 사용자의 다정한 친구다.")
+
+
+class Says(OfflineModel):
+    """Answers with one text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:
+        return Reply(text=self._text, input_tokens=1, output_tokens=1)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "x" * 20_001, "안녕\0", "\ud800"])
+async def test_a_reply_that_cannot_be_kept_is_the_models_failure(
+    settings: Settings, behind: Behind, text: str
+) -> None:
+    async with await Gieok.open(settings, model=Says(text)) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        with pytest.raises(StepFailed) as failed:
+            await user.chat.send(hana.id, "안녕")
+    assert (failed.value.step, type(failed.value.cause)) == ("call", ModelUnavailable)
+    assert behind.count("messages") == 0
+
+
+async def test_a_session_without_summaries_ends_too(settings: Settings, behind: Behind) -> None:
+    """Left alone it is closed, and with the job plans made for it nothing is summarised."""
+    clock = Clock()
+    job_plans: JobPlans = {**JOB_PLANS, "watch": "close_inactive_session_without_summaries"}
+    async with await Gieok.open(settings, clock=clock, job_plans=job_plans) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        left, closed = [
+            (await user.chat.send(hana.id, "안녕", plan="chat_turn_without_summaries")).session_ref
+            for _ in range(2)
+        ]
+        await user.run("close_session_without_summaries", {"sessionRef": closed})
+        clock.advance(minutes=31)
+        await Worker(gieok).run_once(clock())
+        assert [(await user.session(ref)).ended_at is not None for ref in (left, closed)] == [True, True]
+    assert behind.run("SELECT count(*) FROM jobs WHERE kind = 'summary'") == [(0,)]
