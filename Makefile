@@ -34,9 +34,10 @@ constraints: $(READY)
 	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --no-header --no-annotate --output-file constraints.txt
 
 $(READY): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Gieok needs Python 3.11 or newer; set PYTHON=/path/to/python3")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Gieok needs Python 3.11 or newer; set PYTHON=/path/to/python3")'
+	@echo 'making $(VENV), once'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
 clean:
