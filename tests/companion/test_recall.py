@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gieok import Gieok
+from gieok import Gieok, Settings
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import ExecutionPlan, Stage, StepContext, UnitOfWork, make_plan
 from gieok.errors import InputRefused, PlanInvalid
@@ -187,6 +187,13 @@ class Letters:
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         return [[float(text.lower().count(chr(letter))) for letter in range(97, 123)] for text in texts]
+
+
+async def test_an_embedder_comes_in_when_gieok_is_opened(settings: Settings) -> None:
+    async with await Gieok.open(settings, embedder=Letters()) as gieok:
+        await keep(gieok, memory("a zebra"))
+        (hit,) = await gieok.user("minsu").companion.search("hana", "zebra")
+        assert hit.why.signals["vectors"].value > 0
 
 
 @pytest.mark.req("COMP-9")

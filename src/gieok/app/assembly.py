@@ -15,6 +15,7 @@ from gieok.app.sessions import register_session_steps
 from gieok.engine import Registry
 from gieok.errors import StoreDamaged
 from gieok.memory.canon.extractor import FactExtractor
+from gieok.memory.companion.embedder import Embedder
 from gieok.memory.companion.summarizer import SessionSummarizer
 from gieok.memory.conversation.model import ChatModel
 from gieok.memory.conversation.steps import ContextSelect, LLMCall, PromptAssemble
@@ -34,8 +35,8 @@ class Model(ChatModel, TurnSummarizer, SessionSummarizer, ConversationSummarizer
     """Everything that the steps ask of a language model."""
 
 
-def build_registry(model: Model) -> Registry[OwnerScope]:
-    """Every step that a plan may name."""
+def build_registry(model: Model, embedder: Embedder | None = None) -> Registry[OwnerScope]:
+    """Every step that a plan may name. Without an embedder, recall goes by words and what else is known."""
     registry = Registry[OwnerScope]()
     registry.register(RetrieveMemory, RetrieveMemory)
     registry.register(ContextSelect, lambda _: ContextSelect())
@@ -43,7 +44,7 @@ def build_registry(model: Model) -> Registry[OwnerScope]:
     registry.register(LLMCall, lambda _: LLMCall(model))
     registry.register(SummarizeMemory, lambda _: SummarizeMemory(model))
     registry.register(PersistMemory, lambda _: PersistMemory())
-    register_companion_steps(registry)
+    register_companion_steps(registry, embedder)
     register_session_steps(registry)
     register_job_steps(registry, model)
     register_canon_steps(registry, model)

@@ -11,6 +11,7 @@ from gieok.app.cycles import Cycles, output_of
 from gieok.app.messages import check_message, check_recent
 from gieok.engine import ExecutionPlan, Registry
 from gieok.errors import InputRefused, NotFound
+from gieok.memory.companion.embedder import Embedder
 from gieok.memory.companion.records import (
     EmotionalMoment,
     Kept,
@@ -43,10 +44,10 @@ START_PLAN = "start_conversation"
 PAGE = 10
 
 
-def register_companion_steps(registry: Registry[OwnerScope]) -> None:
+def register_companion_steps(registry: Registry[OwnerScope], embedder: Embedder | None) -> None:
     """Offer the steps of companion memory to plans."""
     registry.register(LoadMemories, LoadMemories)
-    registry.register(RecallMemories, RecallMemories)
+    registry.register(RecallMemories, lambda scope: RecallMemories(scope, embedder))
     registry.register(CreateMemory, lambda _: CreateMemory())
     registry.register(EditMemory, lambda _: EditMemory())
     registry.register(ArchiveMemory, lambda _: ArchiveMemory())

@@ -27,6 +27,7 @@ from gieok.app.opening import open_stores
 from gieok.app.sessions import SessionLocks, Sessions
 from gieok.engine import CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
 from gieok.errors import NotFound, PlanHashMismatch
+from gieok.memory.companion.embedder import Embedder
 from gieok.memory.conversation.records import Message, Persona, Prompt, StateFact
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
 from gieok.memory.sessions.records import PlanMove, Session
@@ -64,13 +65,14 @@ class Gieok:
         vault: Vault,
         model: Model,
         *,
+        embedder: Embedder | None = None,
         clock: Callable[[], datetime] = utc_now,
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
     ) -> None:
         self.database = database
         self.vault = vault
-        self.engine = Engine(build_registry(model), clock=clock, observe=observe)
+        self.engine = Engine(build_registry(model, embedder), clock=clock, observe=observe)
         self.job_plans = job_plans
         self.session_locks = SessionLocks()
         self._plans = Plans(self.engine, load_plan)
@@ -81,6 +83,7 @@ class Gieok:
         settings: Settings | None = None,
         *,
         model: Model | None = None,
+        embedder: Embedder | None = None,
         clock: Callable[[], datetime] = utc_now,
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
@@ -94,7 +97,13 @@ class Gieok:
         async with AsyncExitStack() as unless_done:
             database, vault = await open_stores(settings, unless_done)
             opened = cls(
-                database, vault, model or offline_model(), clock=clock, observe=observe, job_plans=job_plans
+                database,
+                vault,
+                model or offline_model(),
+                embedder=embedder,
+                clock=clock,
+                observe=observe,
+                job_plans=job_plans,
             )
             unless_done.pop_all()
         return opened
