@@ -18,7 +18,7 @@ import apsw
 import pytest
 
 from gieok import Gieok, Persona, Settings
-from gieok.interfaces.cli.demo.columns import pad, width, wrap
+from gieok.interfaces.cli.columns import pad, width, wrap
 from gieok.interfaces.cli.demo.story import STORIES, Story
 from gieok.plans import load_plan
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import sys
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gieok.interfaces.cli.columns import pad, width
 from gieok.interfaces.cli.wording import Lang, Say
 
 if TYPE_CHECKING:
@@ -83,22 +83,13 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
 
 def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
     cells = [[cell.split("\n") for cell in row] for row in rows]
-    widths = [max(_width(line) for cell in column for line in cell) for column in zip(*cells, strict=True)]
+    widths = [max(width(line) for cell in column for line in cell) for column in zip(*cells, strict=True)]
     lines: list[str] = []
     for row in cells:
         for number in range(max(map(len, row))):
             texts = [cell[number] if number < len(cell) else "" for cell in row]
-            lines.append("  ".join(map(_padded, texts, widths)).rstrip())
+            lines.append("  ".join(map(pad, texts, widths)).rstrip())
     return lines
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - _width(text))
-
-
-def _width(text: str) -> int:
-    """Columns on a screen: a Korean syllable takes two."""
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def wire(record: DataclassInstance) -> dict[str, Any]:

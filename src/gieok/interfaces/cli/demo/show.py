@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from gieok.interfaces.cli.demo.columns import pad, width, wrap
+from gieok.interfaces.cli.columns import pad, width, wrap
 from gieok.interfaces.cli.demo.run import Exchange, Performance
 from gieok.interfaces.cli.demo.story import Story
 
