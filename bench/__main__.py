@@ -8,13 +8,15 @@ import os
 import platform
 from datetime import UTC, datetime
 
-from bench import companion, decisions, engine, start, turns
+from bench import companion, decisions, engine, facts, service, start, turns
 from bench.table import render
 
 BENCHMARKS = {
     "companion": companion.run,
     "decisions": decisions.run,
     "engine": engine.run,
+    "facts": facts.run,
+    "service": service.run,
     "start": start.run,
     "turns": turns.run,
 }

@@ -64,9 +64,9 @@ async def measure(folder: Path, size: Size) -> Table:
         await open_at(f"sqlite:///{folder}/small.db", folder) as small,
         await open_at(f"sqlite:///{folder}/large.db", folder) as large,
     ):
-        await _save(small, words, size.few)
-        await _save(large, words, size.many)
-        _fill(folder / "large.db", size.others)
+        await save(small, words, size.few)
+        await save(large, words, size.many)
+        fill(folder / "large.db", size.others)
         for name in ("small", "large"):
             settle(folder / f"{name}.db")
         messages = {"a message": words.messages(size.queries), **words.queries(size.queries)}
@@ -116,7 +116,8 @@ def _selections(gieok: Gieok, texts: Sequence[str]) -> Work:
     return work
 
 
-async def _save(gieok: Gieok, words: Words, count: int) -> None:
+async def save(gieok: Gieok, words: Words, count: int) -> None:
+    """The user's persona and their memories with it."""
     await gieok.user(OWNER).personas.create(_HANA, persona_id=PERSONA)
     memories = _memories(words, count)
 
@@ -185,7 +186,7 @@ _FILLERS = (
 )
 
 
-def _fill(file: Path, count: int) -> None:
+def fill(file: Path, count: int) -> None:
     """Other people's memories, of the usual size, that nobody will open."""
     connection = sqlite_file.connect(file, lock_seconds=30.0)
     connection.pragma("synchronous", "off")

@@ -32,14 +32,15 @@ class Behind:
     def files_with(self, *words: str) -> dict[str, list[str]]:
         """The files of the database, its log and its keystore that hold each word in clear."""
         found: dict[str, list[str]] = {word: [] for word in words}
-        for path in self._files():
+        for path in self.files():
             content = path.read_bytes()
             for word in words:
                 if word.encode() in content:
                     found[word].append(path.name)
         return found
 
-    def _files(self) -> list[Path]:
+    def files(self) -> list[Path]:
+        """Everything on the disk that belongs to it."""
         if not self._server:
             return [path for path in self._folder.rglob("*") if path.is_file()]
         self.run("CHECKPOINT")

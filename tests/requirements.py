@@ -1,7 +1,7 @@
 """Each clause of the requirements with the tests that prove it: `make requirements`.
 
 The clauses stand in docs/requirements.md. It fails when a clause has no test, or when a test names a clause
-that does not exist. With `--built`, what the document itself calls not built yet may still be without tests.
+that does not exist.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import pytest
 ROOT = Path(__file__).parents[1]
 CLAUSES = ROOT / "docs" / "requirements.md"
 _CLAUSE = re.compile(r"^- (?P<id>[A-Z]+-\d+) (?P<text>.+)$", re.MULTILINE)
-_OPEN = re.compile(r"^Not built yet: (?P<names>.+)\.$", re.MULTILINE)
 
 
 class Collected:
@@ -39,14 +38,7 @@ def clauses() -> dict[str, str]:
     return {found["id"]: found["text"] for found in _CLAUSE.finditer(CLAUSES.read_text(encoding="utf-8"))}
 
 
-def is_built(clause: str) -> bool:
-    """Whether the document says that this part of Gieok exists."""
-    found = _OPEN.search(CLAUSES.read_text(encoding="utf-8"))
-    waiting = found["names"].split(", ") if found else []
-    return clause not in waiting and clause.split("-", 1)[0] not in waiting
-
-
-def main(*, built_only: bool) -> int:
+def main() -> int:
     """Print the table; 1 when a clause has no test or a test names an unknown clause."""
     collected = Collected()
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -55,9 +47,7 @@ def main(*, built_only: bool) -> int:
         print(printed.getvalue(), file=sys.stderr)
         return 1
     known = clauses()
-    missing = [
-        clause for clause in known if not collected.tests[clause] and (is_built(clause) or not built_only)
-    ]
+    missing = [clause for clause in known if not collected.tests[clause]]
     for clause, text in known.items():
         tests = sorted(collected.tests[clause])
         print(f"{clause:9} {len(tests):3} tests  {text[:80]}")
@@ -75,4 +65,4 @@ def main(*, built_only: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(built_only="--built" in sys.argv))
+    sys.exit(main())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import decisions, engine, start, turns
+from bench import decisions, engine, service, start, turns
 from bench.table import Goal, Row, Table, render
 
 ROOT = Path(__file__).parents[1]
@@ -63,6 +63,14 @@ async def test_decision_memory_is_measured() -> None:
     assert all("400 active × 3 versions" in row.what for row in loading.rows)
     assert "60 decisions" in walking.title
     assert {row.against for row in saving.rows} == {"bare apsw, two statements"}
+
+
+async def test_the_service_is_measured() -> None:
+    """Four calls of a real service, each against an empty route; two of them have a goal."""
+    rows = {row.what: row for row in rows_of(await service.run(short=True))}
+    assert [what for what, row in rows.items() if row.goal] == ["memory/load", "memory/search"]
+    assert rows.keys() - {"memory/load", "memory/search"} == {"memory/create", "chat/send"}
+    assert all(0 < row.ratio < 1 and "p99" in row.figure for row in rows.values())
 
 
 def test_a_table_says_what_was_wanted_and_whether_it_was_reached() -> None:

@@ -9,9 +9,10 @@ if TYPE_CHECKING:
     from gieok.app.worker import Worker
     from gieok.engine import ExecutionPlan, StepEvent
     from gieok.memory.canon.records import Fact, PersonaCard, PersonaDraft
-    from gieok.memory.companion.records import Memory, MemoryDraft, MemoryHit
+    from gieok.memory.companion.records import Memory, MemoryDraft, MemoryHit, Notice
     from gieok.memory.conversation.records import Message, Persona, StateFact
     from gieok.memory.decisions.records import Decision, DecisionProposal
+    from gieok.memory.requests.records import RequestKey
     from gieok.memory.turns.records import RecalledMemory
     from gieok.settings import Settings, load_settings
 
@@ -28,10 +29,12 @@ _HOMES = {
     "MemoryDraft": "gieok.memory.companion.records",
     "MemoryHit": "gieok.memory.companion.records",
     "Message": "gieok.memory.conversation.records",
+    "Notice": "gieok.memory.companion.records",
     "Persona": "gieok.memory.conversation.records",
     "PersonaCard": "gieok.memory.canon.records",
     "PersonaDraft": "gieok.memory.canon.records",
     "RecalledMemory": "gieok.memory.turns.records",
+    "RequestKey": "gieok.memory.requests.records",
     "Settings": "gieok.settings",
     "StateFact": "gieok.memory.conversation.records",
     "StepEvent": "gieok.engine",
@@ -53,10 +56,12 @@ __all__ = [
     "MemoryDraft",
     "MemoryHit",
     "Message",
+    "Notice",
     "Persona",
     "PersonaCard",
     "PersonaDraft",
     "RecalledMemory",
+    "RequestKey",
     "Settings",
     "StateFact",
     "StepEvent",

@@ -4,6 +4,10 @@
     ├── InputRefused            VALIDATION_FAILED    what the caller gave cannot be used; nothing was changed
     │   └── PlanInvalid         PLAN_INVALID         a plan that cannot be run, with the place that is wrong
     ├── SettingsInvalid         SETTINGS_INVALID     an environment variable or gieok.toml is wrong
+    ├── Unauthenticated         UNAUTHENTICATED      the token that came with a call stands for nobody
+    │   └── ScopeMissing        UNAUTHENTICATED      the token stands for somebody, and not for this call
+    ├── PayloadTooLarge         PAYLOAD_TOO_LARGE    more was sent at once than may be
+    ├── RateLimited             RATE_LIMITED         too many calls or too much used; works later
     ├── NotFound                NOT_FOUND            no such thing for this owner
     ├── Conflict                CONFLICT             someone else changed it first
     │   ├── MemoryLimitReached  MEMORY_LIMIT_REACHED no place is left for a memory, and none may be made
@@ -57,6 +61,45 @@ class SettingsInvalid(GieokError):
     """An environment variable or gieok.toml holds something that Gieok cannot use."""
 
     code = "SETTINGS_INVALID"
+
+
+class Unauthenticated(GieokError):
+    """A token is malformed, unknown, revoked, expired or of an erased owner: one error for all of them."""
+
+    code = "UNAUTHENTICATED"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the token is missing, unknown, expired or revoked; ask whoever runs this Gieok for a new one"
+        )
+
+
+class ScopeMissing(Unauthenticated):
+    """The token is good, and may not do this."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__()
+        self.args = (
+            f"this token lacks the scope '{scope}', which this call needs; make one that has it with "
+            f"`gieok token create --user NAME --scope {scope}`",
+        )
+        self.scope = scope
+
+
+class PayloadTooLarge(GieokError):
+    """More was sent at once than Gieok takes. Send it in parts."""
+
+    code = "PAYLOAD_TOO_LARGE"
+
+
+class RateLimited(GieokError):
+    """Too many calls at once, or a budget that is used up. The same one works after `retry_after` seconds."""
+
+    code = "RATE_LIMITED"
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class NotFound(GieokError):
@@ -119,9 +162,16 @@ class StepTimedOut(StepFailed):
 
 
 class ModelUnavailable(GieokError):
-    """The language model could not be reached or did not answer usefully."""
+    """The language model could not be reached or did not answer usefully.
+
+    `retry_after` is how many seconds its provider asks to be left alone, where it says.
+    """
 
     code = "MODEL_UNAVAILABLE"
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class SummaryFailed(ModelUnavailable):

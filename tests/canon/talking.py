@@ -21,6 +21,7 @@ HANA = PersonaDraft(
     relationships=("사용자와 처음 만난 사이",),
 )
 PERSONA = {"personaId": "request.personaId"}
+TERMS = {"maxOutputTokens": 1000, "attempts": 1, "attemptSeconds": 30, "backoffSeconds": [0]}
 _PLAN: dict[str, Any] = {
     "name": "canon_turn",
     "version": 1,
@@ -60,7 +61,13 @@ _PLAN: dict[str, Any] = {
             "inputs": {"context": "context.context", "message": "request.message"},
             "metadata": {"tokenBudget": 4000},
         },
-        {"id": "call", "type": "LLMCall", "stage": "LLMCall", "inputs": {"prompt": "assemble.prompt"}},
+        {
+            "id": "call",
+            "type": "LLMCall",
+            "stage": "LLMCall",
+            "inputs": {"prompt": "assemble.prompt"},
+            "metadata": TERMS,
+        },
         {
             "id": "extract",
             "type": "ExtractFacts",
@@ -71,7 +78,7 @@ _PLAN: dict[str, Any] = {
                 "known": "known.facts",
                 "prompt": "assemble.prompt",
             },
-            "metadata": {"maxFacts": 5, "minGrounding": 0.5, "fromReply": ["RELATIONSHIP", "EVENT"]},
+            "metadata": TERMS | {"maxFacts": 5, "minGrounding": 0.5, "fromReply": ["RELATIONSHIP", "EVENT"]},
         },
         {
             "id": "save",

@@ -272,6 +272,10 @@ async def test_a_plan_cannot_pass_talk_off_as_an_edit(gieok: Gieok, source: str)
         ("extract", "maxFacts"),
         ("extract", "minGrounding"),
         ("extract", "fromReply"),
+        ("extract", "maxOutputTokens"),
+        ("call", "attempts"),
+        ("call", "attemptSeconds"),
+        ("call", "backoffSeconds"),
     ],
 )
 def test_policy_has_no_default(step: str, key: str) -> None:

@@ -10,7 +10,7 @@ from gieok import Gieok, Settings
 from gieok.adapters.models.offline import OfflineModel
 from gieok.app.jobs import JOB_PLANS, JobPlans
 from gieok.app.worker import Worker
-from gieok.errors import ModelUnavailable, StepFailed
+from gieok.errors import InputRefused, ModelUnavailable, StepFailed
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.testing.clock import Clock
@@ -54,8 +54,17 @@ async def test_a_session_without_summaries_ends_too(settings: Settings, behind: 
             (await user.chat.send(hana.id, "안녕", plan="chat_turn_without_summaries")).session_ref
             for _ in range(2)
         ]
-        await user.run("close_session_without_summaries", {"sessionRef": closed})
+        summaries = await user.sessions.close(closed, wait=True, plan="close_session_without_summaries")
+        assert (summaries.jobs, summaries.memory_id) == ((), None)
         clock.advance(minutes=31)
         await Worker(gieok).run_once(clock())
         assert [(await user.session(ref)).ended_at is not None for ref in (left, closed)] == [True, True]
     assert behind.run("SELECT count(*) FROM jobs WHERE kind = 'summary'") == [(0,)]
+
+
+async def test_closing_needs_a_plan_that_ends_a_session(gieok: Gieok) -> None:
+    user = gieok.user("minsu")
+    hana = await user.personas.create(HANA)
+    told = await user.chat.send(hana.id, "안녕")
+    with pytest.raises(InputRefused, match="EndSession"):
+        await user.sessions.close(told.session_ref, plan="load_session")

@@ -18,7 +18,7 @@ from gieok.adapters.sql.migrations import load_migrations
 from gieok.adapters.sql.sqlite import SqliteDatabase
 from gieok.app import open_vault
 from gieok.interfaces.cli.doctor import machine
-from gieok.settings import load_settings
+from gieok.settings import load_settings, setting_origins
 from tests.cli.conftest import Run, Start, files_in, remember
 from tests.postgres import Postgres
 
@@ -59,11 +59,11 @@ def test_versions_and_settings_are_told_with_their_origin(run: Run, home: Path) 
     assert found["versions"]["gieok"] == __version__
     origins = {each["name"]: each["origin"] for each in found["settings"]}
     assert origins == {
+        **dict.fromkeys(setting_origins({}, home / "elsewhere"), "default"),
         "database_url": "GIEOK_DATABASE_URL",
         "keystore_url": str(home / "gieok.toml"),
-        "root_key_file": "default",
-        "model": "default",
     }
+    assert {"model", "embedder", "host", "jwt_issuer"} <= origins.keys()
 
 
 def test_no_secret_is_shown(run: Run) -> None:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gieok.ranking import bm25, cosine, idf, neighbourhood, normalised, ranks, recency, weighted_sum
+from gieok.ranking import (
+    best_of_group,
+    bm25,
+    bm25_among,
+    idf,
+    neighbourhood,
+    normalised,
+    ranks,
+    recency,
+    standing_out,
+    told_again,
+    weighted_sum,
+)
 
 
 def score(times: int, length: int = 10, average: float = 10.0) -> float:
@@ -35,15 +45,44 @@ def test_recency_halves_with_every_half_life() -> None:
     assert [recency(days, 30) for days in (-5, 0, 30, 60)] == [1, 1, 0.5, 0.25]
 
 
-def test_neighbours_lend_half_of_their_score() -> None:
-    assert neighbourhood({1: 0.4, 3: 1.0}, {1: (2,), 3: (2, 4)}) == {2: 0.7, 4: 0.5}
+def test_the_next_lends_half_of_its_score_and_the_one_beyond_a_quarter() -> None:
+    beside = {1: {2: 1, 3: 2}, 3: {2: 1, 4: 1}}
+    assert neighbourhood({1: 0.4, 3: 1.0}, beside) == pytest.approx({2: 0.7, 3: 0.1, 4: 0.5})
 
 
-def test_the_cosine_of_directions() -> None:
-    assert cosine((1, 0), (2, 0)) == 1
-    assert cosine((1, 0), (0, 5)) == 0
-    assert cosine((0, 0), (1, 1)) == 0
-    assert cosine((1, 1), (1, 0)) == pytest.approx(math.sqrt(0.5))
+def test_the_best_of_a_group_speaks_for_all_of_it() -> None:
+    """A text without a group speaks for itself alone."""
+    scores, groups = {1: 0.9, 2: 0.1, 3: 0.5, 4: 0.2}, {1: "a", 2: "a", 3: None, 4: None}
+    assert best_of_group(scores, groups) == {1: 0.9, 2: 0.9, 3: 0.5, 4: 0.2}
+
+
+@pytest.mark.parametrize("usual", [0.1, 0.7])
+def test_what_stands_out_does_not_depend_on_how_close_a_model_puts_everything(usual: float) -> None:
+    """One near text among a thousand of which no other is nearer than usual."""
+    far = dict.fromkeys(range(1_000), usual)
+    values = standing_out({**far, 1_000: usual + 0.2})
+    assert values.pop(1_000) > 1
+    assert max(values.values(), default=0.0) < 0.1
+
+
+def test_a_first_text_stands_out_from_nothing_and_no_meaning_stands_out_at_all() -> None:
+    assert 0 < standing_out({1: 0.6})[1] < 1
+    assert standing_out({}) == standing_out({1: 0.0, 2: 0.0}) == {}
+
+
+def test_what_is_told_in_several_groups_is_told_again() -> None:
+    """By two words of the query at least, and in other groups: twice in one is once."""
+    groups = {1: "a", 2: "b", 3: "b", 4: "c"}
+    both = frozenset({"면접", "판교"})
+    assert told_again({1: both, 2: both, 3: both, 4: {"면접"}}, groups) == {1: 1.0, 2: 1.0, 3: 1.0}
+    assert told_again({2: both, 3: both}, groups) == {}
+
+
+def test_a_few_texts_are_scored_by_what_is_rare_among_them() -> None:
+    texts = {1: {"떡볶": 1, "볶이": 1}, 2: {"볶이": 1, "이다": 1}, 3: {"면접": 1}}
+    scores = bm25_among(texts, {"떡볶", "볶이"}, k1=0.9, b=0.4)
+    assert scores[1] > scores[2] > scores[3] == 0
+    assert bm25_among({}, {"떡볶"}, k1=0.9, b=0.4) == {}
 
 
 def test_ranks_are_shared_by_equals_and_kept_from_nothing() -> None:

@@ -11,13 +11,12 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.engine import ExecutionPlan, Stage, StepContext, UnitOfWork, make_plan
+from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import InputRefused, PlanInvalid
-from gieok.memory.companion.recall import RecallPolicy
 from gieok.memory.companion.records import Memory, MemoryConfig, MemoryHit
-from gieok.memory.companion.steps_reading import RecallInputs, RecallMemories
 from gieok.plans import read_plan
 from gieok.testing.companion_contract import START, ids, memory, save
+from gieok.testing.embedders import LetterEmbedder
 
 EQUAL = {"bm25": 1.0, "neighbours": 0.0, "recency": 0.0, "importance": 0.0, "vectors": 0.0}
 
@@ -182,34 +181,23 @@ async def test_a_query_beyond_all_measure_is_refused(gieok: Gieok) -> None:
         await recalled(gieok, "면접 " * 10_000)
 
 
-class Letters:
-    """An embedder of a sort: texts that use the same letters lie close together."""
-
-    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        return [[float(text.lower().count(chr(letter))) for letter in range(97, 123)] for text in texts]
-
-
 async def test_an_embedder_comes_in_when_gieok_is_opened(settings: Settings) -> None:
-    async with await Gieok.open(settings, embedder=Letters()) as gieok:
+    async with await Gieok.open(settings, embedder=LetterEmbedder()) as gieok:
         await keep(gieok, memory("a zebra"))
+        await gieok.user("minsu").companion.embed()
         (hit,) = await gieok.user("minsu").companion.search("hana", "zebra")
         assert hit.why.signals["vectors"].value > 0
 
 
 @pytest.mark.req("COMP-9")
-async def test_vectors_count_where_there_is_an_embedder(gieok: Gieok) -> None:
+async def test_vectors_count_where_there_is_an_embedder(settings: Settings) -> None:
     """A memory that shares no word but lies close in meaning becomes a match; one that does not stays out."""
     close, far = memory("a zebra"), memory("못 봄", minute=1)
-    await keep(gieok, close, far)
     weights = {"bm25": 1.0, "neighbours": 0.0, "recency": 0.1, "importance": 0.0, "vectors": 0.5}
-    policy = recalling(weights, fill=True, topK=2).steps[0].metadata
-    step = RecallMemories(OwnerScope(gieok.database, gieok.vault, "minsu"), Letters())
-    context = StepContext("recall", Stage.CONTEXT_SELECT, "0" * 64, START, UnitOfWork(1), None)
-    made = await step.run(
-        RecallPolicy.model_validate_json(json.dumps(dict(policy), default=dict)),
-        RecallInputs(persona_id="hana", query="zebras"),
-        context,
-    )
-    assert found(made.hits) == ids([close, far])
-    assert [hit.why.filled for hit in made.hits] == [False, True]
-    assert made.hits[0].why.signals["vectors"].rank == 1
+    async with await Gieok.open(settings, embedder=LetterEmbedder(languages={"en"})) as gieok:
+        await keep(gieok, close, far)
+        await gieok.user("minsu").companion.embed()
+        hits = await recalled(gieok, "zebraic", recalling(weights, fill=True, topK=2))
+    assert found(hits) == ids([close, far])
+    assert [hit.why.filled for hit in hits] == [False, True]
+    assert hits[0].why.signals["vectors"].rank == 1

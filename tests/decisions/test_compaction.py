@@ -30,12 +30,9 @@ BUDGET, CHUNK, HINT = 400, 100, 20
 def plan(**metadata: Any) -> ExecutionPlan:
     """The shipped plan with a small budget."""
     document = json.loads(read_plan("compact_conversation"))
-    document["steps"][0]["metadata"] = {
-        "tokenBudget": BUDGET,
-        "chunkTokens": CHUNK,
-        "hintTokens": HINT,
-        **metadata,
-    }
+    compact = next(step for step in document["steps"] if step["id"] == "compact")
+    small = {"tokenBudget": BUDGET, "chunkTokens": CHUNK, "hintTokens": HINT}
+    compact["metadata"] |= small | metadata
     return make_plan(document)
 
 

@@ -19,7 +19,7 @@ from tests.crash.conftest import NewPlace, new_place
 from tests.crash.place import Place
 from tests.crash.test_kill import ROUNDS, SEED
 from tests.jobs.mortal import Mortal
-from tests.sessions.talk import PLAN, memories, said
+from tests.sessions.talk import begin, memories, said
 
 __all__ = ["new_place"]
 
@@ -34,9 +34,10 @@ async def talk_and_close(place: Place) -> None:
     """Every owner has sessions that have ended, and nobody has summarised them yet."""
     async with await Gieok.open(place.settings, model=CountingModel()) as gieok:
         for owner in OWNERS:
-            sessions = gieok.user(owner).sessions
+            user = gieok.user(owner)
+            sessions = user.sessions
             for session in SESSIONS:
-                await sessions.start("hana", plan=PLAN, account_plan="premium", session_ref=session)
+                await begin(user, session, account="premium")
                 await sessions.save_messages(session, said(1, PARTS[0]))
                 await sessions.save_messages(session, said(PARTS[0] + 1, sum(PARTS)))
                 await sessions.close(session)

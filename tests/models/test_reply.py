@@ -175,6 +175,13 @@ async def test_the_state_answers_what_it_names() -> None:
     assert (await answer("내 목표가 뭐였지?", state=(goal,))).text == "목표는 토익 900점이잖아."
 
 
+async def test_a_note_of_the_state_is_left_to_the_memory_that_it_came_from() -> None:
+    """`면접은 면접을 앞두고 있음이잖아` is no Korean."""
+    waiting = StateFact(category="EVENT", key="면접", value="면접을 앞두고 있음")
+    memory = ("사용자가 부산에 면접이 있다고 함.", 1)
+    assert (await answer("면접 어디였지?", memory, state=(waiting,))).text == "부산에 면접이 있다고 했잖아."
+
+
 async def test_it_knows_its_own_name() -> None:
     """The persona's name, with the right ending."""
     assert (await answer("너 이름이 뭐야?")).text == "나는 지우야!"

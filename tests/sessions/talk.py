@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 
 from gieok.app import Gieok, User
 from gieok.app.jobs import JOB_PLANS, JobPlans
 from gieok.app.worker import Worker
 from gieok.engine import ExecutionPlan, make_plan
-from gieok.errors import ModelUnavailable
+from gieok.errors import Conflict, ModelUnavailable
+from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.companion.records import Memory, SessionSummary, Spoken
+from gieok.memory.fields import AccountPlan
 from gieok.memory.sessions.records import ChatMessage
 from gieok.plans import read_plan
 from gieok.testing.clock import Clock
@@ -59,6 +62,21 @@ def job_plans(fallback: str) -> JobPlans:
 def said(first: int, last: int) -> list[ChatMessage]:
     """Messages of a conversation, by their numbers."""
     return [message(number, role="user" if number % 2 else "assistant") for number in range(first, last + 1)]
+
+
+async def begin(
+    user: User,
+    session: str = "s",
+    *,
+    persona: str = "hana",
+    plan: str | ExecutionPlan = PLAN,
+    account: AccountPlan = "free",
+) -> str:
+    """Start a session with a persona, who is made where there is none yet; the session's name."""
+    with suppress(Conflict):
+        await user.personas.create(PersonaDraft(name=persona), persona_id=persona)
+    await user.sessions.start(persona, plan=plan, session_ref=session, account_plan=account)
+    return session
 
 
 async def talk(user: User, first: int, last: int, *, session: str = "s") -> None:

@@ -20,14 +20,14 @@ from gieok.memory.companion.steps_summarize import SummarizeInputs, SummarizeMet
 from gieok.plans import read_plan
 from gieok.testing.clock import Clock
 from gieok.testing.message_store_contract import message
-from tests.sessions.talk import PLAN, MoodyModel, job_plans, memories, said, talk, work
+from tests.sessions.talk import MoodyModel, begin, job_plans, memories, said, talk, work
 
 TRIES = 3
 
 
 @pytest.fixture
 async def session(gieok: Gieok) -> str:
-    return (await gieok.user("minsu").sessions.start("hana", plan=PLAN, session_ref="s")).session_ref
+    return await begin(gieok.user("minsu"))
 
 
 def shipped(**changes: Any) -> SummarizeMetadata:
@@ -156,7 +156,7 @@ async def strict(settings: Settings, clock: Clock, model: MoodyModel) -> AsyncIt
 @pytest.mark.req("COMP-3")
 async def test_a_plan_without_excerpts_fails_and_can_be_asked_again(strict: Gieok, model: MoodyModel) -> None:
     user = strict.user("minsu")
-    await user.sessions.start("hana", plan=PLAN, session_ref="s")
+    await begin(user)
     await talk(user, 1, 4)
     model.failures = TRIES
     with pytest.raises(SummaryFailed, match="LLM_SUMMARY_FAILED"):

@@ -22,7 +22,7 @@ from gieok.app.worker import Worker
 from gieok.errors import SessionEnded
 from gieok.testing.clock import Clock
 from gieok.testing.settings import settings_for
-from tests.sessions.talk import PLAN, MoodyModel, job_plans, memories, said, work
+from tests.sessions.talk import MoodyModel, begin, job_plans, memories, said, work
 
 T = TypeVar("T")
 NAMES = ("s1", "s2")
@@ -73,7 +73,7 @@ class Sessions(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         for name in NAMES:
-            self.do(self.gieok.user("minsu").sessions.start("hana", plan=PLAN, session_ref=name))
+            self.do(begin(self.gieok.user("minsu"), name))
 
     @rule(name=SESSIONS, count=st.integers(1, 15), repeated=st.integers(0, 2))
     def say(self, name: str, count: int, repeated: int) -> None:

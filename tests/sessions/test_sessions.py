@@ -10,15 +10,18 @@ from gieok import Gieok, Settings
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import make_plan
 from gieok.errors import Conflict, InputRefused, NotFound, SessionEnded
+from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.sessions.records import MAX_MESSAGES, Appended
 from gieok.plans import load_plan
 from gieok.testing.clock import Clock
 from gieok.testing.message_store_contract import message
-from tests.sessions.talk import PLAN, MoodyModel, said, talk
+from tests.behind import Behind
+from tests.sessions.talk import PLAN, MoodyModel, begin, said, talk
 
 
 async def test_a_session_begins_with_a_persona_and_a_plan(gieok: Gieok, clock: Clock) -> None:
     user = gieok.user("minsu")
+    await user.personas.create(PersonaDraft(name="하나"), persona_id="hana")
     started = await user.sessions.start("hana", plan=PLAN, account_plan="premium")
     view = await user.sessions.get(started.session_ref)
     assert view.session == started
@@ -27,8 +30,16 @@ async def test_a_session_begins_with_a_persona_and_a_plan(gieok: Gieok, clock: C
     assert started.last_execution_plan_hash == load_plan(PLAN).hash
 
 
+async def test_a_session_needs_a_persona_that_exists(gieok: Gieok, behind: Behind) -> None:
+    """Another owner's persona is none."""
+    await begin(gieok.user("jiyoung"))
+    with pytest.raises(NotFound):
+        await gieok.user("minsu").sessions.start("hana", plan=PLAN, session_ref="s")
+    assert behind.run("SELECT owner FROM sessions") == [("jiyoung",)]
+
+
 async def test_a_session_of_another_owner_is_not_found(gieok: Gieok) -> None:
-    await gieok.user("minsu").sessions.start("hana", plan=PLAN, session_ref="s")
+    await begin(gieok.user("minsu"))
     other = gieok.user("jiyoung").sessions
     attempts = other.get("s"), other.log("s"), other.save_messages("s", said(1, 1)), other.close("s")
     for attempt in attempts:
@@ -39,7 +50,7 @@ async def test_a_session_of_another_owner_is_not_found(gieok: Gieok) -> None:
 @pytest.mark.req("SESS-1")
 async def test_the_window_is_the_last_ten_messages(gieok: Gieok) -> None:
     user = gieok.user("minsu")
-    await user.sessions.start("hana", plan=PLAN, session_ref="s")
+    await begin(user)
     await talk(user, 1, 13)
     assert (await user.sessions.get("s")).messages == tuple(said(4, 13))
 
@@ -47,7 +58,7 @@ async def test_the_window_is_the_last_ten_messages(gieok: Gieok) -> None:
 @pytest.mark.req("SESS-4", "COMP-10")
 async def test_what_was_saved_is_there_for_the_next_process(settings: Settings, clock: Clock) -> None:
     async with await Gieok.open(settings, model=MoodyModel(), clock=clock) as gieok:
-        await gieok.user("minsu").sessions.start("hana", plan=PLAN, session_ref="s")
+        await begin(gieok.user("minsu"))
         await gieok.user("minsu").sessions.save_messages("s", said(1, 3))
     async with await Gieok.open(settings, model=MoodyModel(), clock=clock) as gieok:
         assert list(await gieok.user("minsu").sessions.log("s")) == said(1, 3)
@@ -57,7 +68,7 @@ async def test_what_was_saved_is_there_for_the_next_process(settings: Settings, 
 @pytest.mark.req("SESS-4")
 async def test_a_client_may_send_the_same_batch_again(gieok: Gieok) -> None:
     user = gieok.user("minsu")
-    await user.sessions.start("hana", plan=PLAN, session_ref="s")
+    await begin(user)
     await user.sessions.save_messages("s", said(1, 3))
     again = await user.sessions.save_messages("s", said(2, 5))
     assert again == Appended(added=2, message_count=5)
@@ -68,7 +79,7 @@ async def test_a_client_may_send_the_same_batch_again(gieok: Gieok) -> None:
 @pytest.mark.req("SESS-2")
 async def test_a_closed_session_takes_nothing_more(gieok: Gieok, clock: Clock) -> None:
     user = gieok.user("minsu")
-    await user.sessions.start("hana", plan=PLAN, session_ref="s")
+    await begin(user)
     clock.advance(minutes=3)
     await user.sessions.close("s")
     assert (await user.sessions.get("s")).session.ended_at == clock.now
@@ -94,7 +105,7 @@ async def test_a_turn_in_an_ended_session_is_refused_before_the_model_speaks(gie
         }
     )
     user = gieok.user("minsu")
-    await user.sessions.start("hana", plan=plan, session_ref="s")
+    await begin(user, plan=plan)
     await user.run(plan, {"sessionRef": "s"})
     await user.sessions.close("s")
     with pytest.raises(SessionEnded):
@@ -104,14 +115,14 @@ async def test_a_turn_in_an_ended_session_is_refused_before_the_model_speaks(gie
 @pytest.mark.parametrize("count", [0, MAX_MESSAGES + 1])
 async def test_a_batch_has_a_size(gieok: Gieok, count: int) -> None:
     user = gieok.user("minsu")
-    await user.sessions.start("hana", plan=PLAN, session_ref="s")
+    await begin(user)
     with pytest.raises(InputRefused, match="messages"):
         await user.sessions.save_messages("s", said(1, count))
 
 
 @pytest.mark.parametrize("asked", [{"after": -1}, {"limit": 0}])
 async def test_a_page_of_the_log_that_cannot_be_meant_is_named(gieok: Gieok, asked: dict[str, int]) -> None:
-    await gieok.user("minsu").sessions.start("hana", plan=PLAN, session_ref="s")
+    await begin(gieok.user("minsu"))
     with pytest.raises(InputRefused) as refused:
         await gieok.user("minsu").sessions.log("s", **asked)
     assert [refused.value.at] == list(asked)
@@ -123,7 +134,7 @@ async def test_sends_at_once_neither_interleave_nor_lose_a_message(
 ) -> None:
     """From two processes: each batch lies together, in its order, and all of them are there."""
     async with await Gieok.open(settings, model=MoodyModel(), clock=clock) as other:
-        await gieok.user("minsu").sessions.start("hana", plan=PLAN, session_ref="s")
+        await begin(gieok.user("minsu"))
         batches = [said(number * 10 + 1, number * 10 + 3) for number in range(12)]
         await asyncio.gather(
             *(
@@ -158,7 +169,7 @@ async def test_of_two_turns_at_once_the_later_one_is_a_conflict(gieok: Gieok) ->
             ],
         }
     )
-    await gieok.user("minsu").sessions.start("hana", plan=plan, session_ref="s")
+    await begin(gieok.user("minsu"), plan=plan)
     scope = OwnerScope(gieok.database, gieok.vault, "minsu")
 
     async def turn(text: str) -> None:
@@ -174,10 +185,10 @@ async def test_of_two_turns_at_once_the_later_one_is_a_conflict(gieok: Gieok) ->
 
 async def test_the_second_send_of_a_process_waits_for_the_first(gieok: Gieok) -> None:
     user = gieok.user("minsu")
-    await user.sessions.start("hana", plan=PLAN, session_ref="s")
+    await begin(user)
     async with gieok.session_locks.of("minsu", "s"):
         waiting = asyncio.create_task(user.sessions.save_messages("s", said(1, 1)))
-        await user.sessions.start("hana", plan=PLAN, session_ref="t")
+        await begin(user, "t")
         await user.sessions.save_messages("t", said(1, 1))
         assert list(await user.sessions.log("s")) == []
     assert (await waiting).message_count == 1
@@ -185,7 +196,7 @@ async def test_the_second_send_of_a_process_waits_for_the_first(gieok: Gieok) ->
 
 async def test_a_job_of_another_owner_is_not_found(gieok: Gieok) -> None:
     minsu = gieok.user("minsu")
-    await minsu.sessions.start("hana", plan=PLAN, session_ref="s")
+    await begin(minsu)
     await minsu.sessions.save_messages("s", said(1, 1))
     (job,) = (await minsu.sessions.close("s")).jobs
     assert (await minsu.sessions.job(job.id)).status == "queued"

@@ -17,7 +17,7 @@ from gieok.memory.jobs.records import Job, JobOutcome
 from gieok.testing.clock import Clock
 from gieok.testing.message_store_contract import message
 from tests.behind import Behind
-from tests.sessions.talk import PLAN, MoodyModel, memories, said, talk, work
+from tests.sessions.talk import MoodyModel, begin, memories, said, talk, work
 
 
 def contents(first: int, last: int) -> tuple[str, ...]:
@@ -26,7 +26,7 @@ def contents(first: int, last: int) -> tuple[str, ...]:
 
 @pytest.fixture
 async def session(gieok: Gieok) -> str:
-    return (await gieok.user("minsu").sessions.start("hana", plan=PLAN, session_ref="s")).session_ref
+    return await begin(gieok.user("minsu"))
 
 
 @pytest.mark.req("COMP-1")
@@ -79,7 +79,7 @@ async def test_closing_tells_when_a_memory_lost_its_place(gieok: Gieok) -> None:
     user = gieok.user("minsu")
     notices: list[tuple[Notice, ...]] = []
     for number in range(6):
-        await user.sessions.start("hana", plan=PLAN, session_ref=f"s{number}")
+        await begin(user, f"s{number}")
         await user.sessions.save_messages(f"s{number}", [message(1, f"word{number}a word{number}b")])
         notices.append((await user.sessions.close(f"s{number}", wait=True)).notices)
     assert [len(each) for each in notices] == [0, 0, 0, 0, 0, 2]
@@ -142,7 +142,7 @@ async def test_a_session_that_was_left_open_is_found_after_a_restart(
     """No worker ran while it was open, and the process that served it is gone."""
     async with await Gieok.open(settings, model=model, clock=clock) as gieok:
         user = gieok.user("minsu")
-        await user.sessions.start("hana", plan=PLAN, session_ref="s")
+        await begin(user)
         await talk(user, 1, 5)
     clock.advance(hours=8)
     async with await Gieok.open(settings, model=model, clock=clock) as gieok:
@@ -156,7 +156,7 @@ async def test_a_session_that_was_left_open_is_found_after_a_restart(
 async def test_summaries_stay_with_their_user_and_persona(gieok: Gieok, worker: Worker, clock: Clock) -> None:
     for owner, persona in (("minsu", "hana"), ("minsu", "mina"), ("jiyoung", "hana")):
         user = gieok.user(owner)
-        await user.sessions.start(persona, plan=PLAN, session_ref=f"with-{persona}")
+        await begin(user, f"with-{persona}", persona=persona)
         await talk(user, 1, 2, session=f"with-{persona}")
         await user.sessions.close(f"with-{persona}")
     await work(worker, clock)
@@ -247,7 +247,7 @@ async def test_an_owner_whose_keys_are_lost_does_not_stop_the_worker_for_others(
     """The first owner's data needs a newer key than the keystore has, as after a restored backup."""
     for owner in ("aa", "bb"):
         user = gieok.user(owner)
-        await user.sessions.start("hana", plan=PLAN, session_ref="s")
+        await begin(user)
         await talk(user, 1, 3)
         await user.sessions.close("s")
     behind.run("UPDATE owners SET key_generation = 7 WHERE owner = 'aa'")

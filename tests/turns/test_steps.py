@@ -53,7 +53,7 @@ async def test_a_turn_is_recalled_by_a_later_turn_of_its_session(gieok: Gieok) -
 async def test_without_its_step_nothing_is_summarised_or_stored(gieok: Gieok, behind: Behind) -> None:
     user = gieok.user("minsu")
     result = await user.turn(
-        "s1", "내일 중요한 면접이 있어", persona=HANA, plan=without("summarize", "persist")
+        "s1", "내일 중요한 면접이 있어", persona=HANA, plan=without("summarize", "persist", "count")
     )
     assert (result.summary, result.memory_id) == (None, None)
     assert (behind.count("turn_memories"), behind.count("turn_memory_index")) == (0, 0)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from gieok.adapters.sql.open import find_keystore, open_keystore
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.canon import register_canon_steps
 from gieok.app.companion import register_companion_steps
 from gieok.app.decisions import register_decision_steps
+from gieok.app.embedding import register_vector_steps
 from gieok.app.jobs import register_job_steps
+from gieok.app.requests import register_request_steps
 from gieok.app.sessions import register_session_steps
+from gieok.app.usage import register_usage_steps
 from gieok.engine import Registry
 from gieok.errors import StoreDamaged
 from gieok.memory.canon.extractor import FactExtractor
-from gieok.memory.companion.embedder import Embedder
 from gieok.memory.companion.summarizer import SessionSummarizer
+from gieok.memory.companion.vectors import Meaning
 from gieok.memory.conversation.model import ChatModel
 from gieok.memory.conversation.steps import ContextSelect, LLMCall, PromptAssemble
 from gieok.memory.decisions.summarizer import ConversationSummarizer
@@ -31,12 +35,30 @@ _PUT_BACK = (
 )
 
 
+Register = Callable[[Registry[OwnerScope]], None]
+"""Offers steps of a program's own to its plans: `registry.register(Shout, lambda scope: Shout())`."""
+
+
 class Model(ChatModel, TurnSummarizer, SessionSummarizer, ConversationSummarizer, FactExtractor, Protocol):
     """Everything that the steps ask of a language model."""
 
 
-def build_registry(model: Model, embedder: Embedder | None = None) -> Registry[OwnerScope]:
-    """Every step that a plan may name. Without an embedder, recall goes by words and what else is known."""
+@runtime_checkable
+class Closing(Protocol):
+    """A model that holds connections."""
+
+    async def close(self) -> None:
+        """Let go of them."""
+        ...
+
+
+def build_registry(
+    model: Model, meaning: Meaning | None = None, register: Register | None = None
+) -> Registry[OwnerScope]:
+    """Every step that a plan may name. Without an embedder, recall goes by words and what else is known.
+
+    `register` adds to them; ValueError where it takes a name that is taken.
+    """
     registry = Registry[OwnerScope]()
     registry.register(RetrieveMemory, RetrieveMemory)
     registry.register(ContextSelect, lambda _: ContextSelect())
@@ -44,11 +66,16 @@ def build_registry(model: Model, embedder: Embedder | None = None) -> Registry[O
     registry.register(LLMCall, lambda _: LLMCall(model))
     registry.register(SummarizeMemory, lambda _: SummarizeMemory(model))
     registry.register(PersistMemory, lambda _: PersistMemory())
-    register_companion_steps(registry, embedder)
+    register_companion_steps(registry, meaning)
+    register_vector_steps(registry, meaning)
     register_session_steps(registry)
+    register_request_steps(registry)
+    register_usage_steps(registry)
     register_job_steps(registry, model)
     register_canon_steps(registry, model)
     register_decision_steps(registry, model)
+    if register is not None:
+        register(registry)
     return registry
 
 
@@ -89,6 +116,16 @@ def check_keystore(keystore: KeyStore, keystore_id: str) -> None:
         raise StoreDamaged(
             f"the keystore {keystore.location} is not the one that this database was sealed with; {_PUT_BACK}"
         )
+
+
+def choose_model(settings: Settings) -> Model:
+    """The model that the settings name. SettingsInvalid says what is to be installed or set.
+
+    It may take seconds the first time, because a provider's library is loaded.
+    """
+    from gieok.adapters.models.choose import choose_model as choose  # noqa: PLC0415  its rules load when used
+
+    return choose(settings)
 
 
 def offline_model() -> Model:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.cycles import Cycles
+from gieok.app.requests import ask_once
 from gieok.engine import ExecutionPlan, Registry
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.canon.extractor import FactExtractor
@@ -27,8 +28,10 @@ from gieok.memory.canon.steps_turn import (
     LoadState,
     SaveFacts,
 )
+from gieok.memory.requests.records import RequestKey
 from gieok.refs import check_ref
 
+CREATE_PLAN = "create_persona"
 STATE_PLAN = "load_state"
 PAGE = 100
 MAX_PAGE = 1_000
@@ -54,10 +57,19 @@ class Personas:
         self._cycles = cycles
         self._scope = cycles.scope
 
-    async def create(self, draft: PersonaDraft, *, persona_id: str | None = None) -> PersonaCard:
-        """Begin a persona, under an id of its own or a given one. Conflict where that is taken."""
-        request = {"personaId": persona_id, "draft": draft}
-        return await self._cycles.commit("create_persona", CreatePersona, request)
+    async def create(
+        self, draft: PersonaDraft, *, persona_id: str | None = None, once: RequestKey | None = None
+    ) -> PersonaCard:
+        """Begin a persona, under an id of its own or a given one. Conflict where that is taken.
+
+        The same request under the same `once` gives back the persona as it is now; another is a Conflict.
+        """
+
+        async def ask(request: RequestKey | None) -> PersonaCard:
+            given = {"personaId": persona_id, "draft": draft, "once": request}
+            return await self._cycles.commit(CREATE_PLAN, CreatePersona, given)
+
+        return await ask_once(self._cycles, once, CREATE_PLAN, ask, self.get)
 
     async def edit(
         self, persona_id: str, draft: PersonaDraft, *, expected_version: int | None = None

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from uuid import UUID, uuid4
 
 from gieok.app.cycles import Cycles, Listener, output_of
 from gieok.app.messages import check_message, check_recent
 from gieok.app.sessions import SessionLocks
 from gieok.engine import CycleRecord, CycleResult, ExecutionPlan
+from gieok.errors import NotFound
 from gieok.memory.canon.records import Fact, FactChange
 from gieok.memory.canon.steps_turn import LoadState, SaveFacts
-from gieok.memory.companion.records import MemoryHit
+from gieok.memory.companion.records import Kept, Memory, MemoryHit, Notice
+from gieok.memory.companion.steps_notices import TakeNotices
 from gieok.memory.companion.steps_reading import RecallMemories
+from gieok.memory.companion.steps_summarize import KeepSummary
 from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
 from gieok.memory.fields import AccountPlan
 from gieok.memory.sessions.steps_ending import QueueSummary
 from gieok.memory.turns.records import RecalledMemory
 from gieok.memory.turns.steps import RetrieveMemory
+from gieok.memory.usage.records import ModelUsage
+from gieok.memory.usage.steps import CountUsage
+from gieok.plans import load_plan, plan_names
 from gieok.refs import check_ref
 
 CHAT_PLAN = "chat_turn"
-
-
-@dataclass(frozen=True)
-class Usage:
-    """What the model counted."""
-
-    input_tokens: int
-    output_tokens: int
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,13 @@ class ChatTurn:
     """What this turn changed."""
     summary_jobs: tuple[UUID, ...]
     """The jobs that will summarise this session, where it has become long enough."""
+    memory: Memory | None
+    """The memory that the plan itself made. The shipped plans leave that to a job."""
+    notices: tuple[Notice, ...]
+    """What to tell the user of memories that were made in the background since the last turn."""
     prompt: Prompt
-    usage: Usage
+    usage: ModelUsage
+    """What the turn cost: all calls that its plan counts, or else the reply."""
     plan_hash: str
     record: CycleRecord
 
@@ -61,6 +65,16 @@ class Chat:
     def __init__(self, cycles: Cycles, locks: SessionLocks) -> None:
         self._cycles = cycles
         self._locks = locks
+
+    async def plan_of(self, session_ref: str) -> str:
+        """The plan to go on with in a session: the shipped one that it ran, or else the chat plan.
+
+        NotFound where there is no such session. A plan of the caller's own must be given again.
+        """
+        session = await self._cycles.scope.read(lambda rooms: rooms.sessions.get(session_ref))
+        if session is None:
+            raise NotFound("no such session")
+        return _shipped().get(session.last_execution_plan_hash, CHAT_PLAN)
 
     async def send(
         self,
@@ -93,10 +107,17 @@ class Chat:
             return _chat_turn(session, await self._cycles.run(plan, request, listen))
 
 
+@cache
+def _shipped() -> Mapping[str, str]:
+    """The plans that come with Gieok, by their hash."""
+    return {load_plan(name).hash: name for name in plan_names()}
+
+
 def _chat_turn(session_ref: str, result: CycleResult) -> ChatTurn:
     answer, assembled = output_of(result, LLMCall), output_of(result, PromptAssemble)
+    counted = result.output_of(CountUsage)
     recalled, retrieved = result.output_of(RecallMemories), result.output_of(RetrieveMemory)
-    state = result.output_of(LoadState)
+    state, kept = result.output_of(LoadState), result.committed_by(KeepSummary)
     return ChatTurn(
         session_ref=session_ref,
         reply=answer.text,
@@ -105,8 +126,10 @@ def _chat_turn(session_ref: str, result: CycleResult) -> ChatTurn:
         state=state.facts if state else (),
         changes=result.committed_by(SaveFacts) or (),
         summary_jobs=result.committed_by(QueueSummary) or (),
+        memory=kept.memory if isinstance(kept, Kept) else None,
+        notices=result.committed_by(TakeNotices) or (),
         prompt=assembled.prompt,
-        usage=Usage(answer.input_tokens, answer.output_tokens),
+        usage=counted.usage if counted else answer.usage,
         plan_hash=result.record.plan_hash,
         record=result.record,
     )

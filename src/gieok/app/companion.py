@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from gieok.adapters.sql.database import Database
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.cycles import Cycles, output_of
+from gieok.app.embedding import embed_owner
 from gieok.app.messages import check_message, check_recent
+from gieok.app.requests import ask_once
 from gieok.engine import ExecutionPlan, Registry
 from gieok.errors import InputRefused, NotFound
-from gieok.memory.companion.embedder import Embedder
 from gieok.memory.companion.records import (
     EmotionalMoment,
     Kept,
@@ -23,6 +25,7 @@ from gieok.memory.companion.records import (
     MemoryHit,
     MemoryPage,
 )
+from gieok.memory.companion.steps_drafting import DraftMemory, MemoryOutline
 from gieok.memory.companion.steps_keeping import (
     ArchiveMemory,
     ConfigureMemories,
@@ -31,29 +34,35 @@ from gieok.memory.companion.steps_keeping import (
     EditMemory,
     RestoreMemory,
 )
+from gieok.memory.companion.steps_notices import TakeNotices
 from gieok.memory.companion.steps_reading import LoadMemories, RecallMemories
 from gieok.memory.companion.store import Shelf
+from gieok.memory.companion.vectors import Meaning
 from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
 from gieok.memory.fields import AccountPlan
+from gieok.memory.requests.records import RequestKey
 
 CREATE_PLAN = "create_memory"
+CREATE_OF_MESSAGES_PLAN = "create_memory_of_messages"
 LOAD_PLAN = "load_memories"
 SEARCH_PLAN = "search_memories"
 START_PLAN = "start_conversation"
 PAGE = 10
 
 
-def register_companion_steps(registry: Registry[OwnerScope], embedder: Embedder | None) -> None:
+def register_companion_steps(registry: Registry[OwnerScope], meaning: Meaning | None) -> None:
     """Offer the steps of companion memory to plans."""
     registry.register(LoadMemories, LoadMemories)
-    registry.register(RecallMemories, lambda scope: RecallMemories(scope, embedder))
+    registry.register(RecallMemories, lambda scope: RecallMemories(scope, meaning))
+    registry.register(DraftMemory, lambda _: DraftMemory())
     registry.register(CreateMemory, lambda _: CreateMemory())
     registry.register(EditMemory, lambda _: EditMemory())
     registry.register(ArchiveMemory, lambda _: ArchiveMemory())
     registry.register(RestoreMemory, lambda _: RestoreMemory())
     registry.register(DeleteMemory, lambda _: DeleteMemory())
     registry.register(ConfigureMemories, lambda _: ConfigureMemories())
+    registry.register(TakeNotices, lambda _: TakeNotices())
 
 
 @dataclass(frozen=True)
@@ -68,9 +77,11 @@ class Opening:
 class Companion:
     """One owner's episodes and moments, persona by persona."""
 
-    def __init__(self, cycles: Cycles) -> None:
+    def __init__(self, cycles: Cycles, database: Database, meaning: Meaning | None) -> None:
         self._cycles = cycles
         self._scope = cycles.scope
+        self._database = database
+        self._meaning = meaning
 
     async def create(
         self,
@@ -78,14 +89,57 @@ class Companion:
         *,
         account_plan: AccountPlan,
         auto_archive: bool = True,
+        once: RequestKey | None = None,
         plan: str | ExecutionPlan = CREATE_PLAN,
     ) -> Kept:
         """Keep a memory that someone wrote. It never fails for the limit: it archives, and says so.
 
-        MemoryLimitReached only with `auto_archive=False`.
+        MemoryLimitReached only with `auto_archive=False`. The persona need not exist: history may be brought
+        along before it does. The same request under the same `once` gives back the memory as it is now,
+        with nothing archived and nothing to tell; another request is a Conflict.
         """
-        request = {"draft": draft, "accountPlan": account_plan, "autoArchive": auto_archive}
-        return await self._cycles.commit(plan, CreateMemory, request)
+
+        async def ask(request: RequestKey | None) -> Kept:
+            given = {
+                "draft": draft,
+                "accountPlan": account_plan,
+                "autoArchive": auto_archive,
+                "once": request,
+            }
+            return await self._cycles.commit(plan, CreateMemory, given)
+
+        return await ask_once(self._cycles, once, CREATE_PLAN, ask, self._kept_before)
+
+    async def create_of_messages(
+        self,
+        outline: MemoryOutline,
+        messages: Sequence[Message],
+        *,
+        account_plan: AccountPlan,
+        auto_archive: bool = True,
+        once: RequestKey | None = None,
+        plan: str | ExecutionPlan = CREATE_OF_MESSAGES_PLAN,
+    ) -> Kept:
+        """Have messages summarised and keep that, as `create` does. The messages themselves are not kept.
+
+        What happens when the model cannot is for the plan to say: an excerpt, or SummaryFailed.
+        """
+
+        async def ask(request: RequestKey | None) -> Kept:
+            given = {
+                "outline": outline,
+                "messages": check_recent(messages),
+                "accountPlan": account_plan,
+                "autoArchive": auto_archive,
+                "once": request,
+            }
+            return await self._cycles.commit(plan, CreateMemory, given)
+
+        return await ask_once(self._cycles, once, CREATE_PLAN, ask, self._kept_before)
+
+    async def _kept_before(self, memory_id: str) -> Kept:
+        memory = await self.get(UUID(memory_id))
+        return Kept(memory=memory, moment=None, archived=(), notices=())
 
     async def start(
         self,
@@ -127,8 +181,17 @@ class Companion:
     ) -> tuple[MemoryHit, ...]:
         """What answers a query, best first, each with its reasons. `limit` may ask for less than the plan."""
         _check_limit(limit)
-        request = {"personaId": persona_id, "query": query}
-        return (await self._cycles.output(plan, RecallMemories, request)).hits[:limit]
+        request = {"personaId": persona_id, "query": query, "limit": limit}
+        return (await self._cycles.output(plan, RecallMemories, request)).hits
+
+    async def embed(self, limit: int | None = None) -> int:
+        """Give memories the vectors that they wait for, all or about `limit` of them; how many got one.
+
+        A worker does the same in the background. InputRefused without an embedder, Conflict where Gieok was
+        opened with another one since, StepFailed where it does not answer.
+        """
+        _check_limit(limit)
+        return await embed_owner(self._cycles, self._meaning, self._database, limit)
 
     async def list(
         self, persona_id: str | None = None, *, shelf: Shelf = "active", limit: int = PAGE, offset: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, Step, StepEvent
 from gieok.engine.plan import first_problem, place
-from gieok.errors import Conflict, InputRefused, NotFound, StepFailed
+from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed
 
 D = TypeVar("D", bound=Data)
 Listener = Callable[[StepEvent], None]
@@ -43,16 +44,21 @@ class Cycles:
         self._plans = plans
         self.scope = scope
 
+    @property
+    def now(self) -> datetime:
+        """The time by the clock that cycles run by."""
+        return self._engine.clock()
+
     async def run(
         self, plan: str | ExecutionPlan, request: Mapping[str, Any], listen: Listener | None = None
     ) -> CycleResult:
-        """Run a plan. What a step refused (InputRefused, NotFound, Conflict) is raised as it is, because the
-        caller can act on it; any other failure is a StepFailed with the step and the cause.
+        """Run a plan. What a step refused (InputRefused, NotFound, Conflict, RateLimited) is raised as it is,
+        because the caller can act on it; any other failure is a StepFailed with the step and the cause.
         """
         try:
             return await self._engine.run(self._plans.check(plan), self.scope, request, listen)
         except StepFailed as failed:
-            if isinstance(failed.cause, InputRefused | NotFound | Conflict):
+            if isinstance(failed.cause, InputRefused | NotFound | Conflict | RateLimited):
                 raise failed.cause from failed
             raise
 

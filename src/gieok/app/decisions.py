@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from uuid import UUID
 
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.cycles import Cycles, committed_by, made, output_of
+from gieok.app.requests import ask_once
 from gieok.engine import ExecutionPlan, Registry
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.conversation.records import Message
@@ -45,10 +47,15 @@ from gieok.memory.decisions.steps_saving import (
     SaveDecision,
     UnrelateDecisions,
 )
+from gieok.memory.decisions.steps_walks import KeepWalk, QueueWalk, WalkAnchors
 from gieok.memory.decisions.summarizer import ConversationSummarizer
+from gieok.memory.decisions.walks import Exploration, WalkRooms, read_walk
+from gieok.memory.jobs.records import Job
+from gieok.memory.requests.records import RequestKey
 
 COMPACT_PLAN = "compact_conversation"
 LOAD_PLAN = "load_decisions"
+SAVE_PLAN = "save_decision"
 PAGE = 100
 RELATIONS = 10_000
 
@@ -67,6 +74,9 @@ def register_decision_steps(registry: Registry[OwnerScope], model: ConversationS
     registry.register(AddAnchor, lambda _: AddAnchor())
     registry.register(CompactConversation, lambda scope: CompactConversation(scope, model))
     registry.register(KeepSignposts, lambda _: KeepSignposts())
+    registry.register(QueueWalk, lambda _: QueueWalk())
+    registry.register(WalkAnchors, WalkAnchors)
+    registry.register(KeepWalk, lambda _: KeepWalk())
 
 
 @dataclass(frozen=True)
@@ -94,7 +104,7 @@ class CompactedConversation:
 
     anchors: Sequence[Anchor]
     """Oldest first. Each leads to the original words."""
-    messages: Sequence[Message]
+    messages: Sequence[Message | Said]
     """The newer part, as it was said."""
     left_out: int
     """Older anchors that are kept and did not fit the budget."""
@@ -153,14 +163,35 @@ class Decisions:
         }
         return await self._cycles.output(plan, LoadDecisions, request)
 
-    async def save(self, proposal: DecisionProposal, *, expected_version: int | None = None) -> Decision:
+    async def save(
+        self,
+        proposal: DecisionProposal,
+        *,
+        expected_version: int | None = None,
+        once: RequestKey | None = None,
+    ) -> Decision:
         """SAVE_DECISION: durable when it returns. With a root it appends a version to that decision.
 
         Conflict where the decision is not at `expected_version` any more; 0 begins one under a root that was
-        chosen elsewhere. NotFound for a root, a relation or evidence that does not exist.
+        chosen elsewhere. NotFound for a root, a relation or evidence that does not exist. The same request
+        under the same `once` gives back the version that it made; another request is a Conflict.
         """
-        request = {"proposal": proposal, "expectedVersion": expected_version}
-        return await self._cycles.commit("save_decision", SaveDecision, request)
+
+        async def ask(request: RequestKey | None) -> Decision:
+            given = {"proposal": proposal, "expectedVersion": expected_version, "once": request}
+            return await self._cycles.commit(SAVE_PLAN, SaveDecision, given)
+
+        return await ask_once(self._cycles, once, SAVE_PLAN, ask, self._saved_before)
+
+    async def _saved_before(self, answer: str) -> Decision:
+        root_id, version_id = (UUID(part) for part in answer.split(":"))
+        after = 0
+        while page := await self.history(root_id, after=after):
+            for decision in page:
+                if decision.id == version_id:
+                    return decision
+            after = page[-1].version
+        raise NotFound(f"decision {root_id} has no version {version_id}")
 
     async def get(self, root_id: UUID) -> Decision:
         """The active version; NotFound where there is none."""
@@ -226,6 +257,12 @@ class Decisions:
         draft = made(EvidenceDraft, title=title, content=content, source=source)
         return await self._cycles.commit("keep_evidence", KeepEvidence, {"evidence": draft})
 
+    async def find_evidence(self, content: str) -> EvidenceCard | None:
+        """The snapshot of exactly this content, if it is kept."""
+        digest = sha256(content.encode()).hexdigest()
+        found = await self._scope.read(lambda rooms: rooms.evidence.find([digest]))
+        return found[0] if found else None
+
     async def evidence(self, evidence_id: UUID) -> Evidence:
         """The snapshot with its content; NotFound where there is none."""
         found = await self._scope.read(lambda rooms: rooms.evidence.get(evidence_id))
@@ -243,8 +280,30 @@ class Decisions:
         check_limit(limit)
         return await self._scope.read(lambda rooms: rooms.anchors.list(session_ref, limit))
 
+    async def explore(self, session_ref: str) -> Job:
+        """Have a worker follow the session's anchors, deep, and find all that they lead to. Returns its job.
+
+        `explored` reads what was found, once the job is done.
+        """
+        return await self._cycles.commit("explore_anchors", QueueWalk, {"sessionRef": session_ref})
+
+    async def explored(self, job_id: UUID) -> Exploration:
+        """What a walk found, as it is now: active versions, by strength. NotFound before it is done."""
+
+        def read(rooms: WalkRooms) -> Exploration:
+            walk = rooms.walks.get(job_id)
+            if walk is None:
+                raise NotFound(f"there is no result of job {job_id}; see whether the job is done")
+            return read_walk(rooms, walk)
+
+        return await self._scope.read(read)
+
     async def compact(
-        self, session_ref: str, messages: Sequence[Message], *, plan: str | ExecutionPlan = COMPACT_PLAN
+        self,
+        session_ref: str,
+        messages: Sequence[Message | Said],
+        *,
+        plan: str | ExecutionPlan = COMPACT_PLAN,
     ) -> CompactedConversation:
         """Bring a long conversation into the plan's budget. Its older part becomes evidence and anchors.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,28 +12,35 @@ from typing import Any, Self
 from uuid import UUID
 
 from gieok.adapters.sql.database import Database
-from gieok.adapters.sql.owners import erase_owner, rotate_data_key
+from gieok.adapters.sql.owners import rotate_data_key
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.app.assembly import Model, build_registry, offline_model
+from gieok.app.assembly import Closing, Model, Register, build_registry, choose_model
+from gieok.app.audit import Audit
 from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat
 from gieok.app.companion import Companion
 from gieok.app.cycles import Cycles, Listener, Plans
 from gieok.app.decisions import Decisions
+from gieok.app.embedding import open_meaning
 from gieok.app.exchange import DecisionExchange
 from gieok.app.jobs import JOB_PLANS, JobPlans
 from gieok.app.messages import check_message, check_recent
 from gieok.app.opening import open_stores
+from gieok.app.owner_data import EXPORTS_AT_ONCE, ErasureReceipt, ImportResult, OwnerData
 from gieok.app.sessions import SessionLocks, Sessions
+from gieok.app.tokens import Tokens
+from gieok.app.usage import DEFAULT_DAYS, read_usage
 from gieok.engine import CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
 from gieok.errors import NotFound, PlanHashMismatch
 from gieok.memory.companion.embedder import Embedder
+from gieok.memory.companion.vectors import Meaning
 from gieok.memory.conversation.records import Message, Persona, Prompt, StateFact
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
 from gieok.memory.sessions.records import PlanMove, Session
 from gieok.memory.sessions.steps import MoveSession
 from gieok.memory.turns.records import RecalledMemory
 from gieok.memory.turns.steps import PersistMemory, RetrieveMemory, SummarizeMemory
+from gieok.memory.usage.records import UsageDay
 from gieok.plans import load_plan
 from gieok.refs import check_ref
 from gieok.settings import Settings, load_settings
@@ -65,17 +72,22 @@ class Gieok:
         vault: Vault,
         model: Model,
         *,
-        embedder: Embedder | None = None,
+        meaning: Meaning | None = None,
         clock: Callable[[], datetime] = utc_now,
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
+        register: Register | None = None,
     ) -> None:
         self.database = database
         self.vault = vault
-        self.engine = Engine(build_registry(model, embedder), clock=clock, observe=observe)
+        self.meaning = meaning
+        self.engine = Engine(build_registry(model, meaning, register), clock=clock, observe=observe)
         self.job_plans = job_plans
         self.session_locks = SessionLocks()
+        self.exports = asyncio.Semaphore(EXPORTS_AT_ONCE)
+        self.tokens = Tokens(database, vault, clock)
         self._plans = Plans(self.engine, load_plan)
+        self._own_model: Model | None = None
 
     @classmethod
     async def open(
@@ -87,29 +99,41 @@ class Gieok:
         clock: Callable[[], datetime] = utc_now,
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
+        register: Register | None = None,
     ) -> Self:
         """Open what the settings name, and finish erasures that a stopped process left half done.
 
+        `register` offers steps of your own to plans, beside those that Gieok has.
         If this fails or is cancelled, nothing stays open. StoreDamaged where the database was sealed with
         another keystore than the one that is there; no new one is made then.
         """
         settings = settings or load_settings()
         async with AsyncExitStack() as unless_done:
             database, vault = await open_stores(settings, unless_done)
+            meaning = await open_meaning(settings, embedder, database, unless_done)
+            chosen = model or await asyncio.to_thread(choose_model, settings)
             opened = cls(
                 database,
                 vault,
-                model or offline_model(),
-                embedder=embedder,
+                chosen,
+                meaning=meaning,
                 clock=clock,
                 observe=observe,
                 job_plans=job_plans,
+                register=register,
             )
+            opened._own_model = None if model else chosen
+            if settings.jwt:
+                opened.tokens.accept_jwts(settings.jwt)
             unless_done.pop_all()
         return opened
 
     async def close(self) -> None:
         """Finish what is under way and let go of everything."""
+        if isinstance(self._own_model, Closing):
+            await self._own_model.close()
+        if self.meaning is not None:
+            await self.meaning.close()
         await self.database.close()
         await asyncio.to_thread(self.vault.close)
 
@@ -133,6 +157,11 @@ class Gieok:
         """Runs plans inside a scope."""
         return Cycles(self.engine, self._plans, scope)
 
+    def forget(self, owner: str) -> None:
+        """Let go of what this process holds of an owner in clear: the vectors of memories."""
+        if self.meaning is not None:
+            self.meaning.forget(owner)
+
 
 class User:
     """One owner's memory. Everything read or written here is theirs alone."""
@@ -145,9 +174,11 @@ class User:
         self.sessions = Sessions(gieok, self._cycles)
         self.personas = Personas(self._cycles)
         self.canon = Canon(self._cycles)
-        self.companion = Companion(self._cycles)
+        self.companion = Companion(self._cycles, gieok.database, gieok.meaning)
         self.decisions = Decisions(self._cycles)
         self.exchange = DecisionExchange(self._cycles)
+        self.audit = Audit(self._scope)
+        self.data = OwnerData(gieok, self._scope)
 
     async def turn(
         self,
@@ -209,13 +240,32 @@ class User:
         """Every move of a session between plans, oldest first."""
         return await self._scope.read(lambda rooms: rooms.sessions.moves(session_ref))
 
+    async def usage(self, days: int = DEFAULT_DAYS) -> Sequence[UsageDay]:
+        """What language models were used for this owner: the last days in UTC, newest first.
+
+        A day without use is left out. What a failed cycle spent is not counted: nothing of it is stored.
+        """
+        return await read_usage(self._cycles, days)
+
     async def rotate_key(self, report: Callable[[int], None] = lambda _: None) -> int:
         """Seal everything of this owner under a new key; returns how many rows. `report` hears it so far."""
-        return await rotate_data_key(self._gieok.database, self._gieok.vault, self._scope.owner, report)
+        resealed = await rotate_data_key(self._gieok.database, self._gieok.vault, self._scope.owner, report)
+        self._gieok.forget(self._scope.owner)
+        return resealed
 
-    async def erase(self) -> Mapping[str, int]:
-        """Destroy this owner's keys and rows for good; returns how many rows, by table."""
-        return await erase_owner(self._gieok.database, self._gieok.vault, self._scope.owner)
+    def export(self) -> AsyncGenerator[bytes]:
+        """Everything this owner has, of one moment and in clear, as NDJSON in pieces of whole lines."""
+        return self.data.export()
+
+    async def import_(self, stream: AsyncIterable[bytes]) -> ImportResult:
+        """Take in what `export` gave, here or elsewhere: all of it, or nothing. Twice is the same as once."""
+        return await self.data.bring_in(stream)
+
+    async def erase(self) -> ErasureReceipt:
+        """Destroy this owner's keys and rows for good. The name is not used again."""
+        receipt = await self.data.erase()
+        self._gieok.forget(self._scope.owner)
+        return receipt
 
 
 def _turn_result(result: CycleResult) -> TurnResult:

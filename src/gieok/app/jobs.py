@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import CycleResult, ExecutionPlan, Registry
-from gieok.errors import GieokError, OwnerErased, StepFailed, SummaryFailed
+from gieok.errors import GieokError, OwnerErased, RateLimited, StepFailed, SummaryFailed
 from gieok.memory.companion.steps_summarize import KeepSummary, SummarizeSession
 from gieok.memory.companion.summarizer import SessionSummarizer
 from gieok.memory.jobs.records import ClaimedJob, JobKind
@@ -28,7 +28,11 @@ LEASE = timedelta(minutes=5)
 PUT_BACK_PLAN = "put_back_job"
 
 JobPlans = Mapping[JobKind, str | ExecutionPlan]
-JOB_PLANS: JobPlans = {"summary": "summarize_session", "watch": "close_inactive_session"}
+JOB_PLANS: JobPlans = {
+    "summary": "summarize_session",
+    "watch": "close_inactive_session",
+    "walk": "walk_anchors",
+}
 """The plan that does each kind of job."""
 
 
@@ -57,16 +61,19 @@ async def run_job(gieok: Gieok, claimed: ClaimedJob) -> CycleResult | None:
         cause = error.cause if isinstance(error, StepFailed) else error
         if isinstance(cause, OwnerErased):
             return None
-        code = cause.code if isinstance(cause, GieokError) else error.code
-        _log.warning("job %s (%s) failed: %s", job.id, job.kind, code)
-        await _put_back(gieok, scope, claimed, code, is_final=isinstance(cause, SummaryFailed))
+        refused = cause if isinstance(cause, GieokError) else error
+        _log.warning("job %s (%s) failed: %s", job.id, job.kind, refused.code)
+        await _put_back(gieok, scope, claimed, refused)
         return None
 
 
-async def _put_back(
-    gieok: Gieok, scope: OwnerScope, claimed: ClaimedJob, code: str, *, is_final: bool
-) -> None:
-    request = {"job": claimed.job, "code": code, "isFinal": is_final}
+async def _put_back(gieok: Gieok, scope: OwnerScope, claimed: ClaimedJob, error: GieokError) -> None:
+    request = {
+        "job": claimed.job,
+        "code": error.code,
+        "isFinal": isinstance(error, SummaryFailed),
+        "retryAfter": error.retry_after if isinstance(error, RateLimited) else None,
+    }
     try:
         await gieok.engine.run(gieok.check(PUT_BACK_PLAN), scope, request)
     except GieokError as lost:

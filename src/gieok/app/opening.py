@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from gieok.adapters.sql.database import Database
 from gieok.adapters.sql.open import open_database
-from gieok.adapters.sql.owners import finish_erasures
+from gieok.adapters.sql.owners import finish_erasures, replay_erasures
 from gieok.app.assembly import open_vault
 from gieok.settings import Settings
 from gieok.text import ANALYZER_VERSION
@@ -32,7 +32,8 @@ _log = logging.getLogger(__name__)
 
 
 async def open_stores(settings: Settings, stack: AsyncExitStack) -> tuple[Database, Vault]:
-    """The database and the vault, which `stack` closes. Erasures that a stopped process left are finished."""
+    """The database and the vault, which `stack` closes. Erasures that a stopped process left are finished,
+    and those that a restored database knows nothing of are done again."""
     database = await _open(stack, partial(open_database, settings.database_url), _close_database)
     own = await database.get_meta(KEYSTORE)
     vault = await _open(stack, partial(open_vault, settings, own), _close_vault)
@@ -40,6 +41,7 @@ async def open_stores(settings: Settings, stack: AsyncExitStack) -> tuple[Databa
         await database.set_meta(KEYSTORE, await asyncio.to_thread(vault.keystore_id))
     await _check_analyzer(database)
     await finish_erasures(database, vault)
+    await replay_erasures(database, vault)
     return database, vault
 
 
@@ -83,8 +85,8 @@ async def _check_analyzer(database: Database) -> None:
         await database.set_meta(ANALYZER, str(ANALYZER_VERSION))
     elif made_by != str(ANALYZER_VERSION):
         _log.warning(
-            "the search index was made by analyzer %s, and this Gieok has analyzer %s: until it is made "
-            "anew, a search may miss what was stored before",
+            "the search index was made by analyzer %s, and this Gieok has analyzer %s: until a worker has "
+            "made it anew, a search may miss what was stored before",
             made_by,
             ANALYZER_VERSION,
         )

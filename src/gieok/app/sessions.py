@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 from weakref import WeakValueDictionary
 
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.app.cycles import Cycles, made, output_of
+from gieok.app.cycles import Cycles, committed_by, made, output_of
 from gieok.app.jobs import LEASE, run_job
 from gieok.engine import CycleResult, ExecutionPlan, Registry
-from gieok.errors import InputRefused, NotFound, SummaryFailed
-from gieok.memory.companion.records import Kept, Notice
+from gieok.errors import Conflict, InputRefused, NotFound, SummaryFailed
+from gieok.memory.companion.records import Notice
+from gieok.memory.companion.steps_notices import TakeNotices
 from gieok.memory.companion.store import CompanionStore
 from gieok.memory.fields import AccountPlan
 from gieok.memory.jobs.records import ClaimedJob, Job
+from gieok.memory.jobs.store import JobStore
 from gieok.memory.sessions.records import (
     MAX_MESSAGES,
     Appended,
@@ -40,6 +42,7 @@ from gieok.memory.sessions.store import LogRooms
 if TYPE_CHECKING:
     from gieok.app import Gieok
 
+CLOSE_PLAN = "close_session"
 POLL_SECONDS = 0.1
 
 
@@ -87,7 +90,7 @@ class Summaries:
 
     jobs: tuple[Job, ...]
     notices: tuple[Notice, ...] = ()
-    """What to tell the user of memories that lost their place, where this call has waited and made them."""
+    """What to tell the user, where this call has waited. What is told here, no later turn tells again."""
     is_excerpt: bool = False
     """The model was away: an excerpt stands in for a summary of these messages until there is a real one."""
 
@@ -113,7 +116,10 @@ class Sessions:
         account_plan: AccountPlan = "free",
         session_ref: str | None = None,
     ) -> Session:
-        """Begin a session with a persona that is to run this plan. Conflict for a name that is taken."""
+        """Begin a session with a persona that is to run this plan.
+
+        NotFound for a persona that is not there, Conflict for a name that is taken.
+        """
         start = made(
             SessionStart,
             session_ref=session_ref if session_ref is not None else str(uuid4()),
@@ -121,7 +127,8 @@ class Sessions:
             account_plan=account_plan,
             plan_hash=self._gieok.check(plan).plan.hash,
         )
-        return await self._cycles.commit("start_session", StartSession, {"start": start})
+        request = {"personaId": start.persona_id, "start": start}
+        return await self._cycles.commit("start_session", StartSession, request)
 
     async def get(self, session_ref: str) -> SessionView:
         """The session with its working memory, which is empty once it has ended and is summarised."""
@@ -150,23 +157,58 @@ class Sessions:
 
         Conflict for a known id with another content, SessionEnded for a session that has ended.
         """
+        return committed_by(await self._save(session_ref, messages), AppendMessages)
+
+    async def _save(self, session_ref: str, messages: Sequence[ChatMessage]) -> CycleResult:
         async with self._gieok.session_locks.of(self._scope.owner, session_ref):
             request = {"sessionRef": session_ref, "messages": tuple(messages)}
-            return await self._cycles.commit("save_messages", AppendMessages, request)
+            return await self._cycles.run("save_messages", request)
 
-    async def close(self, session_ref: str, *, wait: bool = False) -> Summaries:
+    async def close(
+        self, session_ref: str, *, wait: bool = False, plan: str | ExecutionPlan = CLOSE_PLAN
+    ) -> Summaries:
         """End a session and have what is left of it summarised; `wait` until that is done.
 
-        SummaryFailed where it waited and the model could not. Closing again changes nothing.
+        SummaryFailed where it waited and the model could not. Closing again changes nothing. With a plan
+        that queues no summary there is no job, and nothing to wait for.
         """
         async with self._gieok.session_locks.of(self._scope.owner, session_ref):
-            await self._cycles.run("close_session", {"sessionRef": session_ref})
-        return await self._summaries(session_ref, wait=wait)
+            closed = await self._cycles.run(plan, {"sessionRef": session_ref})
+        output_of(closed, EndSession)
+        if closed.output_of(QueueSummary) is None:
+            return Summaries(())
+        return await self._summaries(session_ref, _queued(closed), wait=wait)
 
     async def summarize(self, session_ref: str, *, wait: bool = False) -> Summaries:
         """Have all messages summarised that are not, without ending the session. `wait` as in `close`."""
-        await self._cycles.run("request_summary", {"sessionRef": session_ref})
-        return await self._summaries(session_ref, wait=wait)
+        asked = await self._cycles.run("request_summary", {"sessionRef": session_ref})
+        return await self._summaries(session_ref, _queued(asked), wait=wait)
+
+    async def summarize_messages(
+        self,
+        session_ref: str,
+        persona_id: str,
+        messages: Sequence[ChatMessage],
+        *,
+        plan: str | ExecutionPlan,
+        account_plan: AccountPlan = "free",
+    ) -> Summaries:
+        """Save messages that the session does not have yet, and wait until all of it is summarised.
+
+        A session that is not known begins with them, to run this plan. NotFound where it is not known and
+        there are none, Conflict where it is with another persona.
+        """
+        known = await self._scope.read(lambda rooms: rooms.sessions.get(session_ref))
+        if known is None and not messages:
+            raise NotFound("no such session")
+        if known is None:
+            await self.start(persona_id, plan=plan, account_plan=account_plan, session_ref=session_ref)
+        elif known.persona_id != persona_id:
+            raise Conflict("this session is with another persona; summarise it with its own")
+        saved = await self._save(session_ref, messages) if messages else None
+        asked = await self._cycles.run("request_summary", {"sessionRef": session_ref})
+        queued = (*(_queued(saved) if saved else ()), *_queued(asked))
+        return await self._summaries(session_ref, queued, wait=True)
 
     async def job(self, job_id: UUID) -> Job:
         """A job as it stands; NotFound where there is none."""
@@ -175,25 +217,31 @@ class Sessions:
             raise NotFound(f"there is no job {job_id}")
         return job
 
-    async def _summaries(self, session_ref: str, *, wait: bool) -> Summaries:
-        jobs = await self._scope.read(lambda rooms: rooms.jobs.unfinished(session_ref))
-        notices: list[Notice] = []
-        if wait:
-            jobs = [await self._finished(job.id, notices) for job in jobs]
-        made = [job.memory_id for job in jobs if job.memory_id is not None]
+    async def _summaries(self, session_ref: str, queued: Sequence[UUID], *, wait: bool) -> Summaries:
+        jobs = await self._scope.read(lambda rooms: _jobs(rooms.jobs, session_ref, queued))
+        if not wait or not jobs:
+            return Summaries(tuple(jobs))
+        finished = [await self._finished(job.id) for job in jobs]
+        made = [job.memory_id for job in finished if job.memory_id is not None]
         is_excerpt = await self._scope.read(lambda rooms: _has_excerpt(rooms.companion, made))
-        return Summaries(tuple(jobs), tuple(dict.fromkeys(notices)), is_excerpt)
+        return Summaries(tuple(finished), await self._notices(session_ref), is_excerpt)
 
-    async def _finished(self, job_id: UUID, notices: list[Notice]) -> Job:
-        """Do the job here, or wait for the worker that has it. Adds what the user is to be told."""
+    async def _notices(self, session_ref: str) -> tuple[Notice, ...]:
+        """What waits to be told about the persona of a session; whoever asks tells the user."""
+        session = await self._scope.read(lambda rooms: rooms.sessions.get(session_ref))
+        if session is None or session.persona_id is None:
+            return ()
+        return await self._cycles.commit("take_notices", TakeNotices, {"personaId": session.persona_id})
+
+    async def _finished(self, job_id: UUID) -> Job:
+        """Do the job here, or wait for the worker that has it."""
         while True:
             now = self._gieok.engine.clock()
             claimed = await self._scope.write(
                 lambda rooms, now=now: rooms.jobs.claim(job_id, now, now + LEASE)
             )
             if claimed is not None:
-                result = await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed))
-                notices += _notices(result) if result else ()
+                await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed))
             job = await self.job(job_id)
             if job.memory_id is not None or job.status == "done":
                 return job
@@ -203,13 +251,18 @@ class Sessions:
             await asyncio.sleep(POLL_SECONDS)
 
 
+def _queued(result: CycleResult) -> tuple[UUID, ...]:
+    return result.committed_by(QueueSummary) or ()
+
+
+def _jobs(store: JobStore, session_ref: str, queued: Sequence[UUID]) -> list[Job]:
+    """What waits to be summarised, and what was queued just now: a worker may have done it already."""
+    waiting = store.unfinished(session_ref)
+    names = {job.id for job in waiting}
+    done = [job for each in queued if each not in names and (job := store.get(each)) is not None]
+    return sorted((*waiting, *done), key=lambda job: job.first_seq)
+
+
 def _has_excerpt(store: CompanionStore, memory_ids: Sequence[UUID]) -> bool:
     found = (store.get(memory_id) for memory_id in memory_ids)
     return any(memory is not None and memory.origin == "excerpt" for memory in found)
-
-
-def _notices(result: CycleResult) -> Iterator[Notice]:
-    for written in result.committed.values():
-        for kept in written:
-            if isinstance(kept, Kept):
-                yield from kept.notices

@@ -23,8 +23,18 @@ def storable(value: str) -> str:
     return value
 
 
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def since_1970(value: datetime) -> datetime:
+    """Refuse a time that no database here keeps."""
+    if value < _FIRST:
+        raise ValueError("must not be before 1970")
+    return value
+
+
 def _utc(value: datetime) -> datetime:
-    return value.astimezone(UTC)
+    return since_1970(value).astimezone(UTC)
 
 
 Language = Literal["ko", "en"]

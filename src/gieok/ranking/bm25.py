@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from math import log
 
 
@@ -29,3 +29,29 @@ def bm25(
     """
     held_back = k1 * (1 - b + b * length / average_length) if average_length else k1
     return sum(weights[term] * times * (k1 + 1) / (times + held_back) for term, times in frequencies.items())
+
+
+def bm25_among(
+    texts: Mapping[int, Mapping[str, int]], asked: Collection[str], *, k1: float, b: float
+) -> dict[int, float]:
+    """The scores of a few texts by themselves: what is rare is what is rare among them.
+
+    `texts` counts the terms of each, `asked` are those of the query.
+    """
+    if not texts:
+        return {}
+    with_term = {term: sum(term in counted for counted in texts.values()) for term in asked}
+    weights = {term: idf(len(texts), count) for term, count in with_term.items() if count}
+    lengths = {one: sum(counted.values()) for one, counted in texts.items()}
+    average = sum(lengths.values()) / len(texts)
+    return {
+        one: bm25(
+            {term: counted[term] for term in weights if term in counted},
+            weights,
+            lengths[one],
+            average,
+            k1=k1,
+            b=b,
+        )
+        for one, counted in texts.items()
+    }

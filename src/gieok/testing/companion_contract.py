@@ -7,7 +7,7 @@ class TestMyStore(CompanionStoreContract):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 from uuid import UUID, uuid4
@@ -236,6 +236,25 @@ class CompanionStoreContract:
         assert (await found(scope, "면접"), await found(scope, "시험")) == ([], [kept.id])
         await scope.write(lambda rooms: rooms.companion.delete(kept.id))
         assert await found(scope, "시험", include_archived=True) == []
+
+    @pytest.mark.req("COMP-9")
+    async def test_neighbours_are_the_two_before_and_the_two_after_in_the_session(
+        self, scope_of: ScopeOf
+    ) -> None:
+        """By time and then by order, without those of other sessions and, unless asked, archived ones."""
+        scope = scope_of("minsu")
+        told = [memory(session_ref="s1") for _ in range(6)]
+        apart, archived = memory(session_ref="s2"), memory(session_ref="s1", archived_at=START)
+        await save(scope, *told[:3], apart, archived, *told[3:], memory(), memory())
+
+        def beside(rooms: CompanionRooms, *, include_archived: bool) -> Mapping[int, Mapping[int, int]]:
+            index = rooms.companion.index("hana", include_archived=include_archived)
+            return index.neighbours([1, 3, 4, 9])
+
+        active = await scope.read(lambda rooms: beside(rooms, include_archived=False))
+        assert active == {1: {2: 1, 3: 2}, 3: {1: -2, 2: -1, 6: 1, 7: 2}, 4: {}, 9: {}}
+        everything = await scope.read(lambda rooms: beside(rooms, include_archived=True))
+        assert everything[3] == {1: -2, 2: -1, 5: 1, 6: 2}
 
     @pytest.mark.req("COMP-9")
     async def test_a_stale_version_is_a_conflict(self, scope_of: ScopeOf) -> None:

@@ -234,6 +234,14 @@ class KeyStoreContract:
             )
         assert claimed.counts().keys == 0
 
+    def test_the_tags_of_erased_owners_are_listed_page_by_page(self, claimed: KeyStore) -> None:
+        for owner in ("minsu", "jiyoung", "seojun"):
+            claimed.begin_erasure(owner, tag_of(owner))
+        claimed.finish_erasure(tag_of("minsu"))
+        assert claimed.tombstones(b"", 2) == [tag_of("jiyoung"), tag_of("minsu")]
+        assert claimed.tombstones(tag_of("minsu"), 2) == [tag_of("seojun")]
+        assert claimed.tombstones(tag_of("seojun"), 2) == []
+
     def test_the_owners_with_keys_are_listed_page_by_page(self, claimed: KeyStore) -> None:
         for owner in ("kim", "lee", "park"):
             claimed.insert(ROOT, tag_of(owner), first_keys(owner))

@@ -5,19 +5,31 @@ any `str`, needs no set-up, may be called from several threads, and takes time i
 """
 
 from gieok.text.analyzer import ANALYZER_VERSION, terms, words
+from gieok.text.calendar import Period
 from gieok.text.korean import Morpheme, morphemes
 from gieok.text.measure import count_tokens, language
 from gieok.text.normal import normalize
-from gieok.text.sentence import sentences
+from gieok.text.pairs import pairs
+from gieok.text.periods import When, when
+from gieok.text.sentence import asks, sentences
+from gieok.text.spelling import joined, one_slip_away, one_space_away
 
 __all__ = [
     "ANALYZER_VERSION",
     "Morpheme",
+    "Period",
+    "When",
+    "asks",
     "count_tokens",
+    "joined",
     "language",
     "morphemes",
     "normalize",
+    "one_slip_away",
+    "one_space_away",
+    "pairs",
     "sentences",
     "terms",
+    "when",
     "words",
 ]

@@ -13,7 +13,7 @@ from gieok.text.names import hidden_name
 from gieok.text.normal import clean, fold
 from gieok.text.scan import scan
 
-ANALYZER_VERSION: int = 1
+ANALYZER_VERSION: int = 2
 """Raised whenever `terms` changes its answer for any text: an index made by another version is made again."""
 
 _CACHED_LENGTH = 64

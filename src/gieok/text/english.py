@@ -7,6 +7,8 @@ import threading
 from importlib import import_module
 from typing import Protocol
 
+from gieok.text.irregular import BASES
+
 _AUXILIARIES = """
     is are was were do does did has have had could would should must might need wo ca sha ai
 """
@@ -46,8 +48,11 @@ def without_clitic(word: str) -> str:
 
 
 def stem(word: str) -> str:
-    """The Snowball stem of a case-folded English word; words of other languages mostly stay as they are."""
-    return _stemmer().stemWord(word)
+    """The Snowball stem of a case-folded English word; words of other languages mostly stay as they are.
+
+    Of an irregular form it is that of its base: sold has the stem of sell.
+    """
+    return _stemmer().stemWord(BASES.get(word, word))
 
 
 def _stemmer() -> _Stemmer:

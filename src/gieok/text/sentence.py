@@ -20,6 +20,7 @@ _SHORT = frozenset(_ABBREVIATIONS.split())
 _SHORT_BEFORE_NUMBER = frozenset({"no", "vol", "fig", "p", "pp"})
 _NUMBERED = re.compile(r"\s*\(?\d{1,3}\.$")
 _LOOK_BACK = 16
+_ASKS = re.compile(r"[?？]\W*$")
 
 
 def sentences(text: str) -> list[str]:
@@ -36,6 +37,11 @@ def sentences(text: str) -> list[str]:
             start = end
         found.append(line[start:].strip())
     return [sentence for sentence in found if sentence]
+
+
+def asks(text: str) -> bool:
+    """Whether `text` ends as a question."""
+    return _ASKS.search(text[-_LOOK_BACK:]) is not None
 
 
 def _ends(line: str) -> Iterator[int]:

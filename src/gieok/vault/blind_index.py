@@ -26,10 +26,14 @@ class BlindIndex:
         self._fields: dict[str, _Hmac] = {}
 
     def token(self, field: str, *parts: str) -> int:
+        return int.from_bytes(self.digest(field, *parts)[:8], "big", signed=True)
+
+    def digest(self, field: str, *parts: str) -> bytes:
+        """All 256 bits, for what must be told apart without opening anything."""
         keyed = self._fields.get(field)
         if keyed is None:
             keyed = self._fields[field] = _Hmac(hmac.digest(self._key, framed(_DOMAIN, field), "sha256"))
-        return int.from_bytes(keyed.digest(framed(*parts))[:8], "big", signed=True)
+        return keyed.digest(framed(*parts))
 
 
 class _Hmac:

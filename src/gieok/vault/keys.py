@@ -51,9 +51,17 @@ class OwnerKeys(Secret):
         """What was sealed at `place` for this owner; `SealBroken` for everything else."""
         return self._sealer.open(place, sealed)
 
+    def seal_anew(self, place: Place, sealed: bytes) -> bytes:
+        """The same value under the owner's current data key."""
+        return self.seal(place, self.open(place, sealed))
+
     def token(self, field: str, *parts: str) -> int:
         """The blind-index token of `parts` in `field`: a signed 64-bit number that no rotation changes."""
         return self._index.token(field, *parts)
+
+    def digest(self, field: str, *parts: str) -> bytes:
+        """A keyed hash of `parts` in `field`: 32 bytes that no rotation changes."""
+        return self._index.digest(field, *parts)
 
     def __repr__(self) -> str:
         return f"<OwnerKeys generation={self.generation}>"

@@ -103,6 +103,10 @@ class KeyStore(Protocol):
 
     def has_tombstone(self, tag: bytes) -> bool: ...
 
+    def tombstones(self, after: bytes, many: int) -> Sequence[bytes]:
+        """A page of the tags of erased owners, in a fixed order: those after `after`, at first b""."""
+        ...
+
     def unfinished_erasures(self) -> Sequence[str]:
         """Owners whose keys are destroyed while their rows may still be there."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
@@ -181,6 +181,16 @@ class Vault:
         """Whether the owner was erased, from `begin_erasure` on. Their rows in a restored backup must go."""
         return self._keystore.has_tombstone(self._tag(owner))
 
+    def erased_among(self, owners: Iterable[str]) -> list[str]:
+        """Those of `owners` who were erased, after one look at the keystore."""
+        tags = set(self._tombstones())
+        return [owner for owner in owners if self._tag(owner) in tags]
+
+    def erasures(self) -> int:
+        """How many owners were ever erased, finished or not. It only grows."""
+        counts = self._keystore.counts()
+        return counts.erased + counts.erasing
+
     def owners(self) -> Iterator[str]:
         """Every owner who has keys, read page by page; one who comes or goes meanwhile may be missed."""
         page = self._keystore.owners("", _OWNERS_PAGE)
@@ -210,6 +220,12 @@ class Vault:
 
     def __repr__(self) -> str:
         return f"<Vault root={self._root.id} keystore={self._keystore.location}>"
+
+    def _tombstones(self) -> Iterator[bytes]:
+        page = self._keystore.tombstones(b"", _OWNERS_PAGE)
+        while page:
+            yield from page
+            page = self._keystore.tombstones(page[-1], _OWNERS_PAGE)
 
     def _load(self, owner: str) -> OwnerKeys | None:
         drops = self._cache.drops

@@ -11,6 +11,7 @@ from gieok.adapters.sql.companion_index import (
     Posting,
     SqlMemoryIndex,
     add_posting,
+    find_posting,
     pack_terms,
     remove_posting,
 )
@@ -22,6 +23,7 @@ from gieok.adapters.sql.companion_rows import (
     seal_memory,
 )
 from gieok.adapters.sql.database import Row, Tx
+from gieok.adapters.sql.vectors import outdate_vectors, remove_vectors, shelve_vectors
 from gieok.errors import Conflict, NotFound
 from gieok.memory.companion.records import (
     DEFAULT_CONFIG,
@@ -31,8 +33,9 @@ from gieok.memory.companion.records import (
     MemoryCounts,
     MemoryPage,
 )
-from gieok.memory.companion.rules import Standing, check_page, memory_terms, topic_set
+from gieok.memory.companion.rules import Standing, check_page, topic_set
 from gieok.memory.companion.store import Shelf
+from gieok.memory.companion.terms import memory_terms, word_count
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys
 
@@ -80,22 +83,21 @@ class SqlCompanionStore:
             archived_at=None if memory.archived_at is None else to_micros(memory.archived_at),
             version=memory.version,
             topic_token=self._topic_token(memory),
-            words=len(terms),
+            words=word_count(terms),
             terms=packed,
             content=seal_memory(self._keys, memory, columns),
         )
         if not added:
             raise Conflict(f"memory {memory.id} exists already")
-        posting = Posting(number, memory.archived_at is not None, len(terms), packed)
-        add_posting(self._tx, posting)
-        self._count(memory.persona_id, posting, 1, created=1)
+        posting = Posting(number, memory.archived_at is not None, word_count(terms), packed)
+        add_posting(self._tx, memory.persona_id, posting, created=1)
 
     def get(self, memory_id: UUID) -> Memory | None:
         row = self._tx.one("get_memory", id=memory_id.bytes)
         return open_memory(self._keys, row) if row else None
 
     def replace(self, memory: Memory) -> None:
-        persona_id, before = self._posting(memory.id)
+        persona_id, before = find_posting(self._tx, memory.id)
         terms = memory_terms(memory)
         packed = pack_terms(self._keys, persona_id, terms)
         columns = memory_columns(memory, before.number)
@@ -106,14 +108,15 @@ class SqlCompanionStore:
             importance=memory.importance,
             version=memory.version,
             topic_token=self._topic_token(memory),
-            words=len(terms),
+            words=word_count(terms),
             terms=packed,
             content=seal_memory(self._keys, memory, columns),
         )
         if not replaced:
             raise Conflict(f"memory {memory.id} was changed by someone else meanwhile; read it again")
-        after = before._replace(words=len(terms), terms=packed)
+        after = before._replace(words=word_count(terms), terms=packed)
         self._move(persona_id, before, after)
+        outdate_vectors(self._tx, persona_id, memory.id, before.number)
 
     def archive(self, memory_id: UUID, at: datetime) -> None:
         self._shelve(memory_id, at)
@@ -122,10 +125,10 @@ class SqlCompanionStore:
         self._shelve(memory_id, None)
 
     def delete(self, memory_id: UUID) -> None:
-        persona_id, posting = self._posting(memory_id)
+        persona_id, posting = find_posting(self._tx, memory_id)
         self.delete_moment(memory_id)
-        remove_posting(self._tx, posting)
-        self._count(persona_id, posting, -1)
+        remove_vectors(self._tx, persona_id, memory_id)
+        remove_posting(self._tx, persona_id, posting)
         self._tx.run("remove_memory", id=memory_id.bytes)
 
     def standing(self, memory_id: UUID) -> Standing:
@@ -177,6 +180,30 @@ class SqlCompanionStore:
             self._tx.run("replace_memory_seal", id=memory_id, version=version, content=content)
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
+    def reindex(self, after: bytes, limit: int) -> bytes | None:
+        """Make the next memories by id findable by the terms that they have now."""
+        rows = self._tx.all("list_memory_personas", after=after, limit=limit)
+        for identity, persona_id in rows:
+            self._hold(persona_id)
+            memory = self.get(UUID(bytes=identity))
+            if memory is not None:
+                self._index_anew(memory)
+        return rows[-1][0] if len(rows) == limit else None
+
+    def _index_anew(self, memory: Memory) -> None:
+        persona_id, before = find_posting(self._tx, memory.id)
+        terms = memory_terms(memory)
+        after = before._replace(words=word_count(terms), terms=pack_terms(self._keys, persona_id, terms))
+        self._tx.run(
+            "reindex_memory",
+            id=memory.id.bytes,
+            topic_token=self._topic_token(memory),
+            words=after.words,
+            terms=after.terms,
+        )
+        if after != before:
+            self._move(persona_id, before, after)
+
     def _hold(self, persona_id: str) -> Row:
         held = self._tx.one("hold_memory_config", persona_id=_persona(persona_id))
         if held is None:
@@ -185,37 +212,17 @@ class SqlCompanionStore:
         assert held is not None  # noqa: S101  it was added, here or by someone else, and is never removed
         return held
 
-    def _posting(self, memory_id: UUID) -> tuple[str, Posting]:
-        row = self._tx.one("get_memory_index", id=memory_id.bytes)
-        if row is None:
-            raise NotFound(f"there is no memory {memory_id}")
-        persona_id, number, archived_at, words, terms = row
-        return persona_id, Posting(number, archived_at is not None, words, terms)
-
     def _shelve(self, memory_id: UUID, at: datetime | None) -> None:
-        persona_id, before = self._posting(memory_id)
+        persona_id, before = find_posting(self._tx, memory_id)
         if before.is_archived == (at is not None):
             return
         self._tx.run("shelve_memory", id=memory_id.bytes, archived_at=None if at is None else to_micros(at))
         self._move(persona_id, before, before._replace(is_archived=at is not None))
+        shelve_vectors(self._tx, persona_id, memory_id, is_archived=at is not None)
 
     def _move(self, persona_id: str, before: Posting, after: Posting) -> None:
-        remove_posting(self._tx, before)
-        add_posting(self._tx, after)
-        self._count(persona_id, before, -1)
-        self._count(persona_id, after, 1)
-
-    def _count(self, persona_id: str, posting: Posting, sign: int, *, created: int = 0) -> None:
-        archived = int(posting.is_archived)
-        self._tx.run(
-            "change_memory_counts",
-            persona_id=persona_id,
-            created=created,
-            active=sign * (1 - archived),
-            archived=sign * archived,
-            words_active=sign * (1 - archived) * posting.words,
-            words_archived=sign * archived * posting.words,
-        )
+        remove_posting(self._tx, persona_id, before)
+        add_posting(self._tx, persona_id, after)
 
     def _topic_token(self, memory: Memory) -> int | None:
         topics = topic_set(memory.topics)

@@ -6,11 +6,12 @@ import struct
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
+from uuid import UUID
 
 from gieok.adapters.sql.clock import from_micros
 from gieok.adapters.sql.companion_rows import open_memory
 from gieok.adapters.sql.database import Tx
-from gieok.errors import StoreDamaged
+from gieok.errors import NotFound, StoreDamaged
 from gieok.memory.companion.records import Memory
 from gieok.memory.companion.store import Entry, Tally
 from gieok.vault import OwnerKeys
@@ -18,6 +19,8 @@ from gieok.vault import OwnerKeys
 _FIELD = "memories.terms"
 _TERM = struct.Struct(">qH")
 _MOST = 2**16 - 1
+_AWAY = (-1, -2, 1, 2)
+"""Where the neighbours that a query gives stand: before, and after."""
 
 
 class Posting(NamedTuple):
@@ -36,19 +39,43 @@ def pack_terms(keys: OwnerKeys, persona_id: str, terms: Iterable[str]) -> bytes:
     return b"".join(_TERM.pack(token, min(counted[token], _MOST)) for token in sorted(counted))
 
 
-def add_posting(tx: Tx, posting: Posting) -> None:
-    """Make a memory findable."""
+def find_posting(tx: Tx, memory_id: UUID) -> tuple[str, Posting]:
+    """The persona of a memory, and where the memory stands. NotFound."""
+    row = tx.one("get_memory_index", id=memory_id.bytes)
+    if row is None:
+        raise NotFound(f"there is no memory {memory_id}")
+    persona_id, number, archived_at, words, terms = row
+    return persona_id, Posting(number, archived_at is not None, words, terms)
+
+
+def add_posting(tx: Tx, persona_id: str, posting: Posting, *, created: int = 0) -> None:
+    """Make a memory findable, and count it; `created` is 1 for one that was not there before."""
     rows = _rows(posting)
     tx.run_many("add_memory_postings", [{**row, "number": posting.number} for row in rows])
     tx.run_many("count_memory_terms", rows)
+    _count(tx, persona_id, posting, 1, created)
 
 
-def remove_posting(tx: Tx, posting: Posting) -> None:
-    """Leave no trace of a memory in the index."""
+def remove_posting(tx: Tx, persona_id: str, posting: Posting) -> None:
+    """Leave no trace of a memory in the index and in the counts."""
     rows = _rows(posting)
     tx.run_many("remove_memory_postings", [{**row, "number": posting.number} for row in rows])
     tx.run_many("discount_memory_terms", rows)
     tx.run_many("forget_memory_terms", rows)
+    _count(tx, persona_id, posting, -1, 0)
+
+
+def _count(tx: Tx, persona_id: str, posting: Posting, sign: int, created: int) -> None:
+    archived = int(posting.is_archived)
+    tx.run(
+        "change_memory_counts",
+        persona_id=persona_id,
+        created=created,
+        active=sign * (1 - archived),
+        archived=sign * archived,
+        words_active=sign * (1 - archived) * posting.words,
+        words_archived=sign * archived * posting.words,
+    )
 
 
 def _rows(posting: Posting) -> list[dict[str, int]]:
@@ -112,11 +139,12 @@ class SqlMemoryIndex:
                 words=words,
                 importance=importance,
                 occurred_at=from_micros(occurred_at),
+                session_ref=session_ref,
             )
-            for number, packed, words, importance, occurred_at in rows
+            for number, packed, words, importance, occurred_at, session_ref in rows
         ]
 
-    def neighbours(self, numbers: Collection[int]) -> Mapping[int, Sequence[int]]:
+    def neighbours(self, numbers: Collection[int]) -> Mapping[int, Mapping[int, int]]:
         if not numbers:
             return {}
         rows = self._tx.all(
@@ -125,7 +153,10 @@ class SqlMemoryIndex:
             numbers=list(numbers),
             archived=self._archived,
         )
-        return {number: [other for other in others if other is not None] for number, *others in rows}
+        return {
+            number: {other: away for other, away in zip(others, _AWAY, strict=True) if other is not None}
+            for number, *others in rows
+        }
 
     def open(self, numbers: Sequence[int]) -> list[Memory]:
         if not numbers:

@@ -40,10 +40,14 @@ def seal_memory(keys: OwnerKeys, memory: Memory, columns: Row) -> bytes:
 
 
 def open_memory(keys: OwnerKeys, row: Row) -> Memory:
-    """The memory of a row. SealBroken where a column is not what was written."""
+    """The memory of a row. SealBroken where a column is not what was written.
+
+    What opens is what was sealed, bound to its columns, and was checked then: it is not checked again, since
+    a search opens many.
+    """
     identity, persona, _, session, origin, importance, created, occurred, archived, version, sealed = row
-    content = json.loads(keys.open(_memory_place(row[:8], version), sealed))
-    return Memory(
+    content = json.loads(keys.open(_memory_place(row[:8], version), sealed).decode())
+    return Memory.model_construct(
         id=UUID(bytes=identity),
         persona_id=persona,
         session_ref=session,

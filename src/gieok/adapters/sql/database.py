@@ -115,7 +115,8 @@ def scoped(owner: str, work: Callable[[Tx], T], catalogue: Catalogue) -> Callabl
 class SystemTx:
     """An open transaction of no owner: the one door across owners. It leads to `queries/system` only.
 
-    Those read the table of jobs, which holds no content. The work of a job goes on in a `Tx` of its owner.
+    Those read jobs and tokens, which hold no content. What follows, the work of a job or the call that a
+    token lets in, is done in a `Tx` of its owner.
     """
 
     __slots__ = ("_catalogue", "_session")
@@ -215,6 +216,10 @@ class Database(Protocol):
 
     async def system(self, work: Callable[[SystemTx], T]) -> T:
         """Run `work` across owners, in a transaction that is durable when this returns. Jobs only."""
+        ...
+
+    async def system_read(self, work: Callable[[SystemTx], T]) -> T:
+        """Look across owners, on one consistent snapshot: it waits for no writer and cannot write."""
         ...
 
     async def get_meta(self, key: str) -> str | None:

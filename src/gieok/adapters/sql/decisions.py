@@ -59,10 +59,7 @@ class SqlDecisionStore:
         )
         if added.version > 1:
             self._tx.run("remove_decision_postings", root_id=root_id.bytes)
-        tokens = self._tokens(content.domain, statement_terms(content.statement))
-        self._tx.run_many(
-            "add_decision_postings", [{"token": token, "root_id": root_id.bytes} for token in tokens]
-        )
+        self._add_postings(root_id, content)
         return _decision(added)
 
     def active(self, root_ids: Sequence[UUID]) -> list[Decision]:
@@ -104,6 +101,20 @@ class SqlDecisionStore:
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
         """Seal the next versions under the current key. Returns how many, and where to go on, if at all."""
         return self._chain.reseal(after, limit)
+
+    def reindex(self, after: bytes, limit: int) -> bytes | None:
+        """Make the next decisions by root findable by the terms that their statements have now."""
+        rows = self._tx.all("hold_decision_heads", after=after, limit=limit)
+        for decision in self.active([UUID(bytes=root_id) for (root_id,) in rows]):
+            self._tx.run("remove_decision_postings", root_id=decision.root_id.bytes)
+            self._add_postings(decision.root_id, decision)
+        return rows[-1][0] if len(rows) == limit else None
+
+    def _add_postings(self, root_id: UUID, content: DecisionContent) -> None:
+        tokens = self._tokens(content.domain, statement_terms(content.statement))
+        self._tx.run_many(
+            "add_decision_postings", [{"token": token, "root_id": root_id.bytes} for token in tokens]
+        )
 
     def _stretch(
         self,

@@ -82,8 +82,8 @@ class SqlEvidenceStore:
             self._tx.run(
                 "replace_evidence_seals",
                 id=identity,
-                card=_sealed_anew(self._keys, _place("card", UUID(bytes=identity)), card),
-                content=_sealed_anew(self._keys, _place("content", UUID(bytes=identity)), content),
+                card=self._keys.seal_anew(_place("card", UUID(bytes=identity)), card),
+                content=self._keys.seal_anew(_place("content", UUID(bytes=identity)), content),
             )
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
@@ -145,7 +145,7 @@ class SqlAnchorStore:
         rows = self._tx.all("list_anchor_seals", after=after, limit=limit)
         for identity, session_ref, content in rows:
             place = _anchor_place(UUID(bytes=identity), session_ref)
-            self._tx.run("replace_anchor_seal", id=identity, content=_sealed_anew(self._keys, place, content))
+            self._tx.run("replace_anchor_seal", id=identity, content=self._keys.seal_anew(place, content))
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
     def _anchor(self, row: Row) -> Anchor:
@@ -168,7 +168,3 @@ def _place(column: str, row: UUID) -> Place:
 def _anchor_place(row: UUID, session_ref: str) -> Place:
     """Bound to its session too, so that a signpost cannot be moved to another conversation."""
     return Place("anchors", "content", f"{row} {session_ref}")
-
-
-def _sealed_anew(keys: OwnerKeys, place: Place, sealed: bytes) -> bytes:
-    return keys.seal(place, keys.open(place, sealed))

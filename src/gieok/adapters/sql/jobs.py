@@ -69,6 +69,11 @@ def claim_due(tx: SystemTx, now: datetime, lease_until: datetime, limit: int) ->
     return [ClaimedJob(row[0], _job(row[1:])) for row in rows]
 
 
+def count_due(tx: SystemTx, now: datetime, limit: int = 10_000) -> int:
+    """How many jobs of all owners wait whose time has come; `limit` where there are more."""
+    return tx.all("count_due_jobs", now=to_micros(now), limit=limit)[0][0]
+
+
 def _job(row: Row) -> Job:
     identity, kind, session_ref, first, last, status, attempts, fence, due_at, error, memory, created = row
     return Job.model_validate(

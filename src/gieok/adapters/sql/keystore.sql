@@ -60,6 +60,10 @@ UPDATE tombstones SET owner = NULL WHERE tag = :tag
 -- name: tombstone(tag)
 SELECT 1 FROM tombstones WHERE tag = :tag
 
+-- name: tombstones(tag, many)
+-- A page of all tags, after the one named.
+SELECT tag FROM tombstones WHERE tag > :tag ORDER BY tag LIMIT :many
+
 -- name: unfinished_erasures()
 SELECT owner FROM tombstones WHERE owner IS NOT NULL ORDER BY owner
 

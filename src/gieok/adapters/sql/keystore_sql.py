@@ -140,6 +140,10 @@ class SqlKeyStore(ABC):
         with self._reading() as tx:
             return bool(tx.rows("tombstone", tag=tag))
 
+    def tombstones(self, after: bytes, many: int) -> Sequence[bytes]:
+        with self._reading() as tx:
+            return [tag for (tag,) in tx.rows("tombstones", tag=after, many=many)]
+
     def unfinished_erasures(self) -> Sequence[str]:
         with self._reading() as tx:
             return [owner for (owner,) in tx.rows("unfinished_erasures")]

@@ -6,14 +6,25 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from gieok.adapters.sql.database import Database, Tx
+from gieok.adapters.sql.clock import to_micros
+from gieok.adapters.sql.database import Database, SystemTx, Tx
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
 from gieok.refs import check_ref
 from gieok.vault import Vault
 
 RESEAL_BATCH = 500
+OWNERS_PAGE = 10_000
+ERASURES = "erasures"
+"""Under this key a database remembers how many erasures of its keystore are done in it."""
 
 ERASE_QUERIES = {
+    "tokens": "erase_tokens",
+    "audit_entries": "erase_audit_entries",
+    "usage_days": "erase_usage_days",
+    "requests": "erase_requests",
+    "notices": "erase_notices",
+    "search_indexes": "erase_search_indexes",
+    "memory_vectors": "erase_memory_vectors",
     "emotional_moments": "erase_emotional_moments",
     "memory_terms": "erase_memory_terms",
     "memory_postings": "erase_memory_postings",
@@ -25,6 +36,7 @@ ERASE_QUERIES = {
     "messages": "erase_messages",
     "session_plan_moves": "erase_session_plan_moves",
     "sessions": "erase_sessions",
+    "decision_walks": "erase_decision_walks",
     "anchor_targets": "erase_anchor_targets",
     "anchors": "erase_anchors",
     "evidence": "erase_evidence",
@@ -72,8 +84,7 @@ async def erase_owner(database: Database, vault: Vault, owner: str) -> dict[str,
     """
     check_ref(owner, "owner")
     await asyncio.to_thread(vault.begin_erasure, owner)
-    now = datetime.now(UTC).isoformat()
-    await database.write(owner, lambda tx: tx.run("mark_owner_erased", erased_at=now, created_at=now))
+    await database.write(owner, _mark_erased(datetime.now(UTC)))
     erased = {table: await database.write(owner, _run(query)) for table, query in ERASE_QUERIES.items()}
     await database.write(owner, _run("remove_owner"))
     await asyncio.to_thread(vault.finish_erasure, owner)
@@ -88,8 +99,49 @@ async def finish_erasures(database: Database, vault: Vault) -> list[str]:
     return owners
 
 
+async def replay_erasures(database: Database, vault: Vault) -> list[str]:
+    """Erase again whoever was erased since this database was what it is now. Returns the owners.
+
+    A database that was restored from a backup has rows of owners who were erased after it was taken. The
+    keystore was not restored with it and knows them: it counts erasures, and the database remembers up to
+    which of them it was looked through. Only where the two differ, every owner is looked at.
+    """
+    count = str(await asyncio.to_thread(vault.erasures))
+    if await database.get_meta(ERASURES) == count:
+        return []
+    erased: list[str] = []
+    last = ""
+    while page := await database.system_read(owners_after(last)):
+        erased += await asyncio.to_thread(vault.erased_among, page)
+        last = page[-1]
+    for owner in erased:
+        await erase_owner(database, vault, owner)
+    await database.set_meta(ERASURES, count)
+    return erased
+
+
+def owners_after(last: str) -> Callable[[SystemTx], list[str]]:
+    """The next owners of a database by name, a page at a time."""
+
+    def read(tx: SystemTx) -> list[str]:
+        tx.all("open_owners")
+        return [owner for (owner,) in tx.all("list_owners", after=last, limit=OWNERS_PAGE)]
+
+    return read
+
+
 def _reseal(store: int, after: bytes) -> Callable[[SqlRooms], tuple[int, bytes | None]]:
     return lambda rooms: rooms.sealed[store].reseal(after, RESEAL_BATCH)
+
+
+def _mark_erased(now: datetime) -> Callable[[Tx], None]:
+    """Tokens are refused from the same moment on, even where the erasure is cut off before their rows go."""
+
+    def mark(tx: Tx) -> None:
+        tx.run("mark_owner_erased", erased_at=now.isoformat(), created_at=now.isoformat())
+        tx.run("revoke_tokens", revoked_at=to_micros(now))
+
+    return mark
 
 
 def _run(query: str) -> Callable[[Tx], int]:

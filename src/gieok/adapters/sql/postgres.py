@@ -41,7 +41,7 @@ _SETTINGS = (
     " set_config('lock_timeout', %s, false), set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
 _AS_WORKER = "SELECT set_config('gieok.worker', 'on', true)"
-"""For one transaction: row-level security then shows the jobs of every owner, and nothing else of theirs."""
+"""For one transaction: row-level security then shows jobs and tokens of every owner, and nothing else."""
 _GET_META = "SELECT value FROM meta WHERE key = %(key)s"
 _SET_META = (
     "INSERT INTO meta VALUES (%(key)s, %(value)s) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
@@ -180,6 +180,10 @@ class PostgresDatabase:
     async def system(self, work: Callable[[SystemTx], T]) -> T:
         crossing = across_owners(work, load_system_queries("postgres"), _AS_WORKER)
         return await self._crew.do(None, crossing, writes=True)
+
+    async def system_read(self, work: Callable[[SystemTx], T]) -> T:
+        crossing = across_owners(work, load_system_queries("postgres"), _AS_WORKER)
+        return await self._crew.do(None, crossing, writes=False)
 
     async def get_meta(self, key: str) -> str | None:
         rows = await self._crew.do(None, lambda session: session.fetch(_GET_META, {"key": key}), writes=False)

@@ -8,13 +8,16 @@ A query is written once in a .sql file in aiosql's form, and its suffix says wha
     -- name: save_things*!              many at once          Tx.run_many
 
 Every query carries `:owner`; one that does not is refused when the catalogue is loaded. The few in
-`queries/system` cross owners on purpose, and one that does carry `:owner` is refused there. A list is
-`IN (SELECT value FROM json_each(:tokens))` in SQLite (`unhex(value)` for bytes) and `= ANY(:tokens)` in
-PostgreSQL, where a percent sign is written `%%`.
+`queries/system` cross owners on purpose, and one that does carry `:owner` is refused there.
+
+Two things are written in one form and read as each database wants them: a list is `IN list(:tokens)`, and a
+row that is held ends with `FOR UPDATE`, `FOR NO KEY UPDATE` or `FOR SHARE`, which SQLite, having one writer,
+does without. In `queries/postgres` a percent sign is written `%%`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -29,6 +32,16 @@ Dialect = Literal["sqlite", "postgres"]
 Kind = Literal["one", "all", "run", "run_many"]
 
 _DRIVERS: Mapping[Dialect, str] = {"sqlite": "apsw", "postgres": "psycopg"}
+_FORMS: Mapping[Dialect, Mapping[re.Pattern[str], str]] = {
+    "sqlite": {
+        re.compile(r"\bIN list\(:(\w+)\)"): r"IN carray(:\1)",
+        re.compile(r"\s+FOR (?:NO KEY )?(?:UPDATE|SHARE)\b"): "",
+    },
+    "postgres": {
+        re.compile(r"\bIN list\(:(\w+)\)"): r"= ANY(:\1)",
+    },
+}
+"""What is written in one form, and how each database has it."""
 _KINDS: Mapping[SQLOperationType, Kind] = {
     SQLOperationType.SELECT_ONE: "one",
     SQLOperationType.SELECT: "all",
@@ -86,6 +99,8 @@ def load_system_queries(dialect: Dialect) -> Catalogue:
 
 def parse_queries(text: str, dialect: Dialect, place: str, *, of_an_owner: bool = True) -> Iterator[Query]:
     """The queries of one file. `place` names the file in an error."""
+    for form, its_own in _FORMS[dialect].items():
+        text = form.sub(its_own, text)
     loaded = _from_str(text, _DRIVERS[dialect])
     for name in loaded.available_queries:
         if name.endswith("_cursor"):

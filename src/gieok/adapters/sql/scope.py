@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
+from gieok.adapters.sql.audit import SqlAuditLog
 from gieok.adapters.sql.canon import SqlFactStore, SqlPersonaStore
 from gieok.adapters.sql.companion import SqlCompanionStore
 from gieok.adapters.sql.companion_moments import SqlMomentStore
@@ -15,15 +16,25 @@ from gieok.adapters.sql.evidence import SqlAnchorStore, SqlEvidenceStore
 from gieok.adapters.sql.impact import SqlDecisionGraph
 from gieok.adapters.sql.jobs import SqlJobStore
 from gieok.adapters.sql.messages import SqlMessageStore
+from gieok.adapters.sql.notices import SqlNoticeStore
+from gieok.adapters.sql.portable.owner import SqlPortable
 from gieok.adapters.sql.relations import SqlRelationStore
+from gieok.adapters.sql.requests import SqlRequestStore
+from gieok.adapters.sql.search_indexes import SqlSearchIndexes
 from gieok.adapters.sql.sessions import SqlSessionStore
+from gieok.adapters.sql.tokens import SqlTokenStore
 from gieok.adapters.sql.turns import SqlMemoryStore
+from gieok.adapters.sql.usage import SqlUsageStore
+from gieok.adapters.sql.vectors import SqlVectorStore
+from gieok.adapters.sql.walks import SqlWalkStore
 from gieok.engine import Write
 from gieok.errors import OwnerErased
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Vault
 
 T = TypeVar("T")
+Reindex = Callable[[bytes, int], bytes | None]
+"""Makes the next rows of an index anew: after which, and how many. It returns where to go on, if at all."""
 
 
 class Sealed(Protocol):
@@ -58,8 +69,20 @@ class SqlRooms:
         return SqlJobStore(self._tx)
 
     @property
+    def requests(self) -> SqlRequestStore:
+        return SqlRequestStore(self._tx, self._keys)
+
+    @property
     def companion(self) -> SqlCompanionStore:
         return SqlCompanionStore(self._tx, self._keys)
+
+    @property
+    def vectors(self) -> SqlVectorStore:
+        return SqlVectorStore(self._tx, self._keys)
+
+    @property
+    def notices(self) -> SqlNoticeStore:
+        return SqlNoticeStore(self._tx)
 
     @property
     def personas(self) -> SqlPersonaStore:
@@ -90,6 +113,45 @@ class SqlRooms:
         return SqlAnchorStore(self._tx, self._keys)
 
     @property
+    def walks(self) -> SqlWalkStore:
+        return SqlWalkStore(self._tx, self._keys)
+
+    @property
+    def tokens(self) -> SqlTokenStore:
+        return SqlTokenStore(self._tx)
+
+    @property
+    def audit(self) -> SqlAuditLog:
+        return SqlAuditLog(self._tx)
+
+    @property
+    def usage(self) -> SqlUsageStore:
+        return SqlUsageStore(self._tx)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this owner has ever stored anything."""
+        return self._tx.one("get_owner") is not None
+
+    def portable(self, now: datetime) -> SqlPortable:
+        """Every room at once, for what leaves and arrives as a whole. Work that arrives is due `now`."""
+        return SqlPortable(self._tx, self._keys, self, now)
+
+    @property
+    def search_indexes(self) -> SqlSearchIndexes:
+        return SqlSearchIndexes(self._tx)
+
+    @property
+    def reindexes(self) -> Mapping[str, Reindex]:
+        """How each search index is made anew. What is there already is found while that goes on."""
+        return {
+            "turns": self.turns.reindex,
+            "turn postings": self.turns.remove_stale,
+            "companion": self.companion.reindex,
+            "decisions": self.decisions.reindex,
+        }
+
+    @property
     def sealed(self) -> Sequence[Sealed]:
         """Every store with sealed rows. A new key is not in force before all of them are sealed anew."""
         return (
@@ -100,8 +162,10 @@ class SqlRooms:
             self.decisions,
             self.evidence,
             self.anchors,
+            self.walks,
             self.companion,
             SqlMomentStore(self._tx, self._keys),
+            self.vectors,
         )
 
 

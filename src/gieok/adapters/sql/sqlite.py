@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import apsw
 
@@ -40,7 +40,7 @@ _SYNCHRONOUS: tuple[str, ...] = ("off", "normal", "full", "extra")
 
 
 class SqliteSession:
-    """A connection of apsw as a `Session`. A list becomes JSON text, bytes in it hexadecimal."""
+    """A connection of apsw as a `Session`. A list is bound as it is, and read in place."""
 
     dialect: Dialect = "sqlite"
 
@@ -72,13 +72,18 @@ class SqliteSession:
             self.connection.execute("ROLLBACK")
 
 
-def _bind(params: Mapping[str, Value]) -> Mapping[str, Value]:
-    lists = {name: _json(value) for name, value in params.items() if isinstance(value, _LISTS)}
+def _bind(params: Mapping[str, Value]) -> Mapping[str, Any]:
+    lists = {name: _carray(value) for name, value in params.items() if isinstance(value, _LISTS)}
     return {**params, **lists} if lists else params
 
 
-def _json(values: Sequence[int] | Sequence[str] | Sequence[bytes]) -> str:
-    return json.dumps([value.hex() if isinstance(value, bytes) else value for value in values])
+def _carray(values: Sequence[int] | Sequence[str] | Sequence[bytes]) -> apsw.CArrayBinding | None:
+    """A list as SQLite reads it in place. There is no empty one: None has no members either."""
+    if not values:
+        return None
+    if isinstance(values[0], int):
+        return apsw.carray(array("q", cast("Sequence[int]", values)))
+    return apsw.carray(tuple(cast("Sequence[str]", values)))
 
 
 class SqliteDatabase:
@@ -131,6 +136,10 @@ class SqliteDatabase:
     async def system(self, work: Callable[[SystemTx], T]) -> T:
         crossing = across_owners(work, load_system_queries("sqlite"))
         return await self._writer.do(None, crossing, writes=True)
+
+    async def system_read(self, work: Callable[[SystemTx], T]) -> T:
+        crossing = across_owners(work, load_system_queries("sqlite"))
+        return await self._readers.do(None, crossing, writes=False)
 
     async def get_meta(self, key: str) -> str | None:
         rows = await self._readers.do(

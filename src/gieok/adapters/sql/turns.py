@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
 from gieok.adapters.sql.clock import from_micros, to_micros
@@ -24,6 +24,7 @@ from gieok.vault import OwnerKeys, Place
 
 _WORDS = "turn_memories.keywords.word"
 _STEMS = "turn_memories.keywords.stem"
+_FIRST_TOKEN = -(2**63)
 
 
 class SqlMemoryStore:
@@ -47,12 +48,7 @@ class SqlMemoryStore:
         )
         if not saved:
             raise Conflict(f"turn memory {item.id} exists already")
-        postings = [
-            {"token": token, "at": at, "id": row, "keyword": number}
-            for number, keyword in enumerate(item.keywords)
-            for token in self._keyword_tokens(item.session_ref, keyword)
-        ]
-        self._tx.run_many("save_turn_postings", postings)
+        self._tx.run_many("save_turn_postings", self._postings(row, item.session_ref, at, item.keywords))
 
     def search(self, session_ref: str, query: str, top_k: int) -> list[RecalledMemory]:
         check_ref(session_ref, "sessionRef")
@@ -77,6 +73,41 @@ class SqlMemoryStore:
                 keywords=self._keys.seal(_place("keywords", row), self._open("keywords", row, keywords)),
             )
         return len(rows), rows[-1][0] if len(rows) == limit else None
+
+    def reindex(self, after: bytes, limit: int) -> bytes | None:
+        """Make the next rows by id findable by the terms that their keywords have now."""
+        rows = self._tx.all("list_turn_keywords", after=after, limit=limit)
+        for identity, session_ref, at, sealed in rows:
+            keywords = self._all_keywords(UUID(bytes=identity), sealed)
+            postings = self._postings(identity, session_ref, at, keywords)
+            self._tx.run_many("add_missing_turn_postings", postings)
+        return rows[-1][0] if len(rows) == limit else None
+
+    def remove_stale(self, after: bytes, limit: int) -> bytes | None:
+        """Take out the next postings, by token, whose keyword does not have that term any more."""
+        first = int.from_bytes(after, "big", signed=True) + 1 if after else _FIRST_TOKEN
+        tokens = [token for (token,) in self._tx.all("list_turn_tokens", first=first, limit=limit)]
+        rows = self._tx.all("list_turn_postings", tokens=tokens) if tokens else []
+        stale = [
+            {"token": token, "at": at, "id": identity, "keyword": number}
+            for token, at, identity, number, session_ref, sealed in rows
+            if token not in self._tokens_of(identity, session_ref, sealed, number)
+        ]
+        self._tx.run_many("remove_turn_postings", stale)
+        return tokens[-1].to_bytes(8, "big", signed=True) if len(tokens) == limit else None
+
+    def _tokens_of(self, identity: bytes, session_ref: str, sealed: bytes | None, number: int) -> set[int]:
+        (keyword,) = self._keywords(identity, sealed, [str(number)])
+        return self._keyword_tokens(session_ref, keyword)
+
+    def _postings(
+        self, identity: bytes, session_ref: str, at: int, keywords: Sequence[str]
+    ) -> list[dict[str, int | bytes]]:
+        return [
+            {"token": token, "at": at, "id": identity, "keyword": number}
+            for number, keyword in enumerate(keywords)
+            for token in self._keyword_tokens(session_ref, keyword)
+        ]
 
     def _search_parts(
         self, session_ref: str, query: str, top_k: int, known: set[bytes]
@@ -129,11 +160,14 @@ class SqlMemoryStore:
 
     def _keywords(self, identity: bytes, sealed: bytes | None, numbers: Iterable[str]) -> list[str]:
         memory_id = UUID(bytes=identity)
-        keywords: list[str] = json.loads(self._open("keywords", memory_id, sealed)) if sealed else []
+        keywords = self._all_keywords(memory_id, sealed) if sealed else []
         wanted = [int(number) for number in numbers]
         if max(wanted) >= len(keywords):
             raise _not_where_indexed(memory_id)
         return [keywords[number] for number in wanted]
+
+    def _all_keywords(self, memory_id: UUID, sealed: bytes) -> list[str]:
+        return json.loads(self._open("keywords", memory_id, sealed))
 
     def _seal(self, column: str, row: UUID, text: str) -> bytes:
         return self._keys.seal(_place(column, row), text.encode())

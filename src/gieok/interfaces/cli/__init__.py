@@ -5,7 +5,21 @@ from __future__ import annotations
 import click
 
 from gieok import __version__
-from gieok.interfaces.cli import db, decision, demo, doctor, keys, plan
+from gieok.interfaces.cli import (
+    audit,
+    backup,
+    chat,
+    db,
+    decision,
+    demo,
+    doctor,
+    keys,
+    memory,
+    plan,
+    serve,
+    token,
+    worker,
+)
 from gieok.interfaces.cli.program import Program
 
 
@@ -18,5 +32,22 @@ def main() -> None:
     """
 
 
-for command in (db.db, decision.decision, demo.demo, doctor.doctor, keys.keys, plan.plan):
+COMMANDS = (
+    audit.audit,
+    backup.backup,
+    chat.chat,
+    db.db,
+    decision.decision,
+    demo.demo,
+    doctor.doctor,
+    keys.keys,
+    memory.memory,
+    plan.plan,
+    backup.restore,
+    serve.serve,
+    token.token,
+    worker.worker,
+)
+
+for command in COMMANDS:
     main.add_command(command)

@@ -29,13 +29,17 @@ class CreateInputs(Data):
     draft: PersonaDraft
 
 
-class CreatePersona(Step[NoData, CreateInputs, NoData]):
+class Created(Data):
+    persona_id: PersonaId
+
+
+class CreatePersona(Step[NoData, CreateInputs, Created]):
     """Begins a persona. The commit returns its first version."""
 
     type = "CreatePersona"
     stages = frozenset({Stage.PERSIST})
 
-    async def run(self, metadata: NoData, inputs: CreateInputs, context: StepContext) -> NoData:
+    async def run(self, metadata: NoData, inputs: CreateInputs, context: StepContext) -> Created:
         check_persona(inputs.draft)
         version_id = uuid4()
         persona_id = inputs.persona_id or str(version_id)
@@ -44,7 +48,7 @@ class CreatePersona(Step[NoData, CreateInputs, NoData]):
             return rooms.personas.create(persona_id, inputs.draft, version_id=version_id, at=context.now)
 
         context.stage_write(create)
-        return NoData()
+        return Created(persona_id=persona_id)
 
 
 class EditInputs(Data):

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from gieok.engine import Data, NoData, Stage, Step, StepContext
 from gieok.errors import NotFound
+from gieok.memory.asking import ModelTerms, asking
 from gieok.memory.canon.block import most_lines, state_block
 from gieok.memory.canon.extractor import FactExtractor
 from gieok.memory.canon.grounding import grounded, most_important, own_words, said_in
@@ -21,6 +22,7 @@ from gieok.memory.canon.rules import normal_key, persona_prompt
 from gieok.memory.canon.store import CanonRooms, FactStore
 from gieok.memory.fields import Language, PersonaId
 from gieok.memory.reader import Reader
+from gieok.memory.usage.records import ModelUsage
 
 MAX_KNOWN = 10_000
 MAX_BLOCK_CHARS = 100_000
@@ -149,7 +151,7 @@ class Told(Data, from_attributes=True):
         return (*facts, *memories, *earlier, *self.persona.system_prompt.splitlines())
 
 
-class ExtractMetadata(Data):
+class ExtractMetadata(ModelTerms):
     max_facts: Annotated[int, Field(ge=0, le=1_000)]
     min_grounding: Annotated[float, Field(ge=0, le=1)]
     """The share of a value's words that must have been said in the turn."""
@@ -166,6 +168,7 @@ class ExtractInputs(Data):
 
 class Extracted(Data):
     facts: tuple[ExtractedFact, ...]
+    usage: ModelUsage
 
 
 class ExtractFacts(Step[ExtractMetadata, ExtractInputs, Extracted]):
@@ -180,7 +183,8 @@ class ExtractFacts(Step[ExtractMetadata, ExtractInputs, Extracted]):
     async def run(self, metadata: ExtractMetadata, inputs: ExtractInputs, context: StepContext) -> Extracted:
         message = own_words(inputs.message)
         reply = own_words(inputs.reply) if metadata.from_reply else ""
-        found = await self._model.extract_facts(message, reply, inputs.known) if message or reply else ()
+        with asking(self._model, metadata, context) as (model, meter):
+            found = await model.extract_facts(message, reply, inputs.known) if message or reply else ()
         standing = grounded(
             found,
             said_in(message, reply, inputs.prompt.texts()),
@@ -191,7 +195,7 @@ class ExtractFacts(Step[ExtractMetadata, ExtractInputs, Extracted]):
         facts = most_important(standing, metadata.max_facts)
         context.note("facts", len(facts))
         context.note("factsDropped", len(found) - len(facts))
-        return Extracted(facts=facts)
+        return Extracted(facts=facts, usage=meter.usage)
 
 
 class SaveInputs(Data):

@@ -7,17 +7,16 @@ from typing import Any
 from uuid import UUID
 
 from gieok.errors import Conflict, MemoryLimitReached, NotFound
+from gieok.memory.companion.notices import notices_of
 from gieok.memory.companion.records import (
     EmotionalMoment,
     Kept,
     Memory,
     MemoryChanges,
-    Notice,
     SessionSummary,
 )
 from gieok.memory.companion.rules import (
-    FULL,
-    MORE,
+    NOBODY,
     ActiveLimit,
     KeepPolicy,
     MomentPolicy,
@@ -143,9 +142,7 @@ def _settle(
 ) -> Kept:
     moment = _keep_moment(store, memory, policy.moments)
     limit = policy.active_limit.of(account, store.config(memory.persona_id))
-    if limit is None:
-        return Kept(memory=memory, moment=moment, archived=(), notices=())
-    fallen = contest(store.standings(memory.persona_id), limit)
+    fallen = NOBODY if limit is None else contest(store.standings(memory.persona_id), limit)
     if fallen.beyond_the_limit and not auto_archive:
         raise MemoryLimitReached(
             f"all {limit} places for active memories of this persona are taken; archive or delete one, "
@@ -158,12 +155,10 @@ def _settle(
         memory=memory.model_copy(update={"archived_at": at}) if memory.id in archived else memory,
         moment=moment,
         archived=archived,
-        notices=_notices(account) if fallen.beyond_the_limit else (),
+        notices=notices_of(
+            account, made_room=bool(fallen.beyond_the_limit), is_excerpt=memory.origin == "excerpt"
+        ),
     )
-
-
-def _notices(account: AccountPlan) -> tuple[Notice, ...]:
-    return (FULL, MORE) if account == "free" else (FULL,)
 
 
 def _take_place(store: CompanionStore, memory: Memory, places: int, at: datetime) -> None:

@@ -190,9 +190,13 @@ class MemoryPage(Data):
     has_more: bool
 
 
+NoticeKind = Literal["full", "more", "excerpt"]
+
+
 class Notice(Data):
     """Something to tell the user, in both languages."""
 
+    kind: NoticeKind
     korean: str
     english: str
 

@@ -10,22 +10,12 @@ from pydantic import Field
 
 from gieok.engine import Data
 from gieok.errors import InputRefused
-from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig, Notice
+from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig
 from gieok.memory.fields import AccountPlan, Importance
-from gieok.text import normalize, terms, words
+from gieok.text import normalize
 
 MAX_QUERY_CHARS = 20_000
 MAX_PAGE = 1_000
-_WORDS_SHOWN = 256
-
-FULL = Notice(
-    korean="메모리가 가득 찼습니다. 중요도가 낮은 이전 대화는 아카이브됩니다.",
-    english="Memory is full. Earlier conversations of lower importance are archived.",
-)
-MORE = Notice(
-    korean="더 많은 메모리를 원하시면 Knock Plus를 이용하세요",
-    english="For more memory, use Knock Plus",
-)
 
 
 class ActiveLimit(Data):
@@ -71,6 +61,9 @@ class Fallen(NamedTuple):
     beyond_the_limit: tuple[UUID, ...]
 
 
+NOBODY = Fallen((), ())
+
+
 def topic_set(topics: Iterable[str]) -> tuple[str, ...]:
     """What makes topics the same: their words in any order, case, width or Unicode form."""
     return tuple(sorted({folded for topic in topics if (folded := normalize(topic))}))
@@ -112,24 +105,6 @@ def moment_of(memory: Memory, policy: MomentPolicy) -> EmotionalMoment | None:
         moment=memory.summary,
         at=memory.occurred_at,
     )
-
-
-def memory_terms(memory: Memory) -> list[str]:
-    """The terms by which a memory is found: of its text, its topics, its tags and who it is about."""
-    labels = (*memory.topics, *memory.tags, *((memory.speaker,) if memory.speaker else ()))
-    return [term for text in (memory.summary, *labels) for term in terms(text)]
-
-
-def query_words(query: str) -> dict[str, str]:
-    """The terms of a query, each with the word of the query that it came from, for people to read.
-
-    Of a very long query the later words are shown as terms.
-    """
-    came_from: dict[str, str] = {}
-    for word in words(query)[:_WORDS_SHOWN]:
-        for term in terms(word):
-            came_from.setdefault(term, word)
-    return {term: came_from.get(term, term) for term in terms(query)}
 
 
 def check_query(query: str) -> None:

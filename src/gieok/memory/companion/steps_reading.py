@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from pydantic import Field
 
 from gieok.engine import Data, Stage, Step, StepContext
-from gieok.memory.companion.embedder import Embedder
-from gieok.memory.companion.recall import NOTHING, Found, RecallPolicy, hits, look_up, with_vectors
+from gieok.memory.companion.embedder import Vector
+from gieok.memory.companion.query import named_speakers, read_query, without_names
+from gieok.memory.companion.recall import NOTHING, Found, RecallPolicy, hits, look_up
 from gieok.memory.companion.records import Memory, MemoryHit
 from gieok.memory.companion.rules import MAX_PAGE
 from gieok.memory.companion.store import CompanionRooms
+from gieok.memory.companion.vectors import Meaning, VectorRooms
 from gieok.memory.fields import PersonaId
 from gieok.memory.reader import Reader
-from gieok.ranking import cosine
 
 
 class LoadMetadata(Data):
@@ -52,6 +53,8 @@ class LoadMemories(Step[LoadMetadata, LoadInputs, Loaded]):
 class RecallInputs(Data):
     persona_id: PersonaId
     query: str
+    limit: Annotated[int, Field(ge=1)] | None = None
+    """How many are wanted. Where that is more than the plan gives, it is what the plan gives."""
 
 
 class Recalled(Data):
@@ -60,37 +63,47 @@ class Recalled(Data):
     """The same memories, each with its score and its reasons."""
 
 
+class RecallRooms(CompanionRooms, VectorRooms, Protocol):
+    """Memories, and their vectors where there are any."""
+
+
 class RecallMemories(Step[RecallPolicy, RecallInputs, Recalled]):
     """What this user and this persona said before, in any session, that the query brings to mind."""
 
     type = "RecallMemories"
     stages = frozenset({Stage.CONTEXT_SELECT})
 
-    def __init__(self, rooms: Reader[CompanionRooms], embedder: Embedder | None = None) -> None:
+    def __init__(self, rooms: Reader[RecallRooms], meaning: Meaning | None = None) -> None:
         self._rooms = rooms
-        self._embedder = embedder
+        self._meaning = meaning
 
     async def run(self, metadata: RecallPolicy, inputs: RecallInputs, context: StepContext) -> Recalled:
-        def find(rooms: CompanionRooms) -> Found:
+        meaning, archived = self._meaning, metadata.include_archived
+        count = metadata.top_k if inputs.limit is None else min(metadata.top_k, inputs.limit)
+        asked = await self._ask(meaning, inputs, context) if meaning and metadata.weights.vectors else None
+
+        def find(rooms: RecallRooms) -> Found:
             if not rooms.companion.config(inputs.persona_id).recall:
                 return NOTHING
-            index = rooms.companion.index(inputs.persona_id, include_archived=metadata.include_archived)
-            open_all = self._embedder is not None
-            return look_up(index, inputs.query, context.now, metadata, open_all=open_all)
+            similarity = None
+            if meaning is not None and asked is not None:
+                similarity = meaning.compare(
+                    rooms.vectors, inputs.persona_id, asked, include_archived=archived
+                )
+            index = rooms.companion.index(inputs.persona_id, include_archived=archived)
+            return look_up(index, inputs.query, context.now, metadata, similarity, count=count)
 
         found = await self._rooms.read(find)
-        if self._embedder is not None and found.memories:
-            found = await _compare(self._embedder, inputs.query, found)
-        recalled = hits(found, metadata)
+        recalled = hits(found, metadata, count)
         context.note("recalled", [str(hit.memory.id) for hit in recalled])
         context.note("filled", sum(hit.why.filled for hit in recalled))
         return Recalled(memories=tuple(hit.memory for hit in recalled), hits=recalled)
 
+    async def _ask(self, meaning: Meaning, inputs: RecallInputs, context: StepContext) -> Vector | None:
+        """The vector of the query, without the names of those whom it asks about."""
+        query = read_query(inputs.query, context.now)
 
-async def _compare(embedder: Embedder, query: str, found: Found) -> Found:
-    numbers = list(found.memories)
-    texts = [query, *(found.memories[number].summary for number in numbers)]
-    asked, *vectors = await embedder.embed(texts)
-    return with_vectors(
-        found, {number: cosine(asked, vector) for number, vector in zip(numbers, vectors, strict=True)}
-    )
+        def names(rooms: RecallRooms) -> frozenset[str]:
+            return named_speakers(rooms.companion.index(inputs.persona_id, include_archived=True), query)
+
+        return await meaning.ask(without_names(inputs.query, await self._rooms.read(names)))

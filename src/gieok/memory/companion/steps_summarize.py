@@ -12,24 +12,19 @@ from pydantic import Field
 
 from gieok.engine import Data, Stage, Step, StepContext
 from gieok.errors import ModelUnavailable, SummaryFailed
+from gieok.memory.asking import ModelTerms, asking
 from gieok.memory.companion.keeping import keep, replace_excerpt
 from gieok.memory.companion.records import MAX_SUMMARY_CHARS, Emotion, Kept, Memory, SessionSummary, Spoken
 from gieok.memory.companion.rules import KeepPolicy
-from gieok.memory.companion.store import CompanionRooms
+from gieok.memory.companion.store import CompanionRooms, CompanionStore
 from gieok.memory.companion.summarizer import SessionSummarizer
 from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef, Timestamp
+from gieok.memory.usage.records import ModelUsage
 
 _log = logging.getLogger(__name__)
 
-Seconds = Annotated[float, Field(ge=0, le=3600)]
 
-
-class SummarizeMetadata(Data):
-    attempts: Annotated[int, Field(ge=1, le=16)]
-    attempt_seconds: Annotated[float, Field(gt=0, le=3600)]
-    """After so long without an answer an attempt has failed."""
-    backoff_seconds: Annotated[tuple[Seconds, ...], Field(min_length=1, max_length=16)]
-    """Waited between attempts; the last one counts for all that follow."""
+class SummarizeMetadata(ModelTerms):
     fallback: Literal["excerpt", "fail"]
     excerpt_chars: Annotated[int, Field(ge=1, le=MAX_SUMMARY_CHARS)]
     excerpt_importance: Importance
@@ -44,10 +39,14 @@ class Summarized(Data):
 
     summary: SessionSummary
     is_final: bool
+    usage: ModelUsage
 
 
 class SummarizeSession(Step[SummarizeMetadata, SummarizeInputs, Summarized]):
-    """Asks the model, several times if need be. What the plan says happens when it never answers."""
+    """Asks the model, several times if need be. What the plan says happens when it never answers.
+
+    The attempts are counted here, whatever the reason: an answer of no use is tried again like none at all.
+    """
 
     type = "SummarizeSession"
     stages = frozenset({Stage.POST_PROCESS})
@@ -61,14 +60,16 @@ class SummarizeSession(Step[SummarizeMetadata, SummarizeInputs, Summarized]):
     async def run(
         self, metadata: SummarizeMetadata, inputs: SummarizeInputs, context: StepContext
     ) -> Summarized:
-        for attempt in range(metadata.attempts):
-            if attempt:
-                waits = metadata.backoff_seconds
-                await self._sleep(waits[min(attempt, len(waits)) - 1])
-            made = await self._try(inputs.messages, metadata.attempt_seconds)
-            if made is not None:
-                context.note("attempts", attempt + 1)
-                return Summarized(summary=made, is_final=True)
+        with asking(self._model, metadata.once(), context) as (model, meter):
+            retry_after: float | None = None
+            for attempt in range(metadata.attempts):
+                if attempt:
+                    await self._sleep(metadata.wait(attempt, retry_after))
+                made = await _try(model, inputs.messages, metadata.attempt_seconds)
+                if isinstance(made, SessionSummary):
+                    context.note("attempts", attempt + 1)
+                    return Summarized(summary=made, is_final=True, usage=meter.usage)
+                retry_after = made
         context.note("attempts", metadata.attempts)
         if metadata.fallback == "fail":
             raise SummaryFailed(
@@ -79,15 +80,20 @@ class SummarizeSession(Step[SummarizeMetadata, SummarizeInputs, Summarized]):
             "the model did not answer in %d attempts: an excerpt stands in for the summary",
             metadata.attempts,
         )
-        return Summarized(summary=_excerpt(inputs.messages, metadata), is_final=False)
+        excerpt = _excerpt(inputs.messages, metadata)
+        return Summarized(summary=excerpt, is_final=False, usage=meter.usage)
 
-    async def _try(self, messages: Sequence[Spoken], seconds: float) -> SessionSummary | None:
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._model.summarize_session(messages)
-        except (ModelUnavailable, TimeoutError) as error:
-            _log.info("an attempt to summarise a conversation failed: %s", type(error).__name__)
-            return None
+
+async def _try(
+    model: SessionSummarizer, messages: Sequence[Spoken], seconds: float
+) -> SessionSummary | float | None:
+    """The summary; or for how many seconds the model asks to be left alone, None where it does not say."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await model.summarize_session(messages)
+    except (ModelUnavailable, TimeoutError) as error:
+        _log.info("an attempt to summarise a conversation failed: %s", type(error).__name__)
+        return error.retry_after if isinstance(error, ModelUnavailable) else None
 
 
 def _excerpt(messages: Sequence[Spoken], metadata: SummarizeMetadata) -> SessionSummary:
@@ -117,7 +123,10 @@ class KeptSummary(Data):
 
 
 class KeepSummary(Step[KeepPolicy, KeepSummaryInputs, KeptSummary]):
-    """Keeps a summary as a memory, or in the place of the excerpt that stood in for it."""
+    """Keeps a summary as a memory, or in the place of the excerpt that stood in for it.
+
+    Nobody may be there to be told what came of it, so that waits for the next turn with this persona.
+    """
 
     type = "KeepSummary"
     stages = frozenset({Stage.PERSIST})
@@ -126,18 +135,29 @@ class KeepSummary(Step[KeepPolicy, KeepSummaryInputs, KeptSummary]):
         memory_id = inputs.memory_id or uuid4()
 
         def write(rooms: CompanionRooms) -> Kept | None:
-            if inputs.memory_id is None:
-                memory = _memory(memory_id, inputs, context)
-                return keep(rooms.companion, memory, inputs.account_plan, metadata, at=context.now)
-            if not inputs.is_final:
-                return None
-            return replace_excerpt(
-                rooms.companion, memory_id, inputs.summary, inputs.account_plan, metadata, at=context.now
-            )
+            kept = _keep(rooms.companion, memory_id, metadata, inputs, context)
+            if kept is not None:
+                rooms.notices.leave(inputs.persona_id, kept.notices, context.now)
+            return kept
 
         context.stage_write(write)
         context.note("memory", str(memory_id))
         return KeptSummary(memory_id=memory_id)
+
+
+def _keep(
+    store: CompanionStore,
+    memory_id: UUID,
+    policy: KeepPolicy,
+    inputs: KeepSummaryInputs,
+    context: StepContext,
+) -> Kept | None:
+    if inputs.memory_id is None:
+        memory = _memory(memory_id, inputs, context)
+        return keep(store, memory, inputs.account_plan, policy, at=context.now)
+    if not inputs.is_final:
+        return None
+    return replace_excerpt(store, memory_id, inputs.summary, inputs.account_plan, policy, at=context.now)
 
 
 def _memory(memory_id: UUID, inputs: KeepSummaryInputs, context: StepContext) -> Memory:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 from uuid import UUID
 
+from gieok.memory.companion.notices import NoticeRooms
 from gieok.memory.companion.records import (
     EmotionalMoment,
     Memory,
@@ -35,6 +36,7 @@ class Entry(NamedTuple):
     words: int
     importance: int
     occurred_at: datetime
+    session_ref: str | None
 
 
 class MemoryIndex(Protocol):
@@ -62,8 +64,8 @@ class MemoryIndex(Protocol):
         """The entries of these memories, scored by these terms. StoreDamaged where one is missing."""
         ...
 
-    def neighbours(self, numbers: Collection[int]) -> Mapping[int, Sequence[int]]:
-        """The memories right before and right after each of these in its session, where there are any."""
+    def neighbours(self, numbers: Collection[int]) -> Mapping[int, Mapping[int, int]]:
+        """The two memories before (-1, -2) and the two after each of these (1, 2) in its session."""
         ...
 
     def open(self, numbers: Sequence[int]) -> Sequence[Memory]:
@@ -137,8 +139,8 @@ class CompanionStore(Protocol):
         ...
 
 
-class CompanionRooms(Protocol):
-    """Whatever holds companion memory among its rooms."""
+class CompanionRooms(NoticeRooms, Protocol):
+    """Whatever holds companion memory among its rooms, and what is to be told of it."""
 
     @property
     def companion(self) -> CompanionStore:

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gieok.engine import Data, NoData, Stage, Step, StepContext
+from gieok.engine import Data, Stage, Step, StepContext
 from gieok.errors import ModelUnavailable
+from gieok.memory.asking import ModelTerms, asking
 from gieok.memory.conversation.model import ChatModel
 from gieok.memory.conversation.records import (
     Context,
@@ -19,6 +20,7 @@ from gieok.memory.conversation.records import (
 )
 from gieok.memory.conversation.rules import assemble, prompt_tokens
 from gieok.memory.fields import MAX_MESSAGE_CHARS, storable
+from gieok.memory.usage.records import ModelUsage
 
 
 class SelectMetadata(Data):
@@ -91,11 +93,10 @@ class CallInputs(Data):
 
 class Answer(Data):
     text: str
-    input_tokens: int
-    output_tokens: int
+    usage: ModelUsage
 
 
-class LLMCall(Step[NoData, CallInputs, Answer]):
+class LLMCall(Step[ModelTerms, CallInputs, Answer]):
     """Asks the model. The pieces of its reply are told as they come, as events of the kind `token`.
 
     ModelUnavailable where the reply is empty, too long, or cannot be kept.
@@ -107,12 +108,13 @@ class LLMCall(Step[NoData, CallInputs, Answer]):
     def __init__(self, model: ChatModel) -> None:
         self._model = model
 
-    async def run(self, metadata: NoData, inputs: CallInputs, context: StepContext) -> Answer:
-        reply = await self._model.reply(inputs.prompt, lambda piece: context.emit("token", piece))
+    async def run(self, metadata: ModelTerms, inputs: CallInputs, context: StepContext) -> Answer:
+        with asking(self._model, metadata, context) as (model, meter):
+            reply = await model.reply(inputs.prompt, lambda piece: context.emit("token", piece))
+            if not meter.calls:  # a model without a meter says itself what its reply came to
+                meter.count(1, reply.input_tokens, reply.output_tokens)
         _check_reply(reply.text)
-        context.note("inputTokens", reply.input_tokens)
-        context.note("outputTokens", reply.output_tokens)
-        return Answer(text=reply.text, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
+        return Answer(text=reply.text, usage=meter.usage)
 
 
 def _check_reply(text: str) -> None:

@@ -86,6 +86,13 @@ class Target(Data):
 Targets = Annotated[tuple[Target, ...], Field(min_length=1, max_length=MAX_TARGETS)]
 
 
+class Lead(Data):
+    """What is said of an anchor beside the thing that it led to."""
+
+    id: UUID
+    hint: Hint
+
+
 class AnchorDraft(Data):
     """A signpost that is about to be set up."""
 

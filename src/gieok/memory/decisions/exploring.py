@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from uuid import UUID
 
-from gieok.memory.decisions.evidence import Anchor, EvidenceCard
+from gieok.memory.decisions.evidence import Anchor, EvidenceCard, Lead
 from gieok.memory.decisions.graph import DecisionGraph, ReadingRooms
 from gieok.memory.decisions.guardian import STANDS_ON, declared
 from gieok.memory.decisions.impact import blast_radius
@@ -63,12 +63,12 @@ def explore(
     cards = rooms.evidence.cards(list(evidence))
     items = [
         *(as_item(decision, "anchor", roots[decision.root_id]) for decision in decisions),
-        *(_evidence_item(card, evidence[card.id]) for card in cards),
+        *(evidence_item(card, evidence[card.id]) for card in cards),
     ]
     return sorted(items, key=strongest_first), is_cut
 
 
-def as_item(decision: Decision, through: Through, anchor: Anchor | None = None) -> DecisionItem:
+def as_item(decision: Decision, through: Through, anchor: Anchor | Lead | None = None) -> DecisionItem:
     """A decision as a layer holds it. It was checked when it was read, so it is not checked again."""
     return DecisionItem.model_construct(
         **dict(decision),
@@ -79,7 +79,8 @@ def as_item(decision: Decision, through: Through, anchor: Anchor | None = None) 
     )
 
 
-def _evidence_item(card: EvidenceCard, anchor: Anchor) -> EvidenceItem:
+def evidence_item(card: EvidenceCard, anchor: Anchor | Lead) -> EvidenceItem:
+    """Evidence as a layer holds it."""
     return EvidenceItem(**dict(card), anchor_id=anchor.id, hint=anchor.hint)
 
 

@@ -119,12 +119,12 @@ class DecisionPosition(Data):
     root_id: UUID
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class PathEdge:
     """One relation on a path, as it was declared: `source` and `target` are `from` and `to` on the wire.
 
-    A walk makes thousands of these from stored keys, so they are plain records; the report checks their types
-    where it is read from a document.
+    A walk makes thousands of these from stored keys, so they are plain records, not even frozen: that alone
+    would take a quarter of a walk. The report checks their types where it is read from a document.
     """
 
     source: Annotated[UUID, Field(alias="from")]
@@ -132,7 +132,7 @@ class PathEdge:
     target: Annotated[UUID, Field(alias="to")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class ImpactNode:
     """A decision that a change reaches, and the shortest path by which it does. Plain like `PathEdge`."""
 

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from gieok.engine import Data, NoData, Stage, Step, StepContext
 from gieok.errors import ModelUnavailable
+from gieok.memory.asking import ModelTerms, asking
 from gieok.memory.decisions.compaction import (
     MAX_CHUNK_TOKENS,
     Chunk,
@@ -27,9 +28,10 @@ from gieok.memory.decisions.store import DecisionRooms
 from gieok.memory.decisions.summarizer import ConversationSummarizer
 from gieok.memory.fields import SessionRef
 from gieok.memory.reader import Reader
+from gieok.memory.usage.records import ModelUsage
 
 
-class CompactMetadata(Data):
+class CompactMetadata(ModelTerms):
     token_budget: Annotated[int, Field(ge=1, le=10_000_000)]
     chunk_tokens: Annotated[int, Field(ge=1, le=MAX_CHUNK_TOKENS)]
     hint_tokens: Annotated[int, Field(ge=1, le=1_000)]
@@ -55,6 +57,7 @@ class Compacted(Data):
     """How many of the newest signposts fit the budget beside `messages`."""
     messages: tuple[Said, ...]
     """The newer part, as it was said."""
+    usage: ModelUsage
 
 
 class CompactConversation(Step[CompactMetadata, CompactInputs, Compacted]):
@@ -71,29 +74,23 @@ class CompactConversation(Step[CompactMetadata, CompactInputs, Compacted]):
         made = cut(inputs.messages, metadata.token_budget, metadata.chunk_tokens, metadata.hint_tokens)
         originals = [chunk.evidence(inputs.session_ref) for chunk in made.chunks]
         known = await self._rooms.read(lambda rooms: _known(rooms, inputs.session_ref, originals))
-        signposts: list[Anchor | Signpost] = []
-        for chunk, kept in zip(made.chunks, originals, strict=True):
-            signposts.append(
-                known.get(kept.sha256)
-                or Signpost(
-                    hint=await self._hint(chunk, metadata.hint_tokens),
-                    first=chunk.first,
-                    count=len(chunk.messages),
-                )
-            )
+        with asking(self._model, metadata, context) as (model, meter):
+            signposts = [
+                known.get(kept.sha256) or await _signpost(model, chunk, metadata.hint_tokens)
+                for chunk, kept in zip(made.chunks, originals, strict=True)
+            ]
         fits = fitting([one.hint for one in signposts], made.kept_tokens, metadata.token_budget)
         context.note("signposts", len(signposts))
         context.note("signpostsLeftOut", len(signposts) - fits)
         context.note("messagesKept", len(made.kept))
-        return Compacted(signposts=tuple(signposts), fitting=fits, messages=made.kept)
+        return Compacted(signposts=tuple(signposts), fitting=fits, messages=made.kept, usage=meter.usage)
 
-    async def _hint(self, chunk: Chunk, hint_tokens: int) -> str:
-        hint = within(
-            await self._model.hint_conversation(chunk.messages, hint_tokens=hint_tokens), hint_tokens
-        )
-        if not hint:
-            raise ModelUnavailable("the model gave no hint for a part of the conversation")
-        return hint
+
+async def _signpost(model: ConversationSummarizer, chunk: Chunk, hint_tokens: int) -> Signpost:
+    hint = within(await model.hint_conversation(chunk.messages, hint_tokens=hint_tokens), hint_tokens)
+    if not hint:
+        raise ModelUnavailable("the model gave no hint for a part of the conversation")
+    return Signpost(hint=hint, first=chunk.first, count=len(chunk.messages))
 
 
 class KeepSignpostsInputs(Data):

@@ -11,8 +11,9 @@ from pydantic import Field
 from gieok.engine import Data
 from gieok.memory.fields import SessionRef, Timestamp
 
-JobKind = Literal["summary", "watch"]
-"""`summary` condenses messages of a session; `watch` ends a session that nobody uses any more."""
+JobKind = Literal["summary", "watch", "walk"]
+"""`summary` condenses messages of a session; `watch` ends a session that nobody uses any more; `walk` follows
+what a session's anchors lead to."""
 
 JobStatus = Literal["queued", "running", "done", "failed"]
 Seq = Annotated[int, Field(ge=0)]

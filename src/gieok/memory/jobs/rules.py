@@ -9,12 +9,18 @@ from uuid import UUID
 from gieok.memory.jobs.records import Job, JobOutcome
 
 
-def after_result(memory_id: UUID, *, is_final: bool, now: datetime, retry_minutes: int) -> JobOutcome:
+def after_result(memory_id: UUID | None, *, is_final: bool, now: datetime, retry_minutes: int) -> JobOutcome:
     """Done with a final result; otherwise the job keeps what it made and tries to better it later."""
     if is_final:
         return JobOutcome(status="done", memory_id=memory_id)
     due_at = now + timedelta(minutes=retry_minutes)
     return JobOutcome(status="queued", due_at=due_at, memory_id=memory_id)
+
+
+def put_off(job: Job, code: str, *, now: datetime, seconds: float) -> tuple[Job, JobOutcome]:
+    """A job that was refused for now waits as long as it was told to. That was no attempt of its own."""
+    untried = job.model_copy(update={"attempts": job.attempts - 1})
+    return untried, JobOutcome(status="queued", due_at=now + timedelta(seconds=seconds), error=code)
 
 
 def after_failure(

@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 from gieok.engine import Data, NoData, Stage, Step, StepContext
 from gieok.memory.fields import SessionRef
 from gieok.memory.jobs.records import Job, JobOutcome
-from gieok.memory.jobs.rules import after_failure, after_result
+from gieok.memory.jobs.rules import after_failure, after_result, put_off
 from gieok.memory.jobs.store import JobRooms
 
 RetrySeconds = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1, max_length=32)]
@@ -31,8 +31,9 @@ class FinishMetadata(Data):
 
 class FinishInputs(Data):
     job: Job
-    memory_id: UUID
-    is_final: bool
+    memory_id: UUID | None = None
+    """The memory that the job made, if that is what it makes."""
+    is_final: bool = True
 
 
 class FinishJob(Step[FinishMetadata, FinishInputs, NoData]):
@@ -60,15 +61,22 @@ class PutBackInputs(Data):
     job: Job
     code: Code
     is_final: bool
+    retry_after: Annotated[float, Field(ge=0)] | None
+    """For how many seconds it was refused; None where it was tried and failed."""
 
 
 class PutBackJob(Step[PutBackMetadata, PutBackInputs, NoData]):
-    """Gives a job back that could not be done. After the last of `retrySeconds` it has failed."""
+    """Gives a job back that could not be done. After the last of `retrySeconds` it has failed, unless it was
+    refused for a time: that counts as no attempt.
+    """
 
     type = "PutBackJob"
     stages = frozenset({Stage.PERSIST})
 
     async def run(self, metadata: PutBackMetadata, inputs: PutBackInputs, context: StepContext) -> NoData:
+        if inputs.retry_after is not None:
+            _settle(context, *put_off(inputs.job, inputs.code, now=context.now, seconds=inputs.retry_after))
+            return NoData()
         outcome = after_failure(
             inputs.job,
             inputs.code,

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from gieok.engine import Data, NoData, Stage, Step, StepContext
 from gieok.errors import ModelUnavailable
+from gieok.memory.asking import ModelTerms, asking
 from gieok.memory.reader import Reader
 from gieok.memory.turns.records import (
     MAX_KEYWORDS,
@@ -25,6 +26,7 @@ from gieok.memory.turns.records import (
 from gieok.memory.turns.rules import MAX_TOP_K, is_raw
 from gieok.memory.turns.store import TurnRooms
 from gieok.memory.turns.summarizer import TurnSummarizer
+from gieok.memory.usage.records import ModelUsage
 
 
 class RetrieveMetadata(Data):
@@ -60,7 +62,7 @@ class RetrieveMemory(Step[RetrieveMetadata, RetrieveInputs, Retrieved]):
         return Retrieved(memories=memories)
 
 
-class SummarizeMetadata(Data):
+class SummarizeMetadata(ModelTerms):
     summary_chars: Annotated[int, Field(ge=1, le=MAX_SUMMARY_CHARS)]
     max_keywords: Annotated[int, Field(ge=0, le=MAX_KEYWORDS)]
 
@@ -70,7 +72,11 @@ class SummarizeInputs(Data):
     reply: str
 
 
-class SummarizeMemory(Step[SummarizeMetadata, SummarizeInputs, TurnSummary]):
+class Summarized(TurnSummary):
+    usage: ModelUsage
+
+
+class SummarizeMemory(Step[SummarizeMetadata, SummarizeInputs, Summarized]):
     """Makes the summary and the keywords of the turn, and stores nothing."""
 
     type = "SummarizeMemory"
@@ -81,14 +87,15 @@ class SummarizeMemory(Step[SummarizeMetadata, SummarizeInputs, TurnSummary]):
 
     async def run(
         self, metadata: SummarizeMetadata, inputs: SummarizeInputs, context: StepContext
-    ) -> TurnSummary:
+    ) -> Summarized:
         turn = Turn(user=inputs.message, assistant=inputs.reply)
-        made = await self._model.summarize_turn(
-            turn, summary_chars=metadata.summary_chars, max_keywords=metadata.max_keywords
-        )
+        with asking(self._model, metadata, context) as (model, meter):
+            made = await model.summarize_turn(
+                turn, summary_chars=metadata.summary_chars, max_keywords=metadata.max_keywords
+            )
         _check(made, turn, metadata)
         context.note("keywords", len(made.keywords))
-        return made
+        return Summarized(summary=made.summary, keywords=made.keywords, usage=meter.usage)
 
 
 def _check(made: TurnSummary, turn: Turn, metadata: SummarizeMetadata) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from gieok.adapters.models.offline.analysis import Utterance
+from gieok.adapters.models.offline.english_chat import typed_out
 from gieok.adapters.models.offline.english_clause import clauses_of
 from gieok.adapters.models.offline.english_fact_rules import RULES
 from gieok.adapters.models.offline.english_rule import Rule, any_word
@@ -15,17 +16,24 @@ from gieok.adapters.models.offline.found import Found, bond, named_in, newest
 from gieok.adapters.models.offline.lexicon import listed
 from gieok.memory.canon.records import Category, Fact
 
-_JOKING = re.compile(r"\b(?:just kidding|jk|kidding|joking|april fools)\b", re.IGNORECASE)
+# In jest, or in a story: nobody vouches for it.
+_NOT_MEANT = re.compile(
+    r"\b(?:just kidding|jk|kidding|joking|april fools|role-?play\w*|in character|let['’]?s pretend"
+    r"|write (?:me )?an? (?:\w+ )?(?:story|poem|scene|song|novel))\b",
+    re.IGNORECASE,
+)
 # What might be, what once was, and what someone else said, is not stated by the user.
 _UNSTATED = re.compile(
     r"\b{}\b".format(
         any_word(r"""
             if unless would could might maybe perhaps wish imagine suppose almost pretend\w* dreamt dreamed
-            should used_to when_i_was said says told_me asked heard apparently i['’]d
+            should used_to said(?!_yes\b) says told_me asked heard apparently i['’]d
         """)
     ),
     re.IGNORECASE,
 )
+# What came to pass in childhood is long over, unless it is the family's.
+_LONG_AGO = re.compile(r"^(?!my ).*\bwhen i was\b", re.IGNORECASE)
 _DID = re.compile(r"^(?:i|we) (?:have )?(?P<verb>\w+)\b", re.IGNORECASE)
 _REACHED = listed("finished completed passed reached achieved won graduated accomplished nailed")
 _GAVE_UP = re.compile(
@@ -37,13 +45,14 @@ _SOME_GOAL = re.compile(r"\b(?:goal|plan|dream)\b", re.IGNORECASE)
 
 def english_facts(utterance: Utterance, known: Sequence[Fact]) -> list[Found]:
     """What the user states about themselves and those close to them."""
-    if _JOKING.search(utterance.text):
+    if _NOT_MEANT.search(utterance.text):
         return []
     found: list[Found] = []
     for sentence in utterance.informative:
-        if sentence.asks or _UNSTATED.search(sentence.text):
+        text = typed_out(sentence.text)
+        if sentence.asks or _UNSTATED.search(text) or _LONG_AGO.match(text):
             continue
-        for clause in clauses_of(sentence.text):
+        for clause in clauses_of(text):
             found += _given_up(clause, known) or [*_reached(clause, known), *_stated(clause, known)]
     return found
 

@@ -6,13 +6,13 @@ import re
 
 from gieok.adapters.models.offline.english_rule import any_word
 
-_ARTICLE = re.compile(rf"^{any_word('an? the my our some another new to learning')} ", re.IGNORECASE)
+_ARTICLE = re.compile(rf"^{any_word('an? the my our some another new to learning how_to')} ", re.IGNORECASE)
 _TAIL = re.compile(
     r" {}$".format(
         any_word(r"""
             a_lot so_much very_much these_days right_now now anymore any_more at_the_moment again though too
             since_\w+ next_\w+ this_\w+ tomorrow tonight for_\w+_(?:years?|months?) more_than_anything
-            as_a_hobby someday one_day in_(?:may|june|july|march|april)
+            as_a_hobby someday one_day after_all recently lately btw in_(?:may|june|july|march|april)
         """)
     ),
     re.IGNORECASE,

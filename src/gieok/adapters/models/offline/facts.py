@@ -9,6 +9,9 @@ English names whatever the language of the talk, so that they stay one slot; wha
     PERSONAL_INFO  home, hometown     부산                                moving, living elsewhere
     PERSONAL_INFO  job                간호사 / 카카오에서 일함            another; leaving it retracts
     PERSONAL_INFO  major, mbti, diet  vegan                               another
+    PERSONAL_INFO  school, birthyear  3학년 / 97년생                      another
+    PERSONAL_INFO  siblings, pronouns 막내 / they/them                    another
+    PERSONAL_INFO  nationality        Brazilian                           another; so with handedness
     PERSONAL_INFO  allergy:<what>     땅콩 알레르기가 있음
     PERSONAL_INFO  family:<who>       여동생이 있음
     PERSONAL_INFO  pet:<animal>       강아지를 키움                       its death retracts
@@ -36,6 +39,7 @@ from gieok.adapters.models.offline.english_facts import english_facts
 from gieok.adapters.models.offline.found import Found
 from gieok.adapters.models.offline.korean_between import agreed, between_us
 from gieok.adapters.models.offline.korean_facts import korean_facts
+from gieok.adapters.models.offline.quoted import own_words
 from gieok.memory.canon.records import ExtractedFact, Fact, Provenance
 
 
@@ -48,7 +52,7 @@ def facts_in(user: str, assistant: str, known: Sequence[Fact]) -> tuple[Extracte
 
 
 def _stated(text: str, answer: str, known: Sequence[Fact]) -> list[Found]:
-    said = read(text)
+    said = read(own_words(text))
     if said.language == "en":
         return [*english_facts(said, known), *english_between_us(said)]
     return [*korean_facts(said, known), *between_us(said, answer)]
@@ -56,6 +60,8 @@ def _stated(text: str, answer: str, known: Sequence[Fact]) -> list[Found]:
 
 def _concluded(text: str) -> list[Found]:
     """Only what a speaker can settle: promises, and how the two stand. The rest is the user's to say."""
+    if not text:
+        return []
     said = read(text)
     if said.language == "en":
         return [*english_agreed(said), *english_between_us(said)]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from gieok.adapters.models.offline.analysis import Sentence, is_symbol, slice_of
 from gieok.adapters.models.offline.korean_phrase import Phrase, phrases_of
-from gieok.adapters.models.offline.korean_verb import Mark, marks_of, verb_at, verb_of
+from gieok.adapters.models.offline.korean_verb import Mark, ends_before, marks_of, verb_at, verb_of
+from gieok.adapters.models.offline.korean_words import OTHER_PERSONS, PARTNERS, PEOPLE
 from gieok.adapters.models.offline.lexicon import listed
 from gieok.text import Morpheme
 
@@ -21,11 +22,14 @@ _SHARING = listed("고 구 어서 아서 ㅓ서 ㅏ서 며 으며 면서 으면�
 # 모아서 사고 싶다: what is wanted is the second; the first only has its tense.
 _LEADING = listed("어서 아서 ㅓ서 ㅏ서 면서 으면서")
 _MOODS = frozenset({Mark.WANTED, Mark.PLANNED, Mark.DECIDED})
+_NOT_YET = _MOODS | {Mark.PROMISED, Mark.GUESSED}
 _UNREAL = frozenset({Mark.NEGATED, Mark.WANTED, Mark.GUESSED, Mark.PLANNED})
 # 이사를 하다 is 이사하다, and 수술을 받다 for the one who tells it is 수술하다.
-_TAKEN = listed("수술 진단 해고 프러포즈 청혼 분양 사표 사직서")
+_TAKEN = listed("수술 진단 판정 해고 프러포즈 청혼 분양 사표 사직서")
 # Nouns that the dictionary reads as a verb or a pronoun.
-_MISREAD = re.compile(r"(?:^|(?<=\s))[가-힣]*?(?P<noun>알바|요가|디자이너|살(?=\s+\d|\s+(?:좀\s+)?[빼뺐]))")
+_MISREAD = re.compile(
+    r"(?:^|(?<=\s))[가-힣]*?(?P<noun>알바|요가|디자이너|이직|살(?=\s+\d|\s+(?:좀\s+)?[빼뺐]))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +48,22 @@ class Clause:
 
     @property
     def other(self) -> str:
-        """The person, not the user, whom the clause is about; "" when it is the user."""
-        return next((p.text for p in self.phrases if p.is_person and p.role in ("subject", "topic")), "")
+        """The person, not the user, whom the clause is about; "" when it is the user.
+
+        Speech leaves the particle out: 우리 부모님 이혼했어. A partner without one may be the other half of
+        what the user does, and is left to the rules.
+        """
+        named = next((p.text for p in self.phrases if p.is_person and p.role in ("subject", "topic")), "")
+        if named or not self.phrases:
+            return named
+        first = self.phrases[0]
+        acts = first.is_person and first.role == "" and first.text in (PEOPLE - PARTNERS) | OTHER_PERSONS
+        return first.text if acts else ""
 
     @property
     def happened(self) -> bool:
         """Whether it is stated as done: past, not denied, not only wanted or guessed."""
-        return Mark.PAST in self.marks and not self.marks & _UNREAL
+        return bool(self.marks & {Mark.PAST, Mark.NOTED}) and not self.marks & _UNREAL
 
     @property
     def holds(self) -> bool:
@@ -65,7 +78,8 @@ def clauses_of(sentence: Sentence) -> list[Clause]:
     cuts = [0]
     for index in range(len(found) - 1):
         here, following = found[index], found[index + 1]
-        joined = here.tag == "EC" and here.form in _JOINTS and _begins_anew(following)
+        joins = here.tag == "EC" and (here.form in _JOINTS or ends_before(found, index))
+        joined = joins and _begins_anew(following)
         listed_up = following.tag == "SC" and here.tag in ("EF", "EC", "JKS") and index + 2 < len(found)
         if joined or listed_up:
             cuts.append(index + 2 if listed_up else index + 1)
@@ -82,6 +96,9 @@ def _sharing_ends(clauses: list[Clause]) -> list[Clause]:
         if shared and last in _SHARING and Mark.PAST not in clause.marks:
             moods = frozenset[Mark]() if last in _LEADING else _MOODS
             taken = shared[-1].marks & (moods | {Mark.PAST, Mark.GUESSED})
+        found = clause.sentence.morphemes
+        if shared and ends_before(found, len(found) - 1) and not shared[-1].marks & _NOT_YET:
+            taken = frozenset({Mark.PAST})
         shared.append(replace(clause, marks=clause.marks | taken))
     return shared[::-1]
 

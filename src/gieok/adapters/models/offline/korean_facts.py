@@ -15,12 +15,14 @@ from gieok.adapters.models.offline.korean_introduction import introduced
 from gieok.adapters.models.offline.korean_leanings import leanings
 from gieok.adapters.models.offline.korean_life import life
 from gieok.adapters.models.offline.korean_predicate import QUESTION_WORDS
-from gieok.adapters.models.offline.korean_relations import promises, relations
+from gieok.adapters.models.offline.korean_relations import appointment, promises, relations
 from gieok.adapters.models.offline.korean_work import work
 from gieok.adapters.models.offline.lexicon import listed
 from gieok.memory.canon.records import Fact
 
-_JOKING = re.compile(r"농담이|뻥이|장난이|장난으로|거짓말이야|만우절")
+_NOT_MEANT = re.compile(
+    r"농담(?:이|$|\.)|뻥이|장난이|장난으로|거짓말이야|만우절|역할극|상황극|롤플|소설 (?:첫|속|한)|가사"
+)
 _SWORN = re.compile(r"약속(?:할게|해|한다|하자|!|\.|$)|맹세")
 # What someone else is told to have said, what might be, and what is asked, is not stated by the user.
 _HEARSAY = listed("""
@@ -29,13 +31,19 @@ _HEARSAY = listed("""
 """)
 _CONDITION = listed("면 으면 다면 ㄴ다면 는다면 라면 이라면 더라면 었더라면 려면 으려면 어도 아도 더라도")
 _ASKING = ("까", "까요", "냐", "니", "나요", "가요", "을래", "ㄹ래")
+# …ㄹ 텐데, …할걸, …ㄴ 적 없어, …한 건 아니야: wished for, or denied.
+_DENIED = re.compile(
+    r"텐데|(?:할|을|될) ?걸(?:\W|$)"
+    r"|[가-힣] 적(?:이|은|도)? 없|[가-힣] (?:거|게|건|것은|것이) 아니"
+    r"|뻔했|척 ?했|꿈을? 꿨|꿈에서"
+)
 _SAID = listed("다고 라고 ㄴ다고 는다고 자고 냐고 이라고")
 _SAYING = listed("하 말하 듣 그러 얘기하 이야기하 묻 물어보")
 
 
 def korean_facts(utterance: Utterance, known: Sequence[Fact]) -> list[Found]:
     """What the user states about themselves and those close to them."""
-    if _JOKING.search(utterance.text):
+    if _NOT_MEANT.search(utterance.text):
         return []
     sworn = bool(_SWORN.search(utterance.text))
     found: list[Found] = []
@@ -49,7 +57,7 @@ def korean_facts(utterance: Utterance, known: Sequence[Fact]) -> list[Found]:
 
 def is_stated(sentence: Sentence) -> bool:
     """Whether the user vouches for the sentence: no question, no condition, no hearsay."""
-    if sentence.asks:
+    if sentence.asks or _DENIED.search(sentence.text):
         return False
     forms = [m.form for m in sentence.morphemes]
     if any(m.tag == "EC" and m.form in _CONDITION for m in sentence.morphemes):
@@ -72,6 +80,7 @@ def _facts(clause: Clause, known: Sequence[Fact], *, sworn: bool) -> list[Found]
         or life(clause)
         or goals(clause, known)
         or leanings(clause)
+        or appointment(clause)
     )
     told = {fact.value for fact in done}
     return [*done, *(fact for fact in stated if fact.value not in told)]

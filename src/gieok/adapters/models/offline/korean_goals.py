@@ -26,6 +26,7 @@ _REACHED = listed("""
 """)
 _SCORED = listed("나오 넘 넘기 찍 받")
 _GIVES_UP = listed("포기하 접 그만두 내려놓")
+_EVERYDAY = ("저녁", "밥", "점심", "아침", "파티", "발표", "회의", "음식", "선물", "식사")
 _NUMBER = re.compile(r"\d+")
 _LAUGHING = re.compile(r"[ㅋㅎ]{2,}")
 
@@ -79,13 +80,25 @@ def _declared(clause: Clause) -> list[Found]:
 
 def _intended(clause: Clause) -> list[Found]:
     """…고 싶어, …려고, …기로 했어, …ㄹ 거야, where that is more than a whim."""
-    meant = clause.marks & {Mark.WANTED, Mark.PLANNED, Mark.DECIDED}
+    meant = clause.marks & {Mark.WANTED, Mark.PLANNED, Mark.DECIDED} or _prepares(clause)
     over = Mark.PAST in clause.marks and Mark.DECIDED not in clause.marks
     if not meant or over or clause.marks & {Mark.NEGATED, Mark.GUESSED}:
         return []
     in_jest = Mark.WANTED in clause.marks and _LAUGHING.search(clause.sentence.text)
     counts = clause.verb in _GOAL_VERBS or (clause.forms & _DISTANT and clause.phrases)
     return [Found(Category.GOAL, _goal_key(clause), note(clause))] if counts and not in_jest else []
+
+
+def _prepares(clause: Clause) -> bool:
+    """변리사 준비하고 있어; but not 저녁 준비하고 있어."""
+    what = clause.first("object", "")
+    everyday = not what or what.endswith(_EVERYDAY)
+    return clause.verb == "준비하" and Mark.GOING_ON in clause.marks and not everyday
+
+
+def _is_aim(text: str) -> bool:
+    """What one prepares for over months: an exam, a profession, going abroad."""
+    return text.endswith(("시험", "고시", "준비", "유학", "이민", "자격증", "입시", "편입", "임용", "로스쿨"))
 
 
 def _goal_key(clause: Clause) -> str:
@@ -103,13 +116,14 @@ def _unmeasured(text: str) -> str:
 
 
 def _given_up(clause: Clause, known: Sequence[Fact]) -> list[Found]:
-    ended = clause.happened or Mark.DECIDED in clause.marks
+    ended = clause.happened or bool(clause.marks & {Mark.DECIDED, Mark.PLANNED})
     if clause.verb not in _GIVES_UP or not ended:
         return []
     goal = named_in(clause.sentence.text, known, Category.GOAL)
     unnamed = clause.forms & {"목표", "꿈", "계획"}
     if goal is None and unnamed:
         goal = newest(known, Category.GOAL)
-    named = clause.first("of") or (_goal_key(clause) if clause.verb == "포기하" and not unnamed else "")
+    aimed = clause.verb == "포기하" or _is_aim(_goal_key(clause))
+    named = clause.first("of") or (_goal_key(clause) if aimed and not unnamed else "")
     key = goal.key if goal else named
     return [Found(Category.GOAL, key, note(clause), retracts=True)] if key else []

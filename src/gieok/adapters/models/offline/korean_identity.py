@@ -15,6 +15,7 @@ _MOVES = listed("이사하 이사가 이사오 이민하 이주하")
 _KEEPS = listed("키우 기르 입양하 데려오 분양받 입양되")
 _WORKS = listed("일하 근무하")
 _NO_PLACE = listed("이사 집 곳 데 여기 거기 저기 혼자 같이 새집 근처 친구 부모님 회사 학교 동네")
+_CHILDREN = listed("아들 딸 쌍둥이 첫째 둘째 막내")
 _COMPANIES = ("회사", "은행", "전자", "스타트업", "카카오", "네이버", "공장", "출판사")
 
 
@@ -22,7 +23,14 @@ def identity(clause: Clause) -> list[Found]:
     """What the clause says about who the user is."""
     if clause.other:
         return _family(clause)
-    return _home(clause) or _occupation(clause) or _workplace(clause) or _pet(clause) or _family(clause)
+    return (
+        _home(clause)
+        or _occupation(clause)
+        or _workplace(clause)
+        or _business(clause)
+        or _pet(clause)
+        or _family(clause)
+    )
 
 
 def _home(clause: Clause) -> list[Found]:
@@ -79,12 +87,23 @@ def _workplace(clause: Clause) -> list[Found]:
     return [Found(Category.PERSONAL_INFO, "job", f"{place}에 다님" if attends else f"{place}에서 일함")]
 
 
+def _business(clause: Clause) -> list[Found]:
+    """빵집 운영해요, 경영학 전공하고 있어."""
+    what = clause.first("object", "")
+    if not what or not clause.holds or clause.first("subject"):
+        return []
+    if clause.verb in ("운영하", "경영하"):
+        return [Found(Category.PERSONAL_INFO, "job", f"{what} 운영함")]
+    return [Found(Category.PERSONAL_INFO, "major", what)] if clause.verb == "전공하" else []
+
+
 def _pet(clause: Clause) -> list[Found]:
-    last_words = (phrase.text.split(" ")[-1] for phrase in clause.phrases)
-    animal = next((word for word in last_words if word in ANIMALS), "")
+    words = (word for phrase in clause.phrases for word in phrase.text.split(" "))
+    animal = next((word for word in words if word in ANIMALS), "")
     if not animal:
         return []
-    if clause.verb in ("죽", "떠나", "돌아가시") and clause.happened:
+    crossed = clause.verb == "건너" and "무지개" in clause.forms
+    if (crossed or clause.verb in ("죽", "떠나", "돌아가시")) and clause.happened:
         gone = f"{with_particle(animal, '이/가')} 세상을 떠남"
         return [
             Found(Category.EVENT, animal, gone, extra=3),
@@ -100,6 +119,7 @@ def _pet(clause: Clause) -> list[Found]:
 def _family(clause: Clause) -> list[Found]:
     """여동생이 있어; but not 여동생이 집에 있어."""
     kin = [p.text for p in clause.phrases if p.text in FAMILY and p.role in ("", "subject")]
-    if clause.verb != "있" or not clause.holds or not kin or clause.first("to", "at"):
+    raised = clause.verb in ("키우", "기르") and bool(set(kin) & _CHILDREN)
+    if not (raised or clause.verb == "있") or not clause.holds or not kin or clause.first("to", "at"):
         return []
     return [Found(Category.PERSONAL_INFO, f"family:{kin[-1]}", f"{with_particle(kin[-1], '이/가')} 있음")]

@@ -20,7 +20,8 @@ _HABIT_VERBS = listed("""
     다니 배우 하 운동하 공부하 뛰 달리 걷 읽 쓰 마시 먹 일어나 자 산책하 요가하 명상하 수영하 연습하 그리 치
     타 가 만들 요리하 등산하 기록하 키우 피우 찍 부르 추 헬스하 러닝하 필사하 챙기 보 듣
 """)
-_TAKEN_UP = listed("다니 배우 타 치 키우 뛰 달리 읽 쓰 마시 운동하")
+_TAKEN_UP = listed("다니 배우 타 치 키우 뛰 달리 읽 쓰 마시 피우 운동하")
+_SINCE = re.compile(r"[주달년월일제]부터|시작")
 _NOT_TAKEN_UP = listed(
     "일 수업 회의 공연 경기 영화 드라마 방송 대화 이야기 학기 장마 사업 출근 게임 작업 병원"
 )
@@ -29,6 +30,8 @@ _QUOTES = listed("다고 라고 ㄴ다고 는다고 이라고")
 _OFTEN = re.compile(r"(?:일주일|한 ?달|하루)에 \S{1,3} ?번|주 ?\d ?[회번]|[가-힣]마다(?:\s|$)")
 _LATELY = re.compile(r"요즘|요새|최근")
 _NO_MORE = re.compile(r"이제|더 ?이상|더는|요즘|요새|다시는")
+_LOOKS_ON = re.compile(r"[다라]고 (?:봐|봅니다|본다|보거든)")
+_PITS = listed("물 사랑 함정 위험 고민 잠 생각 슬픔 우울 혼란 구덩이 바다 수렁 위기")
 _THINKS = listed("생각하 믿 느끼 보")
 
 
@@ -36,7 +39,14 @@ def leanings(clause: Clause) -> list[Found]:
     """What the clause says about the user's tastes, habits and opinions."""
     if clause.other:
         return []
-    return _opinion(clause) or _stopped(clause) or _taste(clause) or _taken_up(clause) or _habit(clause)
+    return (
+        _opinion(clause)
+        or _absorbed(clause)
+        or _stopped(clause)
+        or _taste(clause)
+        or _taken_up(clause)
+        or _habit(clause)
+    )
 
 
 def _taste(clause: Clause) -> list[Found]:
@@ -44,7 +54,7 @@ def _taste(clause: Clause) -> list[Found]:
     unsure = clause.marks & {Mark.PAST, Mark.WANTED, Mark.GUESSED, Mark.PLANNED, Mark.BEGUN}
     if unsure or not thing or thing in _NO_TASTE:
         return []
-    best = clause.verb == "좋" and clause.forms & {"제일", "가장", "더", "훨씬", "최고"}
+    best = clause.verb == "좋" and clause.forms & {"제일", "가장", "더", "훨씬", "최고", "보다"}
     value = "좋아함" if best else _LIKES.get(clause.verb) or _DISLIKES.get(clause.verb)
     if value is None:
         return []
@@ -101,7 +111,9 @@ def _is_repeated(clause: Clause) -> bool:
     text, going_on = clause.sentence.text, Mark.GOING_ON in clause.marks
     often = bool(clause.forms & _HABITUAL or _OFTEN.search(text))
     lately = bool(_LATELY.search(text)) and (going_on or clause.verb in _TAKEN_UP)
-    return often or lately or (going_on and clause.verb in ("배우", "다니"))
+    again = "다시" in clause.forms and clause.holds and bool(clause.phrases) and clause.verb in _TAKEN_UP
+    attends = clause.verb == "다니" and clause.holds and _SINCE.search(text) is not None
+    return often or lately or again or attends or (going_on and clause.verb in ("배우", "다니"))
 
 
 def _is_activity(clause: Clause) -> bool:
@@ -110,6 +122,29 @@ def _is_activity(clause: Clause) -> bool:
 
 
 def _opinion(clause: Clause) -> list[Found]:
-    thinks = clause.verb in _THINKS and clause.holds and clause.forms & _QUOTES
-    about = clause.first("subject", "topic", "")
-    return [Found(Category.OPINION, about, note(clause))] if thinks and about else []
+    thinks = clause.verb in _THINKS or _LOOKS_ON.search(clause.sentence.text)
+    if thinks and clause.holds and clause.forms & _QUOTES:
+        about = clause.first("subject", "topic", "")
+    elif clause.verb in ("반대하", "찬성하") and clause.holds:
+        about = clause.first("to", "topic", "object")
+    else:
+        about = clause.first("object", "topic", "") if _disbelieves(clause) else ""
+    return [Found(Category.OPINION, about, note(clause))] if about else []
+
+
+def _disbelieves(clause: Clause) -> bool:
+    """귀신 안 믿어."""
+    now = not clause.marks & {Mark.PAST, Mark.WANTED, Mark.GUESSED, Mark.PLANNED}
+    return (
+        clause.verb == "믿"
+        and Mark.NEGATED in clause.marks
+        and now
+        and not any(p.is_person for p in clause.phrases)
+    )
+
+
+def _absorbed(clause: Clause) -> list[Found]:
+    """재즈에 푹 빠졌어, 클라이밍에 빠져 있어."""
+    what = clause.first("to")
+    absorbed = clause.verb == "빠지" and (clause.happened or clause.holds) and what
+    return [Found(Category.HABIT, what, note(clause))] if absorbed and what not in _PITS else []

@@ -7,7 +7,7 @@ import re
 from gieok.adapters.models.offline.found import Found
 from gieok.adapters.models.offline.hangul import with_particle
 from gieok.adapters.models.offline.korean_clause import Clause
-from gieok.adapters.models.offline.korean_value import note
+from gieok.adapters.models.offline.korean_value import deed, note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.korean_words import BODY, ILLNESSES, OCCASIONS, TESTS
 from gieok.adapters.models.offline.lexicon import listed
@@ -16,13 +16,16 @@ from gieok.memory.canon.records import Category
 _PASSED = listed("합격하 붙 통과하")
 _FAILED = listed("떨어지 불합격하 탈락하 망치 망하")
 _ILL = listed("걸리 앓 확진되 도지 진단받")
-_HURT = listed("다치 부러지 삐 접질리 골절되 찢어지")
+_HURT = listed("다치 부러지 늘어나 파열되 삐 접질리 골절되 찢어지")
 _WELL = listed("낫 나아지")
-_TREATED = listed("입원하 퇴원하 수술하 수술받 완치되 회복하 회복되 완쾌하")
+_TREATED = listed("입원하 퇴원하 수술하 수술받 완치되 회복하 회복되 완쾌하 깁스하")
 _AHEAD = re.compile(
     r"내일|모레|글피|다음 ?[주달]|이번 ?[주달]|곧|앞두|앞둔|주말|며칠 [뒤후]|\d+일"
     r"|[월화수목금토일]요일|오후|이따"
 )
+_LOSES = listed("잃어버리 분실하 도둑맞 도난당하 소매치기당하")
+_BELONGINGS = listed("지갑 핸드폰 휴대폰 폰 가방 여권 카드 노트북 자전거 열쇠 반지 에어팟 신분증 카메라 시계")
+_FIRST_TIME = re.compile(r"(?:생애|태어나서|난생)? ?처음(?:으로)? .*(?:봤|했|갔|탔)")
 _GREAT_BUYS = listed("차 집 자동차 아파트 오토바이 중고차 새차 가게")
 _LASTING = re.compile(r"계속|자꾸|며칠|요즘|요새|한 달|일주일|아파서")
 _GREAT_DAYS = listed("""
@@ -35,7 +38,39 @@ def life(clause: Clause) -> list[Found]:
     """What the clause says that happened to the user, or is about to."""
     if clause.other:
         return []
-    return _milestone(clause) or _test(clause) or _awaited(clause) or _health(clause) or _great_day(clause)
+    return (
+        _milestone(clause)
+        or _test(clause)
+        or _earned(clause)
+        or _awaited(clause)
+        or _health(clause)
+        or _lost(clause)
+        or _first_time(clause)
+        or _great_day(clause)
+    )
+
+
+def _earned(clause: Clause) -> list[Found]:
+    """한국사 1급 땄어, 목표 체중 찍었어."""
+    what = clause.first("object", "", "topic")
+    reached = clause.verb in ("찍", "달성하", "돌파하", "채우") and "목표" in clause.forms
+    if not what or not clause.happened or not (reached or clause.verb in ("따", "취득하")):
+        return []
+    bare = " ".join(word for word in what.split(" ") if not any(char.isdigit() for char in word))
+    return [Found(Category.EVENT, bare or what, note(clause), extra=1)]
+
+
+def _lost(clause: Clause) -> list[Found]:
+    what = clause.first("object", "", "subject").split(" ")[-1]
+    lost = clause.verb in _LOSES and what in _BELONGINGS and clause.happened
+    return [Found(Category.EVENT, what, note(clause))] if lost else []
+
+
+def _first_time(clause: Clause) -> list[Found]:
+    """처음으로 번지점프 해봤어."""
+    if not clause.happened or not _FIRST_TIME.search(clause.sentence.text) or clause.first("subject"):
+        return []
+    return [Found(Category.EVENT, clause.first("object", "") or deed(clause), note(clause))]
 
 
 def _test(clause: Clause) -> list[Found]:
@@ -98,8 +133,9 @@ def _concerns_health(clause: Clause, ill: str, part: str) -> bool:
         return bool(part) and clause.holds and bool(_LASTING.search(clause.sentence.text))
     if clause.verb in _ILL:
         return bool(ill) and (clause.happened or clause.holds)
-    if not clause.happened:
-        return False
+    ahead = clause.verb in _TREATED and clause.holds and bool(_AHEAD.search(clause.sentence.text))
+    if ahead or not clause.happened:
+        return ahead
     healed = clause.verb in _WELL and bool(ill or part)
     return healed or clause.verb in _TREATED or (clause.verb in _HURT and bool(part))
 

@@ -23,6 +23,8 @@ class Mark(StrEnum):
     GOING_ON = "going on"
     BEGUN = "begun"
     GUESSED = "guessed"
+    NOTED = "noted"
+    """…함, …됨: done or true now, as its verb has it."""
 
 
 # What stands behind the stem, morpheme by morpheme.
@@ -31,7 +33,7 @@ _MEANINGS = {
     for mark, pattern in (
         (Mark.WANTED, "싶|고프"),
         (Mark.DECIDED, "기 로 하"),
-        (Mark.PLANNED, "(?:ㄹ|을) (?:거|꺼|것 이|예정|계획|생각|준비)|으?려고"),
+        (Mark.PLANNED, "(?:ㄹ|을) (?:거|꺼|것 이|예정|계획|생각|준비)|으?려고요?"),
         (Mark.PROMISED, "ㄹ[게께]|을[게께]|(?:ㄹ|을) 것 이"),
         (Mark.GOING_ON, "고 (?:있|계시)|는 중"),
         (Mark.BEGUN, "기 시작|게 되"),
@@ -42,6 +44,19 @@ _MEANINGS = {
         ),
     )
 }
+
+
+def _goes_on(tail: tuple[Morpheme, ...]) -> bool:
+    """Whether a word follows the noun of the verb, which then is no end: 이사함을, 달림 …"""
+    return any(m.tag[0] in "NJV" for m in tail)
+
+
+def ends_before(found: tuple[Morpheme, ...], index: int) -> bool:
+    """Whether 고 나서 ends here: what it closes is over before the next begins."""
+    return [m.form for m in found[max(0, index - 2) : index + 1]] in (
+        ["고", "나", "서"],
+        ["고", "나", "아서"],
+    )
 
 
 def verb_at(found: tuple[Morpheme, ...]) -> int | None:
@@ -98,6 +113,8 @@ def marks_of(found: tuple[Morpheme, ...], at: int) -> frozenset[Mark]:
     marks = {mark for mark, meaning in _MEANINGS.items() if meaning.search(" ".join(forms))}
     if any(m.tag == "EP" and m.form.endswith(("았", "었", "였", "ㅆ")) for m in tail):
         marks.add(Mark.PAST)
+    if any(m.form in ("ㅁ", "음") and m.tag in ("ETN", "EC", "EF") for m in tail[:2]) and not _goes_on(tail):
+        marks.add(Mark.NOTED)
     before = {m.form for m in found[max(0, at - 2) : at] if m.tag == "MAG"}
     if found[at].tag == "VCN" or before & {"안", "못"} or {"않", "못하", "말", "없"} & set(forms):
         marks.add(Mark.NEGATED)

@@ -37,6 +37,7 @@ _SEEKING = re.compile(
     r"\b(?:what|when|where|who|which|how (?:many|much|old)|remember|told|tell)\b",
     re.IGNORECASE,
 )
+_NOTE = re.compile(r"\s\S*[음함됨짐]$")
 _PROPOSING = re.compile(r"[래까]요?\s*\?")
 _REMEMBER = re.compile(r"기억|\bremember", re.IGNORECASE)
 _PAST = re.compile(
@@ -107,10 +108,15 @@ def _introduction(turn: _Turn) -> str:
 
 def _from_state(turn: _Turn) -> str:
     fact = answering_fact(turn.said.text, turn.prompt.state) if _asks(turn) else None
-    if fact is None:
+    if fact is None or _is_note(fact.value):
         return ""
     key, value = (Noun(" ".join(text.split())) for text in (fact.key, fact.value))
     return turn.phrases.fact.format(key=key, value=value)
+
+
+def _is_note(value: str) -> bool:
+    """`면접을 앞두고 있음` is no name for a thing; the memory that it came from says it better."""
+    return bool(_NOTE.search(value))
 
 
 def _from_memory(turn: _Turn) -> str:

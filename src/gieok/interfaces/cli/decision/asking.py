@@ -23,16 +23,21 @@ STRENGTHS = ("axis", "lock", "normal")
 """As in the records, which are not imported before a command runs; a test holds them together."""
 
 
-def user_option(command: C) -> C:
-    """`--user`, given to the command as `owner`."""
+def owner_option(whose: str) -> Callable[[C], C]:
+    """`--user`, given to the command as `owner`; `whose` begins its help."""
     return click.option(
         "--user",
         "owner",
         metavar="NAME",
         envvar=USER,
         callback=_owner,
-        help=f"Whose decisions. Default: {USER}, or the name of the system's user.",
-    )(command)
+        help=f"{whose} Default: {USER}, or the name of the system's user.",
+    )
+
+
+def user_option(command: C) -> C:
+    """`--user` of the commands for decisions."""
+    return owner_option("Whose decisions.")(command)
 
 
 def _owner(_context: click.Context, _option: click.Parameter, given: str | None) -> str:

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from gieok.interfaces.cli.output import can_show
+from gieok.interfaces.cli.words import Lang
 
-_BEYOND_ASCII = "한글→…─·"
-_ASCII_FORM = str.maketrans({"→": "->", "…": "...", "─": "-", "·": "|"})
+_BEYOND_ASCII = "한글→…─·×✗├└│↑"
+_ASCII_FORM = str.maketrans(
+    {"→": "->", "…": "...", "─": "-", "·": "|", "×": "x", "✗": "x", "├": "|", "└": "`", "│": "|", "↑": "^"}
+)
 
 
 @click.command()
 @click.option(
     "--lang",
-    type=click.Choice(["ko", "en", "both"]),
-    default="both",
-    show_default=True,
-    help="Tell the story in Korean, in English, or in both.",
+    type=click.Choice(["ko", "en"]),
+    help="Tell it in Korean or English. Default: Korean, unless LC_ALL, LC_MESSAGES or LANG is English.",
 )
 @click.option(
     "--keep",
@@ -31,8 +32,8 @@ _ASCII_FORM = str.maketrans({"→": "->", "…": "...", "─": "-", "·": "|"})
     help="Keep the database, the keystore and the key in DIR, which must be new or empty.",
 )
 @click.option("--no-color", is_flag=True, help="Print without colours, as with NO_COLOR set.")
-def demo(lang: str, keep: Path | None, no_color: bool) -> None:
-    """Two days of talk through the real plan, database and vault.
+def demo(lang: Lang | None, keep: Path | None, no_color: bool) -> None:
+    """A few days with a character: remembered, sealed, recalled, and cut off in the middle.
 
     It works in a folder of its own, which is removed at the end, and touches nothing else of yours.
     """
@@ -44,26 +45,34 @@ def demo(lang: str, keep: Path | None, no_color: bool) -> None:
         text = line if korean else line.translate(_ASCII_FORM)
         click.echo(text.encode(encoding, "replace").decode(encoding), color=color)
 
-    if lang != "en" and not korean:
-        write(f"This terminal's encoding ({encoding}) cannot show Korean, so only the English part follows.")
-        write("To see all of it: PYTHONIOENCODING=utf-8 gieok demo")
-        lang = "en"
-    _tell(("ko", "en") if lang == "both" else (lang,), keep, write)
+    wanted = lang or _language()
+    if wanted == "ko" and not korean:
+        write(f"This terminal's encoding ({encoding}) cannot show Korean, so the story is told in English.")
+        write("To see it in Korean: PYTHONIOENCODING=utf-8 gieok demo --lang ko")
+        wanted = "en"
+    _tell(wanted, keep, write)
 
 
-def _tell(languages: Sequence[str], keep: Path | None, write: Callable[[str], None]) -> None:
-    import asyncio
+def _language() -> Lang:
+    """Korean, unless the locale is an English one: it is the language that Gieok is at home in."""
+    names = ("LC_ALL", "LC_MESSAGES", "LANG")
+    locale = next((value for name in names if (value := os.environ.get(name))), "")
+    return "en" if locale.lower().startswith("en") else "ko"
 
-    from gieok.interfaces.cli.demo.run import perform
-    from gieok.interfaces.cli.demo.show import show
+
+def _tell(lang: Lang, keep: Path | None, write: Callable[[str], None]) -> None:
+    from gieok.interfaces.cli.demo.place import Place
     from gieok.interfaces.cli.demo.story import STORIES
+    from gieok.interfaces.cli.demo.telling import tell
+    from gieok.interfaces.cli.demo.wording import DEMO
+    from gieok.interfaces.cli.wording import Say
 
+    say = Say(lang, DEMO)
     with _folder(keep) as folder:
-        for language in languages:
-            place = folder / language
-            performance = asyncio.run(perform(STORIES[language], place))
-            for line in show(performance, kept=place if keep else None):
-                write(line)
+        for line in tell(STORIES[lang], Place(folder), say):
+            write(line)
+        if keep is not None:
+            write(say("kept_in", folder=folder))
 
 
 @contextmanager

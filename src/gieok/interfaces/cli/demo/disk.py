@@ -13,26 +13,23 @@ import apsw
 
 from gieok.adapters.sql.sqlite_file import Connection
 
-_ROW = "SELECT id, session_ref, at, summary, keywords FROM turn_memories ORDER BY at DESC LIMIT 1"
-_TOKENS = "SELECT DISTINCT token FROM turn_memory_index WHERE id = ? ORDER BY token"
-_COUNTS = {
-    "turn_memories": "SELECT count(*) FROM turn_memories",
-    "turn_memory_index": "SELECT count(*) FROM turn_memory_index",
-    "sessions": "SELECT count(*) FROM sessions",
-}
+_ROW = """SELECT owner, persona_id, importance, occurred_at, content, number FROM memories WHERE id = ?"""
+_TOKENS = "SELECT token FROM memory_postings WHERE owner = ? AND number = ? ORDER BY token"
+_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
 _ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
 
 
 @dataclass(frozen=True)
-class StoredRow:
-    """One turn memory as it lies in the database."""
+class StoredMemory:
+    """One memory as it lies in the database. The tokens are those of the words that it is found by."""
 
     id: UUID
-    session_ref: str
-    at: int
+    owner: str
+    persona_id: str
+    importance: int
+    occurred_at: int
     """Microseconds since 1970."""
-    summary: bytes
-    keywords: bytes
+    content: bytes
     tokens: tuple[int, ...]
 
 
@@ -45,16 +42,20 @@ class Scan:
     found: Mapping[str, int]
 
 
-def newest_row(database: Path) -> StoredRow:
-    """The turn memory that was stored last, read past Gieok and without its key."""
-    identity, session_ref, at, summary, keywords = _fetch(database, _ROW)[0]
-    tokens = tuple(token for (token,) in _fetch(database, _TOKENS, identity))
-    return StoredRow(UUID(bytes=identity), session_ref, at, summary, keywords, tokens)
+def stored_memory(database: Path, memory_id: UUID) -> StoredMemory:
+    """The row of a memory, read past Gieok and without its key."""
+    with _reading(database) as connection:
+        ((owner, persona_id, importance, at, content, number),) = _rows(connection, _ROW, memory_id.bytes)
+        tokens = tuple(token for (token,) in _rows(connection, _TOKENS, owner, number))
+    return StoredMemory(memory_id, owner, persona_id, importance, at, content, tokens)
 
 
 def count_rows(database: Path) -> Mapping[str, int]:
-    """How many rows each table that a turn writes to has."""
-    return {table: _fetch(database, query)[0][0] for table, query in _COUNTS.items()}
+    """How many rows each table has, read past Gieok."""
+    with _reading(database) as connection:
+        names = [name for (name,) in _rows(connection, _TABLES)]
+        # The names come from the schema itself, and a table cannot be a bound value.
+        return {name: _rows(connection, f'SELECT count(*) FROM "{name}"')[0][0] for name in names}  # noqa: S608
 
 
 def scan(folder: Path, texts: Iterable[str]) -> Scan:
@@ -68,7 +69,9 @@ def scan(folder: Path, texts: Iterable[str]) -> Scan:
     return Scan(len(contents), sum(map(len, contents)), found)
 
 
-def _fetch(database: Path, sql: str, *values: bytes) -> list[tuple[Any, ...]]:
-    connection = cast(Connection, apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY))
-    with closing(connection):
-        return connection.execute(sql, values).fetchall()
+def _reading(database: Path) -> closing[Connection]:
+    return closing(cast(Connection, apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)))
+
+
+def _rows(connection: Connection, sql: str, *values: bytes | int | str) -> list[tuple[Any, ...]]:
+    return connection.execute(sql, values).fetchall()

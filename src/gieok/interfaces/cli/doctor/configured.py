@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from gieok.interfaces.cli.doctor.finding import Finding
 from gieok.interfaces.cli.output import shown_url
 from gieok.interfaces.cli.wording import Say
 from gieok.settings import Settings, setting_origins, unknown_variables
+from gieok.settings.jwt import JWT_NAMES
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,13 @@ def settings_in_force(settings: Settings) -> list[Setting]:
         "keystore_url": shown_url(settings.keystore_url),
         "root_key_file": str(settings.root_key_file or settings.own_key_file),
         "model": settings.model,
+        "model_base_url": shown_url(settings.model_base_url) if settings.model_base_url else "-",
+        **{name: str(value).lower() for name, value in asdict(settings.service).items()},
+        **(asdict(settings.jwt) if settings.jwt else dict.fromkeys(JWT_NAMES, "-")),
+        **{name: str(value or "-") for name, value in asdict(settings.embedding).items()},
     }
+    if settings.embedding.embedder_base_url:
+        values["embedder_base_url"] = shown_url(settings.embedding.embedder_base_url)
     if "GIEOK_ROOT_KEY" in settings.secrets:
         values["root_key_file"] = "-"
     shown = [Setting(name, values[name], origin) for name, origin in setting_origins().items()]

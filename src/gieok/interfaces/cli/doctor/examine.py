@@ -42,7 +42,7 @@ def _of_settings(settings: Settings, say: Say) -> list[Finding]:
         *guarded("database", partial(storage.database, settings, say)),
         *sealing.keys(settings, say),
         *storage.disk(settings, say),
-        *machine.model(settings, say),
+        *guarded("model", partial(machine.model, settings, say)),
     ]
 
 

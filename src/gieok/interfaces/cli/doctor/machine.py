@@ -11,10 +11,12 @@ from pathlib import Path
 import apsw
 
 from gieok import __version__
-from gieok.app import offline_model
+from gieok.app.assembly import choose_model
 from gieok.interfaces.cli.doctor.finding import Finding
+from gieok.interfaces.cli.output import shown_url
 from gieok.interfaces.cli.wording import Say
 from gieok.settings import Settings, sqlite_path
+from gieok.settings.model import OFFLINE
 from gieok.text import ANALYZER_VERSION, terms
 
 SAMPLE, SAMPLE_TERMS = "면접에서는", ["면접"]
@@ -45,8 +47,13 @@ def analyzer(say: Say) -> Iterator[Finding]:
 
 
 def model(settings: Settings, say: Say) -> Iterator[Finding]:
-    offline_model()
-    yield Finding("model", "ok", say("doctor.model_offline", name=settings.model))
+    """Whether it can be asked: its library and its key are there. Nothing is sent."""
+    choose_model(settings)
+    if settings.model == OFFLINE:
+        yield Finding("model", "ok", say("doctor.model_offline", name=settings.model))
+    else:
+        at = f" ({shown_url(settings.model_base_url)})" if settings.model_base_url else ""
+        yield Finding("model", "ok", f"{settings.model}{at}")
 
 
 def clock(settings: Settings | None, say: Say) -> Iterator[Finding]:

@@ -46,6 +46,9 @@ CREATE POLICY own_rows ON owners
     USING (owner = current_setting('gieok.owner', true))
     WITH CHECK (owner = current_setting('gieok.owner', true));
 
+-- When erasures are replayed on a database that was restored, the names of all owners can be seen.
+CREATE POLICY replay_sees ON owners FOR SELECT USING (current_setting('gieok.replay', true) = 'on');
+
 ALTER TABLE turn_memories ENABLE ROW LEVEL SECURITY;
 ALTER TABLE turn_memories FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_rows ON turn_memories

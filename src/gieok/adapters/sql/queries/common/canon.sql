@@ -72,3 +72,17 @@ DELETE FROM persona_heads WHERE owner = :owner;
 
 -- name: erase_fact_heads(owner)!
 DELETE FROM fact_heads WHERE owner = :owner;
+
+-- name: hold_persona(owner, persona_id)^
+-- Held so that two writers follow one another.
+SELECT root_id, version FROM persona_heads WHERE owner = :owner AND persona_id = :persona_id
+FOR NO KEY UPDATE;
+
+-- name: hold_fact_by_key(owner, key_token)^
+SELECT root_id, standing FROM fact_heads WHERE owner = :owner AND key_token = :key_token
+FOR NO KEY UPDATE;
+
+-- name: hold_fact(owner, persona_token, root_id)^
+SELECT root_id, standing FROM fact_heads
+WHERE owner = :owner AND persona_token = :persona_token AND root_id = :root_id
+FOR NO KEY UPDATE;

@@ -44,3 +44,18 @@ DELETE FROM chain_heads WHERE owner = :owner;
 
 -- name: erase_chain_versions(owner)!
 DELETE FROM chain_versions WHERE owner = :owner;
+
+-- name: list_active_chain_versions(owner, kind, root_ids)
+-- A head whose version is gone gives NULLs, so that damage is noticed.
+SELECT head.root_id, head.active, one.id, one.form, one.content, one.created_at
+FROM chain_heads AS head
+LEFT JOIN chain_versions AS one
+    ON one.owner = :owner AND one.kind = :kind AND one.root_id = head.root_id AND one.version = head.active
+WHERE
+    head.owner = :owner AND head.kind = :kind AND head.active IS NOT NULL
+    AND head.root_id IN list(:root_ids);
+
+-- name: hold_chain_head(owner, kind, root_id)^
+-- The newest version and the active one, held so that two writers append one after the other.
+SELECT latest, active FROM chain_heads WHERE owner = :owner AND kind = :kind AND root_id = :root_id
+FOR NO KEY UPDATE;

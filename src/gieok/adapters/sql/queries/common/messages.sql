@@ -39,3 +39,8 @@ WHERE owner = :owner AND session_ref = :session_ref AND seq = :seq;
 
 -- name: erase_messages(owner)!
 DELETE FROM messages WHERE owner = :owner;
+
+-- name: list_messages_by_id(owner, session_ref, ids)
+SELECT session_ref, seq, id, role, at, content
+FROM messages
+WHERE owner = :owner AND session_ref = :session_ref AND id IN list(:ids);

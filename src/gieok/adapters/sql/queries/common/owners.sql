@@ -24,3 +24,7 @@ ON CONFLICT (owner) DO UPDATE SET erased_at = coalesce(owners.erased_at, exclude
 -- name: remove_owner(owner)!
 -- The last trace of an erased owner in this database; the keystore's tombstone goes on refusing the name.
 DELETE FROM owners WHERE owner = :owner AND erased_at IS NOT NULL;
+
+-- name: hold_owner(owner)^
+-- The guard row for a unit that writes, held so that neither an erasure nor a new key can come in between.
+SELECT key_generation, erased_at FROM owners WHERE owner = :owner FOR SHARE;

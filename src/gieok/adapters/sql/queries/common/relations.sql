@@ -32,3 +32,14 @@ DELETE FROM decision_relations WHERE owner = :owner;
 
 -- name: erase_decision_impacts(owner)!
 DELETE FROM decision_impacts WHERE owner = :owner;
+
+-- name: list_relations_touching(owner, root_ids, limit)
+SELECT id, source, type, target
+FROM decision_relations
+WHERE owner = :owner AND source IN list(:root_ids)
+UNION
+SELECT id, source, type, target
+FROM decision_relations
+WHERE owner = :owner AND target IN list(:root_ids)
+ORDER BY id
+LIMIT :limit;

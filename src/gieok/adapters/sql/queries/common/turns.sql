@@ -27,3 +27,18 @@ DELETE FROM turn_memory_index WHERE owner = :owner;
 
 -- name: erase_turn_memories(owner)!
 DELETE FROM turn_memories WHERE owner = :owner;
+
+-- name: search_turn_memories(owner, tokens, top_k)
+-- The memories with a posting for any of the tokens: most keywords first, then newest.
+-- A posting whose memory is gone gives NULLs, so that damage is noticed.
+SELECT found.id, found.at, memory.session_ref, memory.summary
+FROM (
+    SELECT id, at, count(DISTINCT keyword) AS matched
+    FROM turn_memory_index
+    WHERE owner = :owner AND token IN list(:tokens)
+    GROUP BY at, id
+    ORDER BY matched DESC, at DESC, id
+    LIMIT :top_k
+) AS found
+LEFT JOIN turn_memories AS memory ON memory.owner = :owner AND memory.id = found.id AND memory.at = found.at
+ORDER BY found.matched DESC, found.at DESC, found.id;

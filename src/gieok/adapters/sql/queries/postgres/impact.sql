@@ -1,4 +1,4 @@
--- The relation graph: what a walk and the guardian read.
+-- The relation graph, as a walk reads it.
 
 -- name: list_impacts(owner, origins, known, origin, affected, type, from_source, limit)
 -- The next edges from one of the origins to a decision that is not known yet, after the edge named. Of each
@@ -16,18 +16,4 @@ CROSS JOIN LATERAL (
     LIMIT :limit
 ) AS edge
 ORDER BY edge.origin, edge.affected, edge.type, edge.from_source
-LIMIT :limit;
-
--- name: list_relations_from(owner, sources, types, limit)
-SELECT id, source, type, target
-FROM decision_relations
-WHERE owner = :owner AND source = ANY(:sources) AND type = ANY(:types)
-ORDER BY source, type, target
-LIMIT :limit;
-
--- name: list_relations_to(owner, targets, types, limit)
-SELECT id, source, type, target
-FROM decision_relations
-WHERE owner = :owner AND target = ANY(:targets) AND type = ANY(:types)
-ORDER BY target, type, source
 LIMIT :limit;

@@ -17,3 +17,7 @@ FROM due
 WHERE jobs.owner = due.owner AND jobs.id = due.id
 RETURNING jobs.owner, jobs.id, kind, session_ref, first_seq, last_seq, status, attempts, fence, due_at, error,
           memory_id, created_at;
+
+-- name: count_due_jobs(now, limit)
+-- How many jobs wait whose time has come; counted no further than the limit.
+SELECT count(*) FROM (SELECT 1 FROM jobs WHERE due_at <= :now LIMIT :limit) AS due;

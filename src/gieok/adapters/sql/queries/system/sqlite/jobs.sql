@@ -14,3 +14,7 @@ WHERE (owner, id) IN (
 )
 RETURNING owner, id, kind, session_ref, first_seq, last_seq, status, attempts, fence, due_at, error, memory_id,
           created_at;
+
+-- name: count_due_jobs(now, limit)
+-- How many jobs wait whose time has come; counted no further than the limit.
+SELECT count(*) FROM (SELECT 1 FROM jobs WHERE due_at <= :now LIMIT :limit);

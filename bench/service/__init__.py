@@ -1,0 +1,144 @@
+"""The service: requests a second of one process, each against an empty route on the same server.
+
+The file holds 100,000 memories; the one who asks has 1,000 of them. The load comes from another process.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import quote
+
+from bench.companion import PERSONA, fill, save
+from bench.rounds import Timings, Work, interleaved
+from bench.service.http_load import CONNECTIONS, load, request
+from bench.table import Row, Table, at_least, millis, rate
+from bench.turns.filler import settle
+from bench.turns.saving import OWNER
+from bench.turns.words import Words
+from gieok import Gieok
+from tests.service.process import Place, Service
+
+EMPTY = "an empty route"
+GOALS = {"memory/load": 0.4, "memory/search": 0.25}
+API = "/api/v1"
+
+
+@dataclass(frozen=True)
+class Size:
+    """Memories of the one who asks and of others, requests a round, rounds."""
+
+    own: int
+    others: int
+    requests: int
+    rounds: int
+
+
+SHORT = Size(own=50, others=500, requests=24, rounds=2)
+LONG = Size(own=1_000, others=99_000, requests=160, rounds=9)
+
+
+async def run(*, short: bool) -> list[Table]:
+    """Files are made where temporary files go; set TMPDIR to measure another disk."""
+    size = SHORT if short else LONG
+    with TemporaryDirectory(prefix="gieok-bench-") as folder:
+        place = Place(Path(folder), f"sqlite:///{folder}/data/gieok.db")
+        words = Words()
+        sessions = await _fill(place, words, size)
+        (token,) = (await place.tokens(OWNER, plan="premium")).values()
+        with Service(place) as service, _empty_service() as empty:
+            return [await _measure(service.url, empty, _requests(words, token, sessions), size)]
+
+
+async def _fill(place: Place, words: Words, size: Size) -> list[str]:
+    """Everybody's memories; the sessions in which to talk."""
+    file = place.folder / "data" / "gieok.db"
+    async with await Gieok.open(place.settings) as gieok:
+        await save(gieok, words, size.own)
+        fill(file, size.others)
+        user = gieok.user(OWNER)
+        started = [await user.sessions.start(PERSONA, plan="chat_turn") for _ in range(CONNECTIONS)]
+    settle(file)
+    return [each.session_ref for each in started]
+
+
+def _requests(words: Words, token: str, sessions: Sequence[str]) -> dict[str, Iterator[bytes]]:
+    """Requests without end, for each call that is measured."""
+
+    def each(make: Callable[[], bytes]) -> Iterator[bytes]:
+        return iter(make, None)
+
+    def find() -> bytes:
+        text = quote(" ".join(words.draw(3)))
+        return request("GET", f"{API}/memory/search?personaId={PERSONA}&q={text}", token)
+
+    def create() -> bytes:
+        body = {"personaId": PERSONA, "manualSummary": " ".join(words.draw(16)), "topics": words.draw(2)}
+        return request("POST", f"{API}/memory/create", token, body)
+
+    places = cycle(sessions)
+
+    def send() -> bytes:
+        body = {"personaId": PERSONA, "sessionId": next(places), "message": words.messages(1)[0]}
+        return request("POST", f"{API}/chat/send", token, body)
+
+    return {
+        "memory/load": cycle([request("GET", f"{API}/memory/load?personaId={PERSONA}", token)]),
+        "memory/search": each(find),
+        "memory/create": each(create),
+        "chat/send": each(send),
+    }
+
+
+async def _measure(url: str, empty: str, requests: dict[str, Iterator[bytes]], size: Size) -> Table:
+    latencies: dict[str, list[float]] = {}
+
+    def works(name: str, place: str, source: Iterator[bytes]) -> Work:
+        latencies[name] = []
+
+        async def work() -> float:
+            asked = list(islice(source, size.requests))
+            seconds, each = await load(place, asked)
+            latencies[name] += each
+            return seconds / len(asked)
+
+        return work
+
+    contestants = {name: works(name, url, source) for name, source in requests.items()}
+    contestants[EMPTY] = works(EMPTY, empty, cycle([request("GET", "/")]))
+    timings = await interleaved(size.rounds, contestants)
+    rows = [_row(name, timings, latencies) for name in requests]
+    return Table(f"One `gieok serve`, {size.own:,} memories among {size.own + size.others:,}", rows)
+
+
+def _row(name: str, timings: Timings, latencies: dict[str, list[float]]) -> Row:
+    def figure(of: str) -> str:
+        return f"{rate(timings.of(of))}, p99 {millis(_p99(latencies[of]))}"
+
+    ratio = 1 / timings.ratio(name, EMPTY)
+    goal = at_least(ratio, GOALS[name]) if name in GOALS else None
+    return Row(name, figure(name), EMPTY, figure(EMPTY), ratio, goal)
+
+
+def _p99(seconds: list[float]) -> float:
+    return sorted(seconds)[len(seconds) * 99 // 100]
+
+
+@contextmanager
+def _empty_service() -> Generator[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench.service.empty"], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()

@@ -1,0 +1,141 @@
+"""A store of your own behind a room's Protocol, held to the contract that Gieok's own stores keep.
+
+    python examples/custom_store.py    Gieok's engine and steps over it, as they are
+    pytest examples/custom_store.py    the shipped contract: is it right? (pytest-asyncio and hypothesis)
+
+Turn memory asks two things of a store: `save` and `search` (gieok.memory.turns.store.MemoryStore). This one
+is a list in memory, so nothing is sealed and nothing lasts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import pytest
+
+from gieok.engine import Engine, Registry, Write, make_plan
+from gieok.errors import Conflict, InputRefused
+from gieok.memory.turns.records import MemoryItem, RecalledMemory
+from gieok.memory.turns.rules import check_search, match_terms, matches_part, matches_whole, query_stems
+from gieok.memory.turns.steps import PersistMemory, RetrieveMemory
+from gieok.refs import check_ref
+from gieok.testing.memory_store_contract import MemoryStoreContract, ScopeOf
+
+T = TypeVar("T")
+
+
+class ListStore:
+    """One owner's turn memory."""
+
+    def __init__(self, items: list[MemoryItem]) -> None:
+        self._items = items
+
+    def save(self, item: MemoryItem) -> None:
+        if type(item) is not MemoryItem:  # a subclass could carry more than the five fields
+            raise InputRefused("turn memory keeps a MemoryItem and nothing else", at="item")
+        if any(kept.id == item.id for kept in self._items):
+            raise Conflict(f"there is a memory {item.id} already")
+        self._items.append(item)
+
+    def search(self, session_ref: str, query: str, top_k: int) -> Sequence[RecalledMemory]:
+        check_ref(session_ref, "sessionRef")
+        check_search(query, top_k)
+        ranked = [(rank, item) for item in self._items if (rank := _rank(item, session_ref, query))]
+        ranked.sort(key=lambda each: (each[0], -each[1].timestamp.timestamp(), each[1].id.bytes))
+        return [
+            RecalledMemory(id=item.id, summary=item.summary, timestamp=item.timestamp)
+            for _, item in ranked[:top_k]
+        ]
+
+
+def _rank(item: MemoryItem, session_ref: str, query: str) -> tuple[int, int] | None:
+    """Whole words before words that only begin alike, more keywords before fewer; None for no match."""
+    if item.session_ref != session_ref:
+        return None
+    terms, stems = match_terms(query), query_stems(query)
+    whole = sum(matches_whole(keyword, terms) for keyword in item.keywords)
+    part = sum(matches_part(keyword, stems) for keyword in item.keywords)
+    return (1, -whole) if whole else (2, -part) if part else None
+
+
+@dataclass
+class ListScope:
+    """One owner, as steps and the engine see one: reads, and a commit that is whole or nothing."""
+
+    items: list[MemoryItem] = field(default_factory=list[MemoryItem])
+
+    @property
+    def turns(self) -> ListStore:
+        return ListStore(self.items)
+
+    async def read(self, work: Callable[[ListScope], T]) -> T:
+        return work(self)
+
+    async def write(self, work: Callable[[ListScope], T]) -> T:
+        return (await self.commit([work]))[0]
+
+    async def commit(self, writes: Sequence[Write]) -> list[Any]:
+        draft = ListScope(list(self.items))
+        done = [write(draft) for write in writes]
+        self.items[:] = draft.items  # only now, when every write has succeeded
+        return done
+
+
+class TestListStore(MemoryStoreContract):
+    """All that turn memory asks of a store."""
+
+    @pytest.fixture
+    def scope_of(self) -> ScopeOf:
+        owners: defaultdict[str, ListScope] = defaultdict(ListScope)
+        return owners.__getitem__
+
+
+PLAN = make_plan(
+    {
+        "name": "find_and_keep",
+        "version": 1,
+        "request": ["sessionRef", "query", "summary", "keywords"],
+        "steps": [
+            {
+                "id": "find",
+                "type": "RetrieveMemory",
+                "stage": "ContextSelect",
+                "inputs": {"sessionRef": "request.sessionRef", "query": "request.query"},
+                "metadata": {"topK": 3},
+            },
+            {
+                "id": "keep",
+                "type": "PersistMemory",
+                "stage": "Persist",
+                "inputs": {
+                    "sessionRef": "request.sessionRef",
+                    "summary": "request.summary",
+                    "keywords": "request.keywords",
+                },
+            },
+        ],
+    }
+)
+
+
+async def main() -> None:
+    registry = Registry[ListScope]()
+    registry.register(RetrieveMemory, RetrieveMemory)
+    registry.register(PersistMemory, lambda _: PersistMemory())
+    engine, plan, minsu = Engine(registry), registry.check(PLAN), ListScope()
+    for query, summary, keyword in (
+        ("내일 면접이 있어", "사용자가 내일 면접을 앞두고 있음.", "면접"),
+        ("면접에서는 뭘 물어볼까?", "The user wonders about the interview.", "interview"),
+    ):
+        request = {"sessionRef": "s", "query": query, "summary": summary, "keywords": (keyword,)}
+        result = await engine.run(plan, minsu, request)
+        found = result.output_of(RetrieveMemory)
+        print(f"{query} →", *(memory.summary for memory in found.memories) if found else ())
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

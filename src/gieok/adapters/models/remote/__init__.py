@@ -1,0 +1,1 @@
+"""Language models over the network, by pydantic-ai: Gemini, OpenAI, Anthropic and compatible servers."""

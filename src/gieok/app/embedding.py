@@ -1,0 +1,123 @@
+"""How memories get their vectors: a pass in the background that also goes over to another embedder.
+
+The embedder of the Gieok that was opened last is in force for the whole database. Workers with another one
+leave its vectors alone, so that two of them never undo each other's work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from gieok.adapters.embedders import open_embedder
+from gieok.adapters.sql.database import Database
+from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.vectors import claim_to_embed
+from gieok.app.cycles import Cycles
+from gieok.engine import Registry
+from gieok.errors import Conflict, GieokError, InputRefused, OwnerErased, StepFailed
+from gieok.memory.companion.embedder import MAX_SPACE_CHARS, Embedder, space_of
+from gieok.memory.companion.steps_vectors import EmbedMemories, KeepVectors
+from gieok.memory.companion.vectors import Meaning
+from gieok.settings import Settings
+
+if TYPE_CHECKING:
+    from gieok.app import Gieok
+
+_log = logging.getLogger(__name__)
+
+EMBED_PLAN = "embed_memories"
+EMBED_LEASE = timedelta(minutes=3)
+"""For how long a worker holds a persona, longer than a step may take."""
+SPACE = "vector_space"
+"""Under this key a database remembers which embedder is in force."""
+
+
+def register_vector_steps(registry: Registry[OwnerScope], meaning: Meaning | None) -> None:
+    """Offer the steps that make vectors to plans."""
+    registry.register(EmbedMemories, lambda scope: EmbedMemories(scope, meaning))
+    registry.register(KeepVectors, lambda _: KeepVectors())
+
+
+async def open_meaning(
+    settings: Settings, embedder: Embedder | None, database: Database, stack: AsyncExitStack
+) -> Meaning | None:
+    """The comparison of meanings by the embedder given, or else by the one that the settings name, if any.
+
+    From here on it is in force. `stack` closes what is opened. InputRefused for a name that cannot be kept.
+    """
+    secret = settings.secrets.get("GIEOK_EMBEDDER_API_KEY")
+    own = None if embedder else await asyncio.to_thread(open_embedder, settings.embedding, secret)
+    chosen = embedder or own
+    if chosen is None:
+        return None
+    meaning = meaning_by(chosen, settings.embedding.vector_cache_mb, own.close if own else None)
+    stack.push_async_callback(meaning.close)
+    if await database.get_meta(SPACE) != meaning.space:
+        await database.set_meta(SPACE, meaning.space)
+    return meaning
+
+
+def meaning_by(
+    embedder: Embedder, cache_mb: int, close: Callable[[], Awaitable[None]] | None = None
+) -> Meaning:
+    """The comparison of meanings by an embedder, within so much memory."""
+    from gieok.memory.companion.matrix import Matrices  # noqa: PLC0415  numpy loads only where it is used
+
+    if not embedder.name or embedder.dimension < 1 or len(space_of(embedder)) > MAX_SPACE_CHARS:
+        raise InputRefused(f"needs a dimension and a name, both within {MAX_SPACE_CHARS} letters", "embedder")
+    return Meaning(embedder, Matrices(cache_mb * 2**20), close)
+
+
+async def claim_personas(gieok: Gieok, now: datetime, limit: int) -> list[tuple[str, str]]:
+    """Take up personas of any owner whose memories wait for vectors, if this embedder is in force."""
+    meaning = gieok.meaning
+    if meaning is None or not await _is_in_force(gieok.database, meaning):
+        return []
+    return await gieok.database.system(
+        lambda tx: claim_to_embed(tx, now, now + EMBED_LEASE, meaning.space, limit)
+    )
+
+
+async def embed_claimed(gieok: Gieok, owner: str, persona_id: str) -> None:
+    """Embed some memories of a claimed persona. After a failure it waits until the lease has passed."""
+    cycles = gieok.cycles(OwnerScope(gieok.database, gieok.vault, owner))
+    try:
+        await cycles.run(EMBED_PLAN, {"personaId": persona_id})
+    except GieokError as error:
+        cause = error.cause if isinstance(error, StepFailed) else error
+        if not isinstance(cause, OwnerErased):
+            code = cause.code if isinstance(cause, GieokError) else error.code
+            _log.warning("some memories wait longer for their vectors: %s", code)
+
+
+async def embed_owner(cycles: Cycles, meaning: Meaning | None, database: Database, limit: int | None) -> int:
+    """Embed what waits of one owner, until nothing does or about `limit` are done. Returns how many.
+
+    InputRefused without an embedder, Conflict where another one is in force.
+    """
+    if meaning is None:
+        raise InputRefused("there is no embedder; set GIEOK_EMBEDDER, or open Gieok with one")
+    space, done = meaning.space, 0
+    while limit is None or done < limit:
+        if not await _is_in_force(database, meaning):
+            raise Conflict("Gieok was opened with another embedder meanwhile, which makes the vectors now")
+        unfinished = await cycles.scope.read(lambda rooms: rooms.vectors.unfinished(space, 1))
+        if not unfinished:
+            break
+        (persona_id,) = unfinished
+        await cycles.scope.write(_begin(persona_id, space))
+        done += await cycles.commit(EMBED_PLAN, KeepVectors, {"personaId": persona_id})
+    return done
+
+
+def _begin(persona_id: str, space: str) -> Callable[[SqlRooms], None]:
+    return lambda rooms: rooms.vectors.begin(persona_id, space)
+
+
+async def _is_in_force(database: Database, meaning: Meaning) -> bool:
+    return await database.get_meta(SPACE) in (None, meaning.space)

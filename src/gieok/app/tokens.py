@@ -1,0 +1,159 @@
+"""Tokens: who may call the service as whom. An operator makes, lists and revokes them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import secrets
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, get_args
+from uuid import UUID, uuid4
+
+from gieok.access import ALL_SCOPES, NewToken, Principal, Scope, TokenRecord
+from gieok.adapters.sql.database import Database
+from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.tokens import find_token, find_token_owner, list_every_token
+from gieok.errors import InputRefused, NotFound, Unauthenticated
+from gieok.memory.fields import AccountPlan
+from gieok.settings.jwt import JwtSettings
+from gieok.vault import Vault
+
+if TYPE_CHECKING:
+    from gieok.adapters.jwt import JwtVerifier
+
+_PREFIX = "gk_"
+_RANDOM_BYTES = 32
+_SHAPE = re.compile(_PREFIX + "[A-Za-z0-9_-]{43}")
+LONGEST_LABEL = 128
+
+
+class Tokens:
+    """The tokens of every owner. A change is in force for every process when the call returns."""
+
+    def __init__(self, database: Database, vault: Vault, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._vault = vault
+        self._clock = clock
+        self._jwts: JwtVerifier | None = None
+
+    def accept_jwts(self, settings: JwtSettings) -> None:
+        """Let callers in with JWTs of this sign-on too."""
+        from gieok.adapters.jwt import JwtVerifier  # noqa: PLC0415  few have a sign-on of their own
+
+        self._jwts = JwtVerifier(settings)
+
+    async def create(
+        self,
+        owner: str,
+        *,
+        account_plan: AccountPlan = "free",
+        scopes: Collection[Scope] = ALL_SCOPES,
+        label: str | None = None,
+        expires_at: datetime | None = None,
+    ) -> NewToken:
+        """Make a token for an owner, who is admitted by it. This is the only time that it can be seen.
+
+        `label` lies in clear. InputRefused names what cannot be; OwnerErased for one who was erased.
+        """
+        now = self._clock()
+        token = _PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+        record = TokenRecord(
+            id=uuid4(),
+            owner=owner,
+            account_plan=_checked_plan(account_plan),
+            scopes=_checked_scopes(scopes),
+            label=_checked_label(label),
+            created_at=now,
+            expires_at=_checked_expiry(expires_at, now),
+            revoked_at=None,
+        )
+
+        def add(rooms: SqlRooms) -> None:
+            rooms.tokens.add(record, _digest(token))
+            rooms.audit.add("token.created", str(record.id), now)
+
+        await self._scope(owner).write(add)
+        return NewToken(token, record)
+
+    async def list(self, owner: str | None = None) -> Sequence[TokenRecord]:
+        """The tokens of one owner, or of all of them; revoked and expired ones too."""
+        if owner is None:
+            return await self._database.system_read(list_every_token)
+        return await self._scope(owner).read(lambda rooms: rooms.tokens.list())
+
+    async def revoke(self, token_id: UUID) -> TokenRecord:
+        """Refuse a token from now on. NotFound where there is none; one that is revoked stays as it is."""
+        owner = await self._database.system_read(lambda tx: find_token_owner(tx, token_id))
+        if owner is None:
+            raise NotFound("no such token")
+        now = self._clock()
+
+        def revoke(rooms: SqlRooms) -> TokenRecord | None:
+            if rooms.tokens.revoke(token_id, now):
+                rooms.audit.add("token.revoked", str(token_id), now)
+            return rooms.tokens.get(token_id)
+
+        revoked = await self._scope(owner).write(revoke)
+        if revoked is None:
+            raise NotFound("no such token")
+        return revoked
+
+    async def authenticate(self, token: str) -> Principal:
+        """Who calls with this token, or with this JWT where they are accepted. Unauthenticated, and not why,
+        where it stands for nobody.
+
+        The database is asked each time: what another process has revoked or erased is refused at once.
+        """
+        if self._jwts is not None and not token.startswith(_PREFIX):
+            return await self._authenticate_jwt(self._jwts, token)
+        if not _SHAPE.fullmatch(token):
+            raise Unauthenticated
+        digest = _digest(token)
+        found = await self._database.system_read(lambda tx: find_token(tx, digest))
+        if found is None or not found.is_in_force(self._clock()):
+            raise Unauthenticated
+        return Principal(found.owner, found.account_plan, found.scopes, found.id)
+
+    async def _authenticate_jwt(self, jwts: JwtVerifier, token: str) -> Principal:
+        caller = await jwts.verify(token)
+        if await asyncio.to_thread(self._vault.is_erased, caller.owner):
+            raise Unauthenticated  # the sign-on goes on issuing JWTs for a name that was erased here
+        return caller
+
+    def _scope(self, owner: str) -> OwnerScope:
+        return OwnerScope(self._database, self._vault, owner)
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("ascii")).digest()
+
+
+def _checked_plan(plan: AccountPlan) -> AccountPlan:
+    if plan not in get_args(AccountPlan):
+        raise InputRefused(f"must be one of {', '.join(get_args(AccountPlan))}", at="accountPlan")
+    return plan
+
+
+def _checked_scopes(scopes: Collection[Scope]) -> frozenset[Scope]:
+    chosen = frozenset(scopes)
+    if not chosen or not chosen <= ALL_SCOPES:
+        raise InputRefused(f"must be one or more of {', '.join(get_args(Scope))}", at="scopes")
+    return chosen
+
+
+def _checked_label(label: str | None) -> str | None:
+    if label is not None and not (1 <= len(label) <= LONGEST_LABEL and label.isprintable()):
+        raise InputRefused(f"must have 1 to {LONGEST_LABEL} characters that can be printed", at="label")
+    return label
+
+
+def _checked_expiry(expires_at: datetime | None, now: datetime) -> datetime | None:
+    if expires_at is None:
+        return None
+    if expires_at.tzinfo is None:
+        raise InputRefused("must say its time zone", at="expiresAt")
+    if expires_at <= now:
+        raise InputRefused("must lie in the future", at="expiresAt")
+    return expires_at.astimezone(UTC)

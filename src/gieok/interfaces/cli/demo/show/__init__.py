@@ -1,0 +1,1 @@
+"""What happened, as lines for a terminal. Nothing here adds a fact of its own."""

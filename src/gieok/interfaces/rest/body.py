@@ -1,0 +1,112 @@
+"""What a client sends, checked before a route sees it: its size, its speed, its form."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from starlette.types import Message, Receive
+
+from gieok.errors import InputRefused, PayloadTooLarge
+from gieok.interfaces.rest.options import ServiceOptions
+from gieok.interfaces.rest.strict_json import parse
+
+Headers = Mapping[bytes, bytes]
+
+
+class ClientGone(Exception):
+    """The client went away before it had sent everything; there is nobody to answer."""
+
+
+class BodyLate(InputRefused):
+    """The body did not arrive in time. What is left of it is not waited for."""
+
+
+def has_body(headers: Headers) -> bool:
+    return headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+
+
+async def checked_json(headers: Headers, receive: Receive, options: ServiceOptions) -> Receive:
+    """Read a body of JSON and check it; what the route receives instead.
+
+    PayloadTooLarge, or InputRefused for what is not JSON, strictly, or does not arrive in time.
+    """
+    _check_headers(headers, options)
+    try:
+        async with asyncio.timeout(options.body_seconds):
+            body = await _read(receive, options.body_bytes)
+    except TimeoutError:
+        raise BodyLate(f"the body did not arrive within {options.body_seconds:g} s") from None
+    if body:
+        parse(body)
+    return _again(body, receive)
+
+
+def bounded(headers: Headers, receive: Receive, limit: int) -> Receive:
+    """Let a stream through to its route, up to a number of bytes; then PayloadTooLarge."""
+    _check_length(headers, limit)
+    taken = 0
+
+    async def receive_some() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > limit:
+            raise _too_large(limit)
+        return message
+
+    return receive_some
+
+
+def _check_headers(headers: Headers, options: ServiceOptions) -> None:
+    _check_length(headers, options.body_bytes)
+    kind = headers.get(b"content-type", b"").partition(b";")
+    if kind[0].strip().lower() != b"application/json":
+        raise InputRefused("the body must be JSON; send it with `Content-Type: application/json`")
+    charset = kind[2].strip().lower().replace(b'"', b"")
+    if charset not in (b"", b"charset=utf-8", b"charset=utf8"):
+        raise InputRefused("the body must be UTF-8; send it with `Content-Type: application/json`")
+    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+        raise InputRefused("the body must not be compressed; send it without Content-Encoding")
+
+
+def _check_length(headers: Headers, limit: int) -> None:
+    length = headers.get(b"content-length", b"0")
+    if not length.isdigit():
+        raise InputRefused("Content-Length must be a number")
+    if len(length) > 18 or int(length) > limit:
+        raise _too_large(limit)
+
+
+async def _read(receive: Receive, limit: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size > limit:
+            raise _too_large(limit)
+        if not message.get("more_body", False):
+            return b"".join((*parts, part)) if parts else part
+        parts.append(part)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """The body at once, then whatever comes after it: that the client went away."""
+    waiting = True
+
+    async def receive_again() -> Message:
+        nonlocal waiting
+        if not waiting:
+            return await receive()
+        waiting = False
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_again
+
+
+def _too_large(limit: int) -> PayloadTooLarge:
+    return PayloadTooLarge(f"a body may have at most {limit} bytes; send it in parts")

@@ -1,0 +1,118 @@
+"""Memories: made, loaded, listed, found, changed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from gieok.interfaces.rest.caller import Reader, Writer
+from gieok.interfaces.rest.routes import memory_making
+from gieok.interfaces.rest.wire.base import Done
+from gieok.interfaces.rest.wire.failure import failures
+from gieok.interfaces.rest.wire.memory import (
+    ArchivedAnswer,
+    HitsAnswer,
+    MemoriesAnswer,
+    MemoryAnswer,
+    MemoryPageAnswer,
+    hit_view,
+    memory_view,
+    memory_views,
+)
+from gieok.interfaces.rest.wire.memory_asked import EditMemory
+from gieok.interfaces.rest.wire.params import (
+    MAX_Q,
+    IfMatch,
+    Limit,
+    MemoryPath,
+    Offset,
+    PersonaFilter,
+    PersonaQuery,
+    etag,
+    expected,
+)
+from gieok.memory.companion.records import MemoryChanges
+
+router = APIRouter(prefix="/memory", tags=["memory"])
+router.include_router(memory_making.router)
+
+
+@router.get("/load", responses=failures(), summary="What a conversation begins with")
+async def load(caller: Reader, persona_id: PersonaQuery, limit: Limit = 5) -> MemoriesAnswer:
+    """Active memories with a persona, the most important first: at most five, by the plan `load_memories`."""
+    memories = await caller.user.companion.load(persona_id, limit=limit)
+    return MemoriesAnswer(memories=memory_views(memories, korean=caller.korean))
+
+
+@router.get("/list", responses=failures(), summary="Memories, newest first")
+async def list_(
+    caller: Reader,
+    persona_id: PersonaFilter = None,
+    include_archived: Annotated[bool, Query(alias="includeArchived")] = False,
+    limit: Limit = 10,
+    offset: Offset = 0,
+) -> MemoryPageAnswer:
+    """Of one persona, or without `personaId` of all."""
+    shelf = "all" if include_archived else "active"
+    page = await caller.user.companion.list(persona_id, shelf=shelf, limit=limit, offset=offset)
+    return MemoryPageAnswer(
+        memories=memory_views(page.memories, korean=caller.korean), total=page.total, has_more=page.has_more
+    )
+
+
+@router.get("/search", responses=failures(), summary="What answers a query, and why")
+async def search(
+    caller: Reader,
+    persona_id: PersonaQuery,
+    q: Annotated[str, Query(min_length=1, max_length=MAX_Q)],
+    limit: Limit = 10,
+) -> HitsAnswer:
+    """Best first, archived ones too. `why` says which words matched and what each signal gave."""
+    hits = await caller.user.companion.search(persona_id, q, limit=limit)
+    return HitsAnswer(memories=tuple(hit_view(hit, korean=caller.korean) for hit in hits))
+
+
+@router.get("/{id}", responses=failures(404), summary="One memory")
+async def get(memory_id: MemoryPath, caller: Reader, response: Response) -> MemoryAnswer:
+    """Its `ETag` is for a later change with `If-Match`."""
+    memory = await caller.user.companion.get(memory_id)
+    response.headers["ETag"] = etag(memory.version)
+    return MemoryAnswer(memory=memory_view(memory, korean=caller.korean))
+
+
+@router.patch("/{id}", responses=failures(404, 409), summary="Change a memory by hand")
+async def edit(
+    memory_id: MemoryPath, body: EditMemory, if_match: IfMatch, caller: Writer, response: Response
+) -> MemoryAnswer:
+    """409 `CONFLICT` where the memory is not in the version that `If-Match` or `version` names."""
+    changes = MemoryChanges(
+        summary=body.summary,
+        importance=body.importance,
+        tags=None if body.tags is None else tuple(body.tags),
+    )
+    version = expected(if_match, body.version, "version")
+    memory = await caller.user.companion.edit(memory_id, changes, expected_version=version)
+    response.headers["ETag"] = etag(memory.version)
+    return MemoryAnswer(memory=memory_view(memory, korean=caller.korean))
+
+
+@router.delete("/{id}", responses=failures(404), summary="Remove a memory for good")
+async def delete(memory_id: MemoryPath, caller: Writer) -> Done:
+    """With its moment and its words in the index."""
+    await caller.user.companion.delete(memory_id)
+    return Done()
+
+
+@router.post("/{id}/archive", responses=failures(404), summary="Archive a memory")
+async def archive(memory_id: MemoryPath, caller: Writer) -> ArchivedAnswer:
+    """It is kept and found, and no conversation begins with it any more."""
+    memory = await caller.user.companion.archive(memory_id)
+    return ArchivedAnswer(memory=memory_view(memory, korean=caller.korean), archived_at=memory.archived_at)
+
+
+@router.post("/{id}/restore", responses=failures(404, 409), summary="Take a memory from the archive")
+async def restore(memory_id: MemoryPath, caller: Writer) -> MemoryAnswer:
+    """409 `MEMORY_LIMIT_REACHED` where no place is free among the active ones."""
+    memory = await caller.user.companion.restore(memory_id, account_plan=caller.account_plan)
+    return MemoryAnswer(memory=memory_view(memory, korean=caller.korean))

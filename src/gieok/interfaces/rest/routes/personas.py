@@ -1,0 +1,100 @@
+"""Personas: written by their author, and changed by nothing else."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from gieok.app.canon import MAX_PAGE, PAGE
+from gieok.interfaces.rest.caller import Reader, Writer
+from gieok.interfaces.rest.routes import state
+from gieok.interfaces.rest.wire.failure import failures
+from gieok.interfaces.rest.wire.fields import Ref
+from gieok.interfaces.rest.wire.once import IdempotencyKey, once
+from gieok.interfaces.rest.wire.params import AfterVersion, IfMatch, PersonaPath, etag, expected
+from gieok.interfaces.rest.wire.personas import (
+    ConfigAnswer,
+    ConfigureMemories,
+    CreatePersona,
+    EditPersona,
+    PersonaAnswer,
+    PersonasAnswer,
+    PersonaVersionsAnswer,
+    persona_draft,
+    persona_view,
+)
+
+router = APIRouter(prefix="/personas", tags=["personas"])
+router.include_router(state.router)
+
+Page = Annotated[int, Query(ge=1, le=MAX_PAGE, description="How many at most.")]
+
+
+@router.post("", status_code=201, responses=failures(409), summary="Create a persona")
+async def create(
+    body: CreatePersona, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> PersonaAnswer:
+    """Under an id of its own, or the given one; 409 `CONFLICT` where that is taken."""
+    card = await caller.user.personas.create(
+        persona_draft(body), persona_id=body.id, once=once(idempotency_key, body)
+    )
+    return PersonaAnswer(persona=persona_view(card))
+
+
+@router.get("", responses=failures(404), summary="All personas")
+async def list_(
+    caller: Reader,
+    after: Annotated[Ref | None, Query()] = None,
+    limit: Page = PAGE,
+) -> PersonasAnswer:
+    """In the order of their creation; `after` is the id of the last one seen."""
+    cards = await caller.user.personas.list(after=after, limit=limit)
+    return PersonasAnswer(personas=tuple(map(persona_view, cards)))
+
+
+@router.get("/{id}", responses=failures(404), summary="One persona")
+async def get(persona_id: PersonaPath, caller: Reader, response: Response) -> PersonaAnswer:
+    """As its author last wrote it. Its `ETag` is for a later edit with `If-Match`."""
+    card = await caller.user.personas.get(persona_id)
+    response.headers["ETag"] = etag(card.version)
+    return PersonaAnswer(persona=persona_view(card))
+
+
+@router.put("/{id}", responses=failures(404, 409), summary="Edit a persona")
+async def edit(
+    persona_id: PersonaPath, body: EditPersona, if_match: IfMatch, caller: Writer, response: Response
+) -> PersonaAnswer:
+    """The whole persona as it is to be; a new version where anything is different."""
+    version = expected(if_match, body.expected_version, "expectedVersion")
+    card = await caller.user.personas.edit(persona_id, persona_draft(body), expected_version=version)
+    response.headers["ETag"] = etag(card.version)
+    return PersonaAnswer(persona=persona_view(card))
+
+
+@router.get("/{id}/versions", responses=failures(404), summary="Every version of a persona")
+async def versions(
+    persona_id: PersonaPath, caller: Reader, after: AfterVersion = 0, limit: Page = PAGE
+) -> PersonaVersionsAnswer:
+    """Oldest first."""
+    cards = await caller.user.personas.versions(persona_id, after=after, limit=limit)
+    return PersonaVersionsAnswer(versions=tuple(map(persona_view, cards)))
+
+
+@router.get("/{id}/memory-config", responses=failures(404), summary="What is set for a persona's memories")
+async def config(persona_id: PersonaPath, caller: Reader) -> ConfigAnswer:
+    """With the numbers of active and archived memories."""
+    await caller.user.personas.get(persona_id)
+    companion = caller.user.companion
+    return ConfigAnswer(config=await companion.config(persona_id), counts=await companion.counts(persona_id))
+
+
+@router.put("/{id}/memory-config", responses=failures(404), summary="Set how a persona remembers")
+async def configure(persona_id: PersonaPath, body: ConfigureMemories, caller: Writer) -> ConfigAnswer:
+    """`recall: false` keeps memories out of prompts; they are kept and listed as before."""
+    await caller.user.personas.get(persona_id)
+    companion = caller.user.companion
+    before = await companion.config(persona_id)
+    config = before.model_copy(update={name: getattr(body, name) for name in body.model_fields_set})
+    await companion.configure(persona_id, config)
+    return ConfigAnswer(config=config, counts=await companion.counts(persona_id))

@@ -1,0 +1,95 @@
+"""Sessions: begun, read, written to, resumed, moved, closed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Response
+
+from gieok.app.chat import CHAT_PLAN
+from gieok.interfaces.rest.caller import Reader, Writer
+from gieok.interfaces.rest.routes.summaries import summary_answer
+from gieok.interfaces.rest.wire.failure import failures
+from gieok.interfaces.rest.wire.memory import SummaryAnswer, memory_views
+from gieok.interfaces.rest.wire.messages import message_view, to_log
+from gieok.interfaces.rest.wire.params import Now, SessionPath
+from gieok.interfaces.rest.wire.plans import to_plan
+from gieok.interfaces.rest.wire.sessions import (
+    ClosedAnswer,
+    CloseSession,
+    MovedAnswer,
+    SavedAnswer,
+    SaveMessages,
+    SessionAnswer,
+    StartedAnswer,
+    StartSession,
+    WindowAnswer,
+    WithPlan,
+    move_view,
+    session_view,
+)
+
+router = APIRouter(prefix="/sessions", tags=["sessions"])
+
+
+@router.post("", status_code=201, responses=failures(404), summary="Begin a session")
+async def start(body: StartSession, caller: Writer) -> StartedAnswer:
+    """The session runs this plan from its first message on; without one, the plan `chat_turn`."""
+    plan = CHAT_PLAN if body.plan is None else to_plan(body.plan)
+    session = await caller.user.sessions.start(body.persona_id, plan=plan, account_plan=caller.account_plan)
+    memories = await caller.user.companion.load(body.persona_id)
+    return StartedAnswer(
+        session_id=session.session_ref,
+        plan_hash=session.last_execution_plan_hash,
+        memories=memory_views(memories, korean=caller.korean),
+    )
+
+
+@router.get("/{id}", responses=failures(404), summary="A session and its window of messages")
+async def get(session_id: SessionPath, caller: Reader) -> WindowAnswer:
+    """The messages that a reply would be based on: none once the session has ended and is summarised."""
+    view = await caller.user.sessions.get(session_id)
+    return WindowAnswer(session=session_view(view.session), messages=tuple(map(message_view, view.messages)))
+
+
+@router.post("/{id}/messages", responses=failures(404, 409), summary="Save messages")
+async def save_messages(session_id: SessionPath, body: SaveMessages, now: Now, caller: Writer) -> SavedAnswer:
+    """Kept without a model call, durable when this answers. Repeating a message's `id` changes nothing."""
+    saved = await caller.user.sessions.save_messages(session_id, to_log(body.messages, now))
+    return SavedAnswer(saved=saved.added, message_count=saved.message_count)
+
+
+@router.post("/{id}/resume", responses=failures(404, 409), summary="Resume a session with its plan")
+async def resume(session_id: SessionPath, body: WithPlan, caller: Writer) -> SessionAnswer:
+    """409 `PLAN_HASH_MISMATCH` with both hashes where the session last ran another plan."""
+    session = await caller.user.resume(session_id, to_plan(body.plan))
+    return SessionAnswer(session=session_view(session))
+
+
+@router.post("/{id}/plan", responses=failures(404), summary="Move a session to another plan")
+async def move(session_id: SessionPath, body: WithPlan, caller: Writer) -> MovedAnswer:
+    """On purpose, and kept as an audit entry."""
+    moved = await caller.user.move(session_id, to_plan(body.plan))
+    session = await caller.user.session(session_id)
+    return MovedAnswer(session=session_view(session), move=move_view(moved))
+
+
+@router.post(
+    "/{id}/close",
+    responses={**failures(404, 502), 202: {"model": ClosedAnswer, "description": "It is summarised later."}},
+    summary="End a session",
+)
+async def close(
+    session_id: SessionPath,
+    caller: Writer,
+    response: Response,
+    body: Annotated[CloseSession | None, Body()] = None,
+) -> SummaryAnswer | ClosedAnswer:
+    """What is left of it is summarised by a job, or at once with `wait: true`."""
+    wait = body is not None and body.wait
+    closed = await caller.user.sessions.close(session_id, wait=wait)
+    if not wait:
+        response.status_code = 202
+        jobs = tuple(job.id for job in closed.jobs)
+        return ClosedAnswer(job_id=jobs[-1] if jobs else None, job_ids=jobs)
+    return await summary_answer(closed, caller)

@@ -1,0 +1,62 @@
+"""What is true by now between a user and a persona."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from gieok.app.canon import MAX_PAGE, PAGE
+from gieok.interfaces.rest.caller import Reader, Writer
+from gieok.interfaces.rest.wire.failure import failures
+from gieok.interfaces.rest.wire.params import AfterVersion, FactPath, Limit, PersonaPath
+from gieok.interfaces.rest.wire.personas import (
+    FactAnswer,
+    FactVersionsAnswer,
+    SetFact,
+    StateAnswer,
+    fact_version_view,
+    fact_view,
+)
+from gieok.memory.canon.records import STATE, FactChange
+
+router = APIRouter(prefix="/{id}/state")
+
+
+@router.get("", responses=failures(404), summary="The current state")
+async def get(persona_id: PersonaPath, caller: Reader) -> StateAnswer:
+    """The facts that a prompt tells and the block by which it does; then the ordinary facts."""
+    state = await caller.user.canon.state(persona_id)
+    facts = await caller.user.canon.facts(persona_id, limit=MAX_PAGE)
+    return StateAnswer(
+        facts=tuple(fact_view(fact) for fact in facts if fact.category in STATE),
+        block=state.block,
+        chars=state.chars,
+        ordinary=tuple(fact_view(fact) for fact in facts if fact.category not in STATE),
+    )
+
+
+@router.put("", responses=failures(404), summary="Set a fact by hand")
+async def put(persona_id: PersonaPath, body: SetFact, caller: Writer) -> FactAnswer:
+    """It supersedes the active one with that key, whose version stays in the history."""
+    change = await caller.user.canon.set_fact(
+        persona_id, body.category, body.key, body.value, importance=body.importance
+    )
+    return _answer(change)
+
+
+@router.get("/{rootId}/history", responses=failures(404), summary="Every version of a fact")
+async def history(
+    persona_id: PersonaPath, root_id: FactPath, caller: Reader, after: AfterVersion = 0, limit: Limit = PAGE
+) -> FactVersionsAnswer:
+    """Oldest first. None is active where the fact was retired."""
+    versions = await caller.user.canon.history(persona_id, root_id, after=after, limit=limit)
+    return FactVersionsAnswer(versions=tuple(map(fact_version_view, versions)))
+
+
+@router.delete("/{rootId}", responses=failures(404), summary="Retire a fact")
+async def retire(persona_id: PersonaPath, root_id: FactPath, caller: Writer) -> FactAnswer:
+    """It holds no longer; its history stays."""
+    return _answer(await caller.user.canon.retire_fact(persona_id, root_id))
+
+
+def _answer(change: FactChange) -> FactAnswer:
+    return FactAnswer(outcome=change.outcome, fact=fact_view(change.fact) if change.fact else None)

@@ -1,0 +1,1 @@
+"""What travels over HTTP: one model for each body and each answer, camelCase and strict."""

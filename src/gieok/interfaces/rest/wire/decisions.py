@@ -1,0 +1,236 @@
+"""Decisions. The records of their room are what clients see; only what they send is read here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field, ValidationError
+
+from gieok.app.decisions import ProposalResult
+from gieok.engine.plan import first_problem, place
+from gieok.errors import InputRefused
+from gieok.interfaces.rest.wire.base import Answer, Asked, View, example
+from gieok.interfaces.rest.wire.fields import Uuid
+from gieok.memory.decisions.guardian import Concern
+from gieok.memory.decisions.layers import Layer
+from gieok.memory.decisions.records import (
+    MAX_EVIDENCE_IDS,
+    MAX_RELATIONS,
+    Decision,
+    DecisionProposal,
+    Domain,
+    Impact,
+    ImpactNode,
+    ProposedRelation,
+    Rationale,
+    Relation,
+    RelationType,
+    Scope,
+    Statement,
+    Strength,
+)
+from gieok.memory.decisions.rules import MAX_VERSION
+
+_ROOT = "3f1e5d7c-9b8a-4c6d-8e0f-1a2b3c4d5e6f"
+_OTHER = "9d2c4b6a-1e3f-4a5b-8c7d-0f9e8d7c6b5a"
+_DECISION: dict[str, Any] = {
+    "id": "5a7c9e1b-3d5f-4b7d-9f1a-3c5e7a9b1d3f",
+    "rootId": _ROOT,
+    "version": 1,
+    "isActive": True,
+    "strength": "axis",
+    "scope": "domain",
+    "domain": "wms",
+    "statement": "재고는 이동 기록에서만 계산한다",
+    "rationale": "두 곳에 적으면 어긋난다",
+    "evidenceIds": [],
+    "createdAt": "2025-10-27T12:00:00Z",
+}
+_RELATION: dict[str, Any] = {"id": _OTHER, "source": _ROOT, "type": "DEPENDS_ON", "target": _OTHER}
+_IMPACT: dict[str, Any] = {"origin": _ROOT, "nodes": [], "truncated": False, "visited": 1}
+
+
+class RelationIn(Asked):
+    """A relation from the decision at hand to another one, by its root."""
+
+    model_config = example(type="DEPENDS_ON", target=_ROOT)
+
+    type: RelationType
+    target: Uuid
+
+
+class ProposeDecision(Asked):
+    """What is to be decided. With `rootId` it would be the next version of that decision."""
+
+    model_config = example(
+        statement="재고는 이동 기록에서만 계산한다",
+        rationale="두 곳에 적으면 어긋난다",
+        strength="axis",
+        scope="domain",
+        domain="wms",
+    )
+
+    statement: Statement
+    rationale: Rationale | None = None
+    strength: Strength
+    scope: Scope
+    domain: Domain | None = None
+    evidence_ids: Annotated[list[Uuid], Field(max_length=MAX_EVIDENCE_IDS)] = Field(
+        default_factory=list[UUID]
+    )
+    root_id: Uuid | None = None
+    relations: Annotated[list[RelationIn], Field(max_length=MAX_RELATIONS)] = Field(
+        default_factory=list[RelationIn]
+    )
+
+
+class SaveDecision(ProposeDecision):
+    """`expectedVersion` is the version that the client has seen; 0 begins a decision under its own root."""
+
+    expected_version: Annotated[int, Field(ge=0, le=MAX_VERSION)] | None = None
+
+
+class GuardianView(View):
+    """What a proposal would meet: it reports, and keeps nothing from being saved."""
+
+    constrained_by: tuple[Concern, ...]
+    conflicts: tuple[Concern, ...]
+    lapsing: tuple[Concern, ...]
+    truncated: bool
+
+
+class ProposalAnswer(Answer):
+    """The proposal, what it would replace, reach and meet. Nothing of it is stored."""
+
+    model_config = example(
+        success=True,
+        proposal={
+            "statement": "재고는 이동 기록에서만 계산한다",
+            "rationale": None,
+            "strength": "axis",
+            "scope": "domain",
+            "domain": "wms",
+            "evidenceIds": [],
+            "rootId": None,
+            "relations": [],
+        },
+        replaces=None,
+        impact=_IMPACT,
+        guardian={"constrainedBy": [], "conflicts": [], "lapsing": [], "truncated": False},
+    )
+
+    proposal: DecisionProposal
+    replaces: Decision | None
+    impact: Impact
+    guardian: GuardianView
+
+
+class DecisionAnswer(Answer):
+    model_config = example(success=True, decision=_DECISION)
+
+    decision: Decision
+
+
+class DecisionsAnswer(Answer):
+    """`nextCursor` leads to the next page; null at the end."""
+
+    model_config = example(success=True, decisions=[_DECISION], nextCursor=None)
+
+    decisions: tuple[Decision, ...]
+    next_cursor: str | None
+
+
+class DecisionVersionsAnswer(Answer):
+    model_config = example(success=True, versions=[_DECISION])
+
+    versions: tuple[Decision, ...]
+
+
+class RelationAnswer(Answer):
+    model_config = example(success=True, relation=_RELATION)
+
+    relation: Relation
+
+
+class RelationsAnswer(Answer):
+    model_config = example(success=True, relations=[_RELATION])
+
+    relations: tuple[Relation, ...]
+
+
+class ImpactAnswer(Answer):
+    """What a change of a decision reaches, each with the path by which it does."""
+
+    model_config = example(success=True, **_IMPACT)
+
+    origin: UUID
+    nodes: tuple[ImpactNode, ...]
+    truncated: bool
+    visited: int
+
+
+class ContextAnswer(Answer):
+    """What applies in a domain, in the loading order: always seven layers."""
+
+    model_config = example(
+        success=True,
+        domain="wms",
+        phase=None,
+        layers=[
+            {"tier": tier, "name": name, "items": [], "leftOut": 0}
+            for tier, name in enumerate(
+                (
+                    "policy",
+                    "structural",
+                    "global+axis",
+                    "domain+axis",
+                    "domain+lock",
+                    "domain+normal",
+                    "anchors",
+                ),
+                start=1,
+            )
+        ],
+        tokens=0,
+        truncated=False,
+    )
+
+    domain: str
+    phase: str | None
+    layers: tuple[Layer, ...]
+    tokens: int
+    truncated: bool
+
+
+def proposal_of(body: ProposeDecision) -> DecisionProposal:
+    """InputRefused where scope and domain do not go together: the one rule about the whole of it."""
+    try:
+        return DecisionProposal(
+            statement=body.statement,
+            rationale=body.rationale,
+            strength=body.strength,
+            scope=body.scope,
+            domain=body.domain,
+            evidence_ids=tuple(body.evidence_ids),
+            root_id=body.root_id,
+            relations=tuple(ProposedRelation(type=each.type, target=each.target) for each in body.relations),
+        )
+    except ValidationError as error:
+        location, message = first_problem(error)
+        raise InputRefused(message, at=place(location) if location else "domain") from None
+
+
+def proposal_answer(result: ProposalResult) -> ProposalAnswer:
+    report = result.report
+    return ProposalAnswer(
+        proposal=result.proposal,
+        replaces=result.replaces,
+        impact=report.impact,
+        guardian=GuardianView(
+            constrained_by=report.constrained_by,
+            conflicts=report.conflicts,
+            lapsing=report.lapsing,
+            truncated=report.truncated,
+        ),
+    )

@@ -1,0 +1,230 @@
+"""Personas, what is true by now, and what a user sets for a persona."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from gieok.app.cycles import made
+from gieok.interfaces.rest.wire.base import Answer, Asked, View, example
+from gieok.interfaces.rest.wire.fields import Ref
+from gieok.memory.canon.records import (
+    MAX_ENTRIES,
+    Category,
+    Fact,
+    FactValue,
+    FactVersion,
+    Key,
+    Outcome,
+    PersonaCard,
+    PersonaDraft,
+    PromptText,
+    Provenance,
+)
+from gieok.memory.chains.records import VersionNumber
+from gieok.memory.companion.records import MemoryConfig, MemoryCounts
+from gieok.memory.fields import Importance, Language
+
+Texts = Annotated[list[PromptText], Field(max_length=MAX_ENTRIES)]
+
+
+def _category(value: object) -> Category:
+    if isinstance(value, str) and value in set(Category):
+        return Category(value)
+    raise ValueError(f"must be one of {', '.join(Category)}")
+
+
+CategoryName = Annotated[
+    Category, BeforeValidator(_category), WithJsonSchema({"type": "string", "enum": [*Category]})
+]
+
+_PERSONA: dict[str, Any] = {
+    "id": "persona_123",
+    "name": "하나",
+    "language": "ko",
+    "systemPrompt": "너는 하나, 사용자의 다정한 친구다.",
+    "card": "",
+    "lorebook": [],
+    "boundaries": ["의학적 조언을 하지 않는다."],
+    "relationships": ["사용자와는 오랜 친구 사이다."],
+    "version": 1,
+    "createdAt": "2025-10-27T12:00:00Z",
+}
+_FACT: dict[str, Any] = {
+    "rootId": "0d9f1c3b-5a7e-4c2d-9b8f-6e4a2c0d1f3b",
+    "version": 2,
+    "category": "GOAL",
+    "key": "취업",
+    "value": "IT 스타트업 입사를 준비 중",
+    "importance": 8,
+    "provenance": "user",
+    "validFrom": "2025-10-27T12:00:00Z",
+}
+
+
+class WritePersona(Asked):
+    """What an author writes about a persona. Without `language` it speaks the one it was written in."""
+
+    model_config = example(
+        name="하나",
+        systemPrompt="너는 하나, 사용자의 다정한 친구다.",
+        boundaries=["의학적 조언을 하지 않는다."],
+        relationships=["사용자와는 오랜 친구 사이다."],
+    )
+
+    name: Key
+    language: Language | None = None
+    system_prompt: PromptText = ""
+    card: PromptText = ""
+    lorebook: Texts = Field(default_factory=list[str])
+    boundaries: Texts = Field(default_factory=list[str])
+    relationships: Texts = Field(default_factory=list[str])
+
+
+class CreatePersona(WritePersona):
+    """`id` is for a persona that has one elsewhere; without it a new one is made."""
+
+    id: Ref | None = None
+
+
+class EditPersona(WritePersona):
+    """The whole persona as it is to be from now on; `expectedVersion` is the one that the author has seen."""
+
+    expected_version: VersionNumber | None = None
+
+
+class SetFact(Asked):
+    """What is true from now on. It supersedes the active fact of this category with that key."""
+
+    model_config = example(category="GOAL", key="취업", value="IT 스타트업 입사를 준비 중", importance=8)
+
+    category: CategoryName
+    key: Key
+    value: FactValue
+    importance: Importance | None = None
+
+
+class ConfigureMemories(Asked):
+    """What is left out stays. `activeLimit` can only lower the limit of the account; null takes it away."""
+
+    model_config = example(recall=True, activeLimit=3)
+
+    recall: bool = True
+    active_limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+
+class PersonaView(View):
+    """One version of a persona."""
+
+    id: str
+    name: str
+    language: Language
+    system_prompt: str
+    card: str
+    lorebook: tuple[str, ...]
+    boundaries: tuple[str, ...]
+    relationships: tuple[str, ...]
+    version: int
+    created_at: datetime
+
+
+class FactView(View):
+    """One version of a fact, and where it came from."""
+
+    root_id: UUID
+    version: int
+    category: Category
+    key: str
+    value: str
+    importance: int
+    provenance: Provenance
+    valid_from: datetime
+
+
+class FactVersionView(FactView):
+    is_active: bool
+
+
+class PersonaAnswer(Answer):
+    model_config = example(success=True, persona=_PERSONA)
+
+    persona: PersonaView
+
+
+class PersonasAnswer(Answer):
+    model_config = example(success=True, personas=[_PERSONA])
+
+    personas: tuple[PersonaView, ...]
+
+
+class PersonaVersionsAnswer(Answer):
+    model_config = example(success=True, versions=[_PERSONA])
+
+    versions: tuple[PersonaView, ...]
+
+
+class StateAnswer(Answer):
+    """The state, the block by which a prompt tells it, and the ordinary facts, which no prompt tells."""
+
+    model_config = example(
+        success=True, facts=[_FACT], block="[현재 상태(캐논)]\n- (GOAL) 취업: …", chars=30, ordinary=[]
+    )
+
+    facts: tuple[FactView, ...]
+    block: str
+    chars: int
+    ordinary: tuple[FactView, ...]
+
+
+class FactAnswer(Answer):
+    """The fact as it stands now, or stood until it was retired."""
+
+    model_config = example(success=True, outcome="superseded", fact=_FACT)
+
+    outcome: Outcome
+    fact: FactView | None
+
+
+class FactVersionsAnswer(Answer):
+    model_config = example(success=True, versions=[_FACT | {"isActive": True}])
+
+    versions: tuple[FactVersionView, ...]
+
+
+class ConfigAnswer(Answer):
+    model_config = example(
+        success=True, config={"recall": True, "activeLimit": 3}, counts={"active": 3, "archived": 12}
+    )
+
+    config: MemoryConfig
+    counts: MemoryCounts
+
+
+def persona_draft(body: WritePersona) -> PersonaDraft:
+    """InputRefused for a persona that is too long in all."""
+    given: dict[str, Any] = {} if body.language is None else {"language": body.language}
+    return made(
+        PersonaDraft,
+        name=body.name,
+        system_prompt=body.system_prompt,
+        card=body.card,
+        lorebook=tuple(body.lorebook),
+        boundaries=tuple(body.boundaries),
+        relationships=tuple(body.relationships),
+        **given,
+    )
+
+
+def persona_view(card: PersonaCard) -> PersonaView:
+    return PersonaView(**{name: getattr(card, name) for name in PersonaView.model_fields})
+
+
+def fact_view(fact: Fact) -> FactView:
+    return FactView(**{name: getattr(fact, name) for name in FactView.model_fields})
+
+
+def fact_version_view(fact: FactVersion) -> FactVersionView:
+    return FactVersionView(**dict(fact_view(fact)), is_active=fact.is_active)

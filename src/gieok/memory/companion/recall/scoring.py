@@ -1,0 +1,95 @@
+"""What speaks for each memory: the signals, each between 0 and about 1, that the plan's weights add up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from gieok.memory.companion.query import Query
+from gieok.memory.companion.recall.gathering import Gathered
+from gieok.memory.companion.recall.policy import RecallPolicy
+from gieok.memory.companion.records import Memory
+from gieok.memory.companion.store import Entry
+from gieok.ranking import best_of_group, bm25_among, normalised, recency, told_again
+from gieok.text import Period, asks, pairs
+
+Signals = dict[str, Mapping[int, float]]
+
+
+def matching_signals(gathered: Gathered, query: Query, policy: RecallPolicy) -> Signals:
+    """What the index says of those that were gathered."""
+    match = gathered.match(policy)
+    sessions = {number: entry.session_ref for number, entry in gathered.entries.items()}
+    words = gathered.understood.words
+    shared = {number: entry.frequencies.keys() & words.keys() for number, entry in gathered.entries.items()}
+    return {
+        "bm25": gathered.bm25,
+        "vectors": gathered.vectors,
+        "neighbours": gathered.neighbours,
+        "session": normalised(best_of_group(match, sessions)),
+        "speaker": _by_speaker(gathered, normalised(match)),
+        "time": _in_time(gathered.entries, query.periods),
+        "repeated": told_again(shared, sessions),
+    }
+
+
+def standing_signals(
+    entries: Mapping[int, Entry], ages: Mapping[int, float], half_life_days: float
+) -> Signals:
+    """What speaks for a memory whatever is asked."""
+    return {
+        "recency": {number: recency(age, half_life_days) for number, age in ages.items()},
+        "importance": {number: entry.importance / 10 for number, entry in entries.items()},
+    }
+
+
+def reading_signals(
+    memories: Mapping[int, Memory], gathered: Gathered, query: Query, policy: RecallPolicy
+) -> Signals:
+    """What only the opened memories say: which of them tell and which ask, and the pairs of syllables.
+
+    Whoever asks does not tell: of two memories that match alike, the one that is no question has the answer,
+    and what was said right after a question that matches is the answer to it.
+    """
+    asking = {number for number, memory in memories.items() if asks(memory.summary)}
+    telling, own = normalised(gathered.match(policy)), normalised(gathered.own(policy))
+    asked = frozenset(pairs(query.text))
+    texts = {number: Counter(pairs(memory.summary)) for number, memory in memories.items()} if asked else {}
+    return {
+        "statement": {
+            number: telling[number] for number in memories if number in telling and number not in asking
+        },
+        "answer": {
+            answer: own[number]
+            for number, answer in gathered.following.items()
+            if number in asking and answer in memories
+        },
+        "pairs": normalised(bm25_among(texts, asked, k1=policy.k1, b=policy.b)),
+    }
+
+
+def ages_of(entries: Mapping[int, Entry], now: datetime) -> dict[int, float]:
+    """Days since each of them was; none lies ahead."""
+    return {
+        number: max((now - entry.occurred_at) / timedelta(days=1), 0.0) for number, entry in entries.items()
+    }
+
+
+def _by_speaker(gathered: Gathered, match: Mapping[int, float]) -> dict[int, float]:
+    """A memory whose speaker is asked about, as far as it matches; of several names, the share it has."""
+    asked = gathered.speakers
+    return {
+        number: value * len(asked & gathered.entries[number].frequencies.keys()) / len(asked)
+        for number, value in match.items()
+        if asked and asked & gathered.entries[number].frequencies.keys()
+    }
+
+
+def _in_time(entries: Mapping[int, Entry], periods: Sequence[Period]) -> dict[int, float]:
+    """1 for what was in a time that the query names."""
+    return {
+        number: 1.0
+        for number, entry in entries.items()
+        if any(period.start <= entry.occurred_at < period.end for period in periods)
+    }

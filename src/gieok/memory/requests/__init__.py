@@ -1,0 +1,1 @@
+"""Requests that a client names, so that asking twice has the effect of asking once."""

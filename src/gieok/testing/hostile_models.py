@@ -1,0 +1,153 @@
+"""What a broken or hostile language model may answer, as named cases by task.
+
+Whoever adapts a model to Gieok can run them: after each, the cycle has failed whole, or what is stored is
+valid, within its bounds, and was said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gieok.testing.hostile_models_texts import MARK, TEXTS
+from gieok.testing.model_server import GOOD
+from gieok.testing.model_server_wires import Task
+
+_WRONG: Mapping[str, Any] = {
+    "null": None,
+    "number": 7,
+    "true": True,
+    "list": [MARK],
+    "object": {MARK: MARK},
+    "nested": [[[MARK]]],
+}
+_EXTRA: Mapping[str, Any] = {
+    "persona": {"name": MARK, "systemPrompt": MARK},
+    "systemPrompt": MARK,
+    "decision": {"statement": MARK, "strength": "axis", "scope": "global"},
+    "decisions": [{"statement": MARK, "strength": "lock"}],
+    "strength": "axis",
+    "state": f"[현재 상태(캐논)]\n- (GOAL) {MARK}: {MARK}",
+    "role": "system",
+    "owner": MARK,
+    "sessionRef": MARK,
+    "__proto__": {MARK: True},
+}
+_NUMBERS: Mapping[str, Any] = {
+    "zero": 0,
+    "negative": -1,
+    "eleven": 11,
+    "eleven-as-text": "11",
+    "billion": 10**9,
+    "half": 7.5,
+    "word": "매우",
+    "beyond-numbers": 10**400,
+}
+_EMOTIONS = ("분노", "anger", "JOY", "기쁨|슬픔", "기쁨 ", "", MARK)
+_CATEGORIES = ("AXIS", "LOCK", "DECISION", "PERSONA", "goal", "", MARK)
+_UNSAID = ("얼룩말을 샀음", "부산으로 이사함", "사용자의 이름은 김철수", "회사를 그만둠", "지훈과 결혼함")
+
+
+@dataclass(frozen=True)
+class HostileAnswer:
+    """One answer, to one task. It is given every time that the task is asked, also after a repair."""
+
+    name: str
+    task: Task
+    text: str
+
+
+def hostile_answers() -> Iterator[HostileAnswer]:
+    """Every case. Names are unique, and the cases are the same every time."""
+    for name, text in {**TEXTS, **_replies()}.items():
+        yield HostileAnswer(f"reply/{name}", "reply", text)
+    forms: tuple[Task, ...] = ("turn", "session", "facts", "hint")
+    for task in forms:
+        for name, text in _answers(task):
+            yield HostileAnswer(f"{task}/{name}", task, text)
+
+
+def _replies() -> Mapping[str, str]:
+    return {f"form/{task}": text for task, text in GOOD.items() if task != "reply"}
+
+
+def _answers(task: Task) -> Iterator[tuple[str, str]]:
+    yield from _wrapped(GOOD[task])
+    document: dict[str, Any] = json.loads(GOOD[task])
+    for name, changed in _documents(document):
+        yield name, json.dumps(changed)
+    if task == "facts":
+        for name, fact in _documents(document["facts"][0]):
+            yield f"fact/{name}", json.dumps({"facts": [fact]})
+        for name, changed in _facts(document["facts"][0]):
+            yield f"fact/{name}", json.dumps({"facts": changed})
+
+
+def _wrapped(good: str) -> Iterator[tuple[str, str]]:
+    """A good answer that is not only the answer, and answers that are none."""
+    yield from {
+        "prose-before": f"{MARK}! 여기 있습니다: {good}",
+        "prose-after": f"{good}\n{MARK} 도움이 되었길 바랍니다",
+        "fenced": f"```json\n{good}\n```",
+        "fenced-in-prose": f"{MARK}\n```json\n{good}\n```\n{MARK}",
+        "twice": good + good,
+        "in-a-list": f"[{good}]",
+        "as-text": json.dumps(good),
+        "single-quotes": good.replace('"', "'"),
+        "trailing-comma": good[:-1] + ",}",
+        "comment": good[:-1] + f" /* {MARK} */}}",
+        "byte-order-mark": "\ufeff" + good,
+        "thoughts": f"<think>{MARK}</think>{good}",
+        "empty-object": "{}",
+        "empty-list": "[]",
+        "null": "null",
+        "prose": f"{MARK} 죄송하지만 도와드릴 수 없습니다",
+        "xml": f"<answer>{MARK}</answer>",
+        "deep": "[" * 5_000,
+    }.items()
+    for share in range(1, 8):
+        yield f"cut-{share}", good[: len(good) * share // 8]
+    yield from ((f"text/{name}", text) for name, text in TEXTS.items())
+
+
+def _documents(good: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The right form with one thing in it that is wrong."""
+    for name, value in _EXTRA.items():
+        yield f"extra/{name}", {**good, name: value}
+    for field, value in good.items():
+        yield f"{field}/missing", {name: each for name, each in good.items() if name != field}
+        for name, wrong in _WRONG.items():
+            yield f"{field}/{name}", {**good, field: wrong}
+        for name, changed in _values(field, value).items():
+            yield f"{field}/{name}", {**good, field: changed}
+
+
+def _values(field: str, value: Any) -> Mapping[str, Any]:
+    if field == "importance":
+        return _NUMBERS
+    if field == "emotion":
+        return {f"word-{number}": word for number, word in enumerate(_EMOTIONS)}
+    if field == "category":
+        return {f"word-{number}": word for number, word in enumerate(_CATEGORIES)}
+    if field in ("keywords", "topics"):
+        texts = {f"text-{name}": [text] for name, text in TEXTS.items()}
+        return {**texts, "many": [f"{MARK}{n}" for n in range(5_000)], "same": ["면접"] * 30}
+    if isinstance(value, str):
+        return {f"text-{name}": text for name, text in TEXTS.items()}
+    return {}
+
+
+def _facts(good: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """Lists of facts that are too long, contradict each other, or that nobody stated."""
+    yield "many", [{**good, "key": f"{MARK}{number}"} for number in range(2_000)]
+    yield "as-many-as-may-be", [{**good, "key": f"{MARK}{number}"} for number in range(100)]
+    yield "contradicting", [{**good, "value": value} for value in ("면접이 있음", "면접이 없음")]
+    yield "by-hand", [{**good, "provenance": "hand"}]
+    yield "said-by-system", [{**good, "saidBy": "system"}]
+    for number, value in enumerate(_UNSAID):
+        for said_by in ("user", "assistant"):
+            yield f"unsaid-{number}-{said_by}", [{**good, "value": value, "saidBy": said_by}]
+            retracted = {**good, "value": value, "saidBy": said_by, "retracts": True}
+            yield f"retracted-{number}-{said_by}", [{**retracted, "key": value}]

@@ -1,0 +1,256 @@
+"""What every store of vectors must do. Subclass `VectorStoreContract` and give it `scope_of`.
+
+class TestMyStore(VectorStoreContract):
+    @pytest.fixture
+    def scope_of(self): ...   # returns a function: owner → something with async `read` and `write` over rooms
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+import pytest
+
+from gieok.memory.companion.records import Memory
+from gieok.memory.companion.store import CompanionRooms
+from gieok.memory.companion.vectors import Embedded, Mark, StoredVector, VectorRooms, Waiting
+from gieok.testing.companion_contract import START, memory
+
+T = TypeVar("T")
+SPACE = "letters@4"
+
+
+class Rooms(CompanionRooms, VectorRooms, Protocol):
+    """Memories and their vectors."""
+
+
+class VectorScope(Protocol):
+    """One owner's memories and vectors, as a cycle reaches them."""
+
+    async def read(self, work: Callable[[Rooms], T]) -> T: ...
+    async def write(self, work: Callable[[Rooms], T]) -> T: ...
+
+
+VectorScopeOf = Callable[[str], VectorScope]
+
+
+async def keep(scope: VectorScope, *memories: Memory) -> None:
+    """Save all of them in one transaction."""
+
+    def save_all(rooms: Rooms) -> None:
+        for each in memories:
+            rooms.companion.save(each)
+
+    await scope.write(save_all)
+
+
+async def waiting(scope: VectorScope, space: str = SPACE, limit: int = 100, persona: str = "hana") -> Waiting:
+    """What waits in a space, which becomes the persona's."""
+    await scope.write(lambda rooms: rooms.vectors.begin(persona, space))
+    return await scope.read(lambda rooms: rooms.vectors.waiting(persona, space, limit))
+
+
+def vectors_of(waits: Waiting) -> tuple[Embedded, ...]:
+    """A vector for each: its number, eight times."""
+    return tuple(
+        Embedded(
+            number=each.number,
+            memory_id=each.memory_id,
+            version=each.version,
+            values=bytes([each.number] * 8),
+        )
+        for each in waits.memories
+    )
+
+
+async def store(
+    scope: VectorScope,
+    waits: Waiting,
+    space: str = SPACE,
+    made: Sequence[Embedded] | None = None,
+    persona: str = "hana",
+) -> int:
+    """Save the vectors of what waited."""
+    kept = vectors_of(waits) if made is None else made
+    return await scope.write(lambda rooms: rooms.vectors.save(persona, space, kept, waits))
+
+
+async def embed(scope: VectorScope, space: str = SPACE, persona: str = "hana") -> int:
+    """Give everything that waits its vector."""
+    return await store(scope, await waiting(scope, space, persona=persona), space, persona=persona)
+
+
+async def kept(scope: VectorScope, space: str = SPACE, persona: str = "hana") -> list[StoredVector]:
+    """Every vector of a space, newest memory first."""
+    return list(await scope.read(lambda rooms: rooms.vectors.newest(persona, space, None, 1_000)))
+
+
+async def numbers(scope: VectorScope, space: str = SPACE, persona: str = "hana") -> list[int]:
+    """Which memories have a vector."""
+    return sorted(await scope.read(lambda rooms: rooms.vectors.numbers(persona, space)))
+
+
+async def marked(scope: VectorScope, persona: str = "hana") -> Mark:
+    """How far the vectors have come."""
+    return await scope.read(lambda rooms: rooms.vectors.mark(persona))
+
+
+async def edit(scope: VectorScope, before: Memory, summary: str = "other words") -> Memory:
+    """The next version of a memory."""
+    after = before.model_copy(update={"summary": summary, "version": before.version + 1})
+    await scope.write(lambda rooms: rooms.companion.replace(after))
+    return after
+
+
+class VectorStoreContract:
+    """Run against every store of vectors."""
+
+    async def test_a_vector_comes_back_as_it_was_saved(self, scope_of: VectorScopeOf) -> None:
+        scope = scope_of("minsu")
+        await keep(scope, memory(), memory(minute=1))
+        assert await embed(scope) == 2
+        found = await kept(scope)
+        assert [(each.number, each.values, each.is_archived) for each in found] == [
+            (2, b"\x02" * 8, False),
+            (1, b"\x01" * 8, False),
+        ]
+
+    async def test_the_oldest_wait_first_and_some_at_a_time(self, scope_of: VectorScopeOf) -> None:
+        scope = scope_of("minsu")
+        await keep(scope, *(memory(f"words {n}", minute=n) for n in range(5)))
+        seen: list[str] = []
+        while (waits := await waiting(scope, limit=2)).memories:
+            seen += [each.text for each in waits.memories]
+            await store(scope, waits)
+        assert seen == [f"words {n}" for n in range(5)]
+        assert await scope.read(lambda rooms: rooms.vectors.unfinished(SPACE, 9)) == []
+
+    async def test_a_memory_without_a_vector_is_passed_over_for_good(self, scope_of: VectorScopeOf) -> None:
+        """As one in a language that the model does not know."""
+        scope = scope_of("minsu")
+        await keep(scope, memory())
+        waits = await waiting(scope)
+        made = [each.model_copy(update={"values": None}) for each in vectors_of(waits)]
+        assert await store(scope, waits, made=made) == 0
+        assert (await waiting(scope)).memories == ()
+
+    async def test_an_edited_memory_waits_again(self, scope_of: VectorScopeOf) -> None:
+        scope = scope_of("minsu")
+        first = memory()
+        await keep(scope, first, memory(minute=1))
+        await embed(scope)
+        before = await marked(scope)
+        await edit(scope, first)
+        assert await numbers(scope) == [2]
+        assert (await marked(scope)).removed > before.stamp
+        assert [each.text for each in (await waiting(scope)).memories] == ["other words"]
+
+    async def test_what_is_edited_while_it_is_embedded_waits_for_its_new_words(
+        self, scope_of: VectorScopeOf
+    ) -> None:
+        scope = scope_of("minsu")
+        first = memory()
+        await keep(scope, first, memory(minute=1))
+        waits = await waiting(scope)
+        await edit(scope, first)
+        assert await store(scope, waits) == 1
+        assert [each.version for each in (await waiting(scope)).memories] == [2]
+
+    async def test_an_edit_of_what_had_its_vector_is_not_lost_meanwhile(
+        self, scope_of: VectorScopeOf
+    ) -> None:
+        """One is edited, so that the search for what waits begins there; then another one behind it."""
+        scope = scope_of("minsu")
+        first, second = memory(), memory(minute=1)
+        await keep(scope, first, second)
+        await embed(scope)
+        await edit(scope, first)
+        waits = await waiting(scope)
+        await edit(scope, second)
+        await store(scope, waits)
+        assert [each.number for each in (await waiting(scope)).memories] == [2]
+
+    async def test_a_deleted_memory_takes_its_vector_along(self, scope_of: VectorScopeOf) -> None:
+        scope = scope_of("minsu")
+        first = memory()
+        await keep(scope, first, memory(minute=1))
+        await embed(scope)
+        before = await marked(scope)
+        await scope.write(lambda rooms: rooms.companion.delete(first.id))
+        assert await numbers(scope) == [2]
+        assert (await marked(scope)).removed > before.stamp
+        assert (await waiting(scope)).memories == ()
+
+    async def test_what_is_deleted_while_it_is_embedded_leaves_nothing(self, scope_of: VectorScopeOf) -> None:
+        scope = scope_of("minsu")
+        gone = memory()
+        await keep(scope, gone)
+        waits = await waiting(scope)
+        await scope.write(lambda rooms: rooms.companion.delete(gone.id))
+        assert (await store(scope, waits), await numbers(scope)) == (0, [])
+
+    async def test_an_archived_memory_keeps_its_vector_under_a_new_stamp(
+        self, scope_of: VectorScopeOf
+    ) -> None:
+        scope = scope_of("minsu")
+        first = memory()
+        await keep(scope, first, memory(minute=1))
+        await embed(scope)
+        before = await marked(scope)
+        await scope.write(lambda rooms: rooms.companion.archive(first.id, START))
+        (changed,) = await scope.read(
+            lambda rooms: rooms.vectors.since("hana", SPACE, before.stamp + 1, 0, 9)
+        )
+        assert (changed.number, changed.is_archived) == (1, True)
+        assert (await marked(scope)) == Mark(changed.stamp, before.removed)
+        await scope.write(lambda rooms: rooms.companion.restore(first.id))
+        assert not any(each.is_archived for each in await kept(scope))
+
+    async def test_changes_come_in_pages(self, scope_of: VectorScopeOf) -> None:
+        """Also where many share a stamp, because they were stored together."""
+        scope = scope_of("minsu")
+        await keep(scope, *(memory(minute=n) for n in range(5)))
+        await embed(scope)
+        stamp, number, seen = 0, 0, list[int]()
+        while page := await scope.read(
+            lambda rooms, s=stamp, n=number: rooms.vectors.since("hana", SPACE, s, n, 2)
+        ):
+            seen += [each.number for each in page]
+            stamp, number = page[-1].stamp, page[-1].number
+        assert seen == [1, 2, 3, 4, 5]
+
+    async def test_the_old_space_stays_until_the_new_one_is_whole(self, scope_of: VectorScopeOf) -> None:
+        scope = scope_of("minsu")
+        await keep(scope, memory(), memory(minute=1))
+        await embed(scope)
+        waits = await waiting(scope, "other@4", limit=1)
+        await store(scope, waits, "other@4")
+        assert (await numbers(scope), await numbers(scope, "other@4")) == ([1, 2], [1])
+        await embed(scope, "other@4")
+        assert (await numbers(scope), await numbers(scope, "other@4")) == ([], [1, 2])
+
+    async def test_a_worker_of_another_space_keeps_nothing(self, scope_of: VectorScopeOf) -> None:
+        scope = scope_of("minsu")
+        await keep(scope, memory())
+        late = await waiting(scope, "other@4")
+        waits = await waiting(scope)
+        assert (await store(scope, late, "other@4"), await numbers(scope, "other@4")) == (0, [])
+        assert await store(scope, waits) == 1
+
+    async def test_two_workers_at_the_same_memories_do_no_harm(self, scope_of: VectorScopeOf) -> None:
+        scope = scope_of("minsu")
+        await keep(scope, memory(), memory(minute=1))
+        one, other = await waiting(scope), await waiting(scope)
+        assert (await store(scope, one), await store(scope, other)) == (2, 0)
+        assert await numbers(scope) == [1, 2]
+
+    @pytest.mark.req("COMP-7")
+    async def test_owners_and_personas_are_apart(self, scope_of: VectorScopeOf) -> None:
+        minsu, jiyeon = scope_of("minsu"), scope_of("jiyeon")
+        await keep(minsu, memory(), memory(persona_id="duri"))
+        await keep(jiyeon, memory())
+        await embed(minsu)
+        assert await minsu.read(lambda rooms: rooms.vectors.unfinished(SPACE, 9)) == ["duri"]
+        assert (await numbers(minsu), await numbers(minsu, persona="duri")) == ([1], [])
+        assert await numbers(jiyeon) == []

@@ -1,0 +1,109 @@
+"""How English names a time: yesterday, last Monday, two weeks ago, last summer, in May, May 8, 2023."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+
+from gieok.text import calendar
+from gieok.text.calendar import Period, Resolve, Rule
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_COUNTS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "a couple of": 2, "three": 3, "few": 3, "a few": 3,
+    "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+}  # fmt: skip
+_DAYS_BACK = {"the day before yesterday": 2, "yesterday": 1, "last night": 1, "today": 0, "tonight": 0}
+
+_LONG_MONTH = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?"
+)
+_MONTH = rf"\b(?P<month>{_LONG_MONTH})\b\.?"
+_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b"
+_YEAR = r"(?P<year>(?:19|20)\d\d)\b"
+_SEASON = r"\b(?P<season>spring|summer|autumn|fall|winter)\b"
+_COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
+_LONG_DAY = (
+    "mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
+)
+
+
+def _date(match: re.Match[str], now: datetime) -> Iterable[Period]:
+    """A year, a month, a day or a season, as far as the words say."""
+    said = {name: (value or "").lower() for name, value in match.groupdict().items()}
+    season = said.get("season", "").replace("fall", "autumn")
+    return calendar.named(
+        now,
+        int(said["year"]) if said.get("year") else None,
+        month_=_MONTHS.index(said["month"][:3]) + 1 if said.get("month") else None,
+        day_=int(said["day"]) if said.get("day") else None,
+        season=season or None,
+        last=said.get("which") in ("last", "past"),
+    )
+
+
+def _numbers(match: re.Match[str], now: datetime) -> Iterable[Period]:
+    return calendar.named(now, int(match["year"]), month_=int(match["month"]), day_=int(match["day"]))
+
+
+def _ago(match: re.Match[str], now: datetime) -> Iterable[Period]:
+    count = _COUNTS.get(match["count"].lower()) or int(match["count"])
+    match match["unit"].lower():
+        case "day" | "night":
+            return [calendar.day(now, count)]
+        case "week":
+            return [calendar.week(now, count)]
+        case "weekend":
+            return [calendar.weekend(now, count)]
+        case "month":
+            return [calendar.months_back(now, count)]
+        case _:
+            return [calendar.year(now.year - count, now)]
+
+
+def _back(match: re.Match[str], now: datetime) -> Iterable[Period]:
+    back = int(match["which"].lower() != "this")
+    match match["unit"].lower():
+        case "week":
+            return [calendar.week(now, back)]
+        case "weekend":
+            return [calendar.weekend(now, back)]
+        case "month":
+            return [calendar.months_back(now, back)]
+        case _:
+            return [calendar.year(now.year - back, now)]
+
+
+def _weekday(match: re.Match[str], now: datetime) -> Iterable[Period]:
+    return [calendar.weekday(now, _WEEKDAYS.index(match["weekday"][:3].lower()))]
+
+
+def _day_back(match: re.Match[str], now: datetime) -> Iterable[Period]:
+    return [calendar.day(now, _DAYS_BACK[match[0].lower()])]
+
+
+def _rule(pattern: str, resolve: Resolve, *, is_counted: bool = False) -> Rule:
+    return Rule(re.compile(pattern, re.IGNORECASE), resolve, is_counted)
+
+
+RULES: tuple[Rule, ...] = (
+    _rule(rf"(?<!\d){_YEAR}[-./](?P<month>1[0-2]|0?[1-9])[-./](?P<day>[0-3]?\d)(?!\d)", _numbers),
+    _rule(rf"{_MONTH} {_DAY},? {_YEAR}", _date),
+    _rule(rf"\b{_DAY} (?:of )?{_MONTH},? {_YEAR}", _date),
+    _rule(rf"{_MONTH} {_DAY}(?! ?[ap]m)", _date),
+    _rule(rf"\b{_DAY} (?:of )?{_MONTH}", _date),
+    _rule(rf"{_MONTH},? (?:of )?{_YEAR}", _date),
+    _rule(rf"\b(?P<which>in|last|this|past|since|during|of|early|late|mid|by|until) {_MONTH}", _date),
+    _rule(rf"{_SEASON},? (?:of )?{_YEAR}", _date),
+    _rule(rf"\b(?:(?P<which>last|this|past) |(?:in|during|over) (?:the )?){_SEASON}", _date),
+    _rule(rf"\b{_COUNT} (?P<unit>day|night|week|weekend|month|year)s? ago\b", _ago, is_counted=True),
+    _rule(
+        r"\b(?P<which>last|this|past|previous) (?P<unit>weekend|week|month|year)\b", _back, is_counted=True
+    ),
+    _rule(rf"\b(?:last|on|this|past) (?P<weekday>{_LONG_DAY})\b", _weekday),
+    _rule("|".join(rf"\b{words}\b" for words in _DAYS_BACK), _day_back, is_counted=True),
+    _rule(rf"\b(?:in|of|since|during|early|late|mid) {_YEAR}", _date),
+)

@@ -1,0 +1,62 @@
+"""The program as a person at a terminal has it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+from codecs import getincrementaldecoder
+
+from tests.cli.conftest import program
+
+
+class Terminal:
+    """The real program, run with these arguments, before a terminal that a test looks at and types into."""
+
+    def __init__(self, *args: str, **environ: str) -> None:
+        self._ours, theirs = pty.openpty()
+        self._program = subprocess.Popen(
+            [program(), *args],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**os.environ, "TERM": "dumb", "PYTHONIOENCODING": "utf-8", **environ},
+            start_new_session=True,
+        )
+        os.close(theirs)
+        self.seen = ""
+        self._at = 0
+        self._decoder = getincrementaldecoder("utf-8")("replace")
+
+    def type(self, text: str) -> None:
+        os.write(self._ours, text.encode())
+
+    def interrupt(self) -> None:
+        """Press Ctrl-C."""
+        self._program.send_signal(signal.SIGINT)
+
+    def until(self, text: str) -> None:
+        """Read on until the terminal shows this after what was waited for before."""
+        deadline = time.monotonic() + 30
+        while (found := self.seen.find(text, self._at)) < 0:
+            assert time.monotonic() < deadline, self.seen
+            if select.select([self._ours], [], [], 0.1)[0]:
+                self.seen += self._decoder.decode(os.read(self._ours, 4096))
+        self._at = found + len(text)
+
+    def end(self) -> int:
+        """The exit status, when the program has ended by itself."""
+        try:
+            while data := os.read(self._ours, 4096):
+                self.seen += self._decoder.decode(data)
+        except OSError:  # what Linux says of a terminal that nobody has open any more
+            pass
+        return self._program.wait(30)
+
+    def close(self) -> None:
+        self._program.kill()
+        self._program.wait()
+        os.close(self._ours)

@@ -1,0 +1,171 @@
+"""`gieok chat`: through a pipe, in a terminal, and when it is interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gieok import Gieok, PersonaDraft, Settings
+from gieok.interfaces.cli.chat.screen import shown
+from gieok.memory.conversation.records import Prompt, Reply
+from gieok.testing.models import CountingModel
+from tests.cli.conftest import Run
+
+INTERVIEW = "내일 중요한 면접이 있어서 떨려\n"
+HOSTILE = "\x1b[2J\x1b]0;taken\x07안녕\u202e\n다음 줄"
+
+
+class Speaker(CountingModel):
+    """Says what a hostile provider might; `interrupts` presses Ctrl-C from its second reply on."""
+
+    def __init__(self, *, interrupts: bool = False) -> None:
+        self._interrupts = interrupts
+        self._replies = 0
+
+    async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:
+        self._replies += 1
+        emit(HOSTILE)
+        if self._interrupts and self._replies > 1:
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.Event().wait()
+        return Reply(text=HOSTILE, input_tokens=1, output_tokens=2)
+
+
+def speaker(*, interrupts: bool = False) -> Callable[[Settings], Speaker]:
+    return lambda _: Speaker(interrupts=interrupts)
+
+
+def personas(*drafts: PersonaDraft, owner: str = "kim") -> list[str]:
+    """The ids of new personas."""
+
+    async def create() -> list[str]:
+        async with await Gieok.open() as gieok:
+            return [(await gieok.user(owner).personas.create(draft)).id for draft in drafts]
+
+    return asyncio.run(create())
+
+
+def memories(run: Run) -> list[dict[str, Any]]:
+    return json.loads(run("memory", "list", "--user", "kim", "--json").stdout)["memories"]
+
+
+def said_in(session: str) -> list[str]:
+    """Every message of a session."""
+
+    async def log() -> list[str]:
+        async with await Gieok.open() as gieok:
+            return [each.content for each in await gieok.user("kim").sessions.log(session)]
+
+    return asyncio.run(log())
+
+
+def test_a_pipe_gets_replies_and_nothing_else(url: str, run: Run) -> None:
+    """The first persona is made and said so; at the end the session is remembered. On each database."""
+    done = run("chat", "--user", "kim", "--lang", "ko", stdin=INTERVIEW + "\n영화도 봤어\n")
+    assert done.exit_code == 0
+    assert len(done.stdout.splitlines()) == 2
+    assert "하루" in done.stderr
+    (memory,) = memories(run)
+    assert "면접" in memory["summary"]
+    assert memory["summary"] in done.stderr
+
+
+def test_what_was_said_before_is_recalled_and_why(run: Run) -> None:
+    """In a later run of the program: the memory, the word that matched, and the signals."""
+    run("chat", "--user", "kim", "--lang", "ko", stdin=INTERVIEW)
+    done = run("chat", "--user", "kim", "--lang", "ko", stdin="면접 얘기 기억나?\n/why\n")
+    line = next(line for line in done.stdout.splitlines() if "bm25 #1" in line)
+    assert "면접" in line
+    assert "떨린다고" in line
+
+
+def test_what_is_asked_besides_talking_is_shown(run: Run) -> None:
+    done = run(
+        "chat",
+        "--user",
+        "kim",
+        "--lang",
+        "en",
+        stdin=f"/why\n/memories\n{INTERVIEW}/state\n/persona\n/help\n/x\n",
+    )
+    for expected in (
+        "nothing was said yet",
+        "nothing is remembered",
+        "(EVENT) 면접",
+        "Haru",
+        "/memories",
+        "/x",
+    ):
+        assert expected in done.stdout
+
+
+def test_a_new_session_begins_where_it_is_asked_for(run: Run) -> None:
+    """The one before is remembered at once, and the next one recalls it."""
+    done = run(
+        "chat", "--user", "kim", "--lang", "ko", stdin=f"{INTERVIEW}/new\n면접 기억나?\n/why\n/quit\n안녕\n"
+    )
+    assert "bm25 #1" in done.stdout
+    assert len(memories(run)) == 2
+
+
+def test_json_is_one_object_a_turn(run: Run) -> None:
+    """As the HTTP API answers it; what is asked besides stays out of it."""
+    done = run("chat", "--user", "kim", "--lang", "ko", "--json", stdin=f"{INTERVIEW}/state\n영화도 봤어\n")
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert first["success"] is True
+    assert first["reply"]
+    assert first["sessionId"] == second["sessionId"]
+    assert second["state"][0]["key"] == "면접"
+
+
+def test_a_persona_is_found_by_its_id_or_its_name(run: Run) -> None:
+    mina, _, _ = personas(*(PersonaDraft(name=name) for name in ("미 나", "하나", "하나")))
+    for name in (mina, "미 나"):
+        done = run("chat", "--user", "kim", "--persona", name, stdin="/persona\n")
+        assert (done.exit_code, mina in done.stdout) == (0, True)
+    for name, code in (("하나", "VALIDATION_FAILED"), ("두나", "NOT_FOUND")):
+        done = run("chat", "--user", "kim", "--persona", name, stdin="안녕\n")
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert done.stderr.endswith(f"[{code}]\n")
+    done = run("chat", "--user", "kim", stdin="안녕\n")
+    assert done.exit_code == 1
+    assert mina in done.stderr
+
+
+def test_a_message_that_is_refused_ends_a_script_and_loses_nothing(run: Run) -> None:
+    done = run("chat", "--user", "kim", "--lang", "ko", stdin=INTERVIEW.encode() + b"\xff\n" + b"more\n")
+    assert done.exit_code == 1
+    assert done.stderr.endswith("[VALIDATION_FAILED]\n")
+    assert len(memories(run)) == 1
+
+
+def test_a_reply_cannot_command_the_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gieok.app.facade.choose_model", speaker())
+    done = run("chat", "--user", "kim", "--lang", "ko", stdin="안녕\n")
+    assert done.stdout == "\\x1b[2J\\x1b]0;taken\\x07안녕\\u202e\n다음 줄\n"
+    assert shown(HOSTILE) + "\n" == done.stdout
+
+
+def test_an_interrupted_reply_leaves_what_was_said_before(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while the model speaks: that turn is given up, the session is closed and remembered."""
+    monkeypatch.setattr("gieok.app.facade.choose_model", speaker(interrupts=True))
+    done = run("chat", "--user", "kim", "--lang", "ko", stdin=f"{INTERVIEW}이 말은 남지 않는다\n")
+    assert done.exit_code == 130
+    (memory,) = memories(run)
+    assert said_in(memory["sessionRef"]) == [INTERVIEW.strip(), HOSTILE]
+
+
+def test_the_database_that_cannot_be_opened_is_told_in_one_line(run: Run, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.db"
+    broken.write_text("this is no database", encoding="utf-8")
+    done = run("chat", "--user", "kim", stdin="안녕\n", GIEOK_DATABASE_URL=f"sqlite:///{broken}")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,149 @@
+"""How `gieok demo` behaves on somebody's machine: a real process, an empty home, nothing set up."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from string import Formatter
+from typing import IO, cast
+
+import pytest
+
+import gieok.interfaces.cli.demo
+from gieok.interfaces.cli.columns import pad, width, wrap
+from gieok.interfaces.cli.demo.disk import count_rows
+from gieok.interfaces.cli.demo.place import Place
+from gieok.interfaces.cli.demo.show.lines import joined
+from gieok.interfaces.cli.demo.story import STORIES
+from gieok.interfaces.cli.demo.talking import meet
+from gieok.interfaces.cli.demo.wording import DEMO
+from tests.cli.stranger import GIEOK, Stranger
+
+ESCAPE = "\x1b["
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Stranger:
+    return Stranger(tmp_path)
+
+
+def test_touches_nothing_of_a_real_memory_and_leaves_nothing_behind(stranger: Stranger) -> None:
+    """Neither the settings nor the folders of the machine are used, and the demo's own folder is gone."""
+    (stranger.home / "gieok.toml").write_text('database_url = "sqlite:///real.db"\n', encoding="utf-8")
+    stranger.demo("--lang", "en", GIEOK_DATABASE_URL="sqlite:///real.db", GIEOK_ROOT_KEY="not a key")
+    assert [path.name for path in stranger.home.iterdir()] == ["gieok.toml"]
+    assert list(stranger.temporary.iterdir()) == []
+
+
+def test_ctrl_c_leaves_nothing_behind(stranger: Stranger) -> None:
+    """Stopped while the other process is about to be killed: status 130, no folder, no complaint."""
+    with stranger.start("demo", "--lang", "en") as process:
+        output = cast(IO[bytes], process.stdout)
+        while DEMO["decide"].en.encode() not in output.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint.strip() == b""
+    assert [*stranger.home.iterdir(), *stranger.temporary.iterdir()] == []
+
+
+def test_the_process_to_be_killed_ends_by_itself_without_us(tmp_path: Path) -> None:
+    """Should the demo itself be killed, the turn is given up and no process is left waiting."""
+    place, story = Place(tmp_path), STORIES["ko"]
+    asyncio.run(meet(story, place))
+    before = count_rows(place.database)
+    victim = (sys.executable, "-m", "gieok.interfaces.cli.demo.victim", str(tmp_path), "ko")
+    with subprocess.Popen(
+        victim, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert cast(IO[bytes], process.stdout).readline()
+        process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert count_rows(place.database) == before
+
+
+def test_colours_only_where_they_are_wanted(stranger: Stranger) -> None:
+    """A terminal gets colours, unless NO_COLOR or --no-color asks for none. The words are the same."""
+    coloured = stranger.demo_on_terminal("--lang", "en")
+    assert ESCAPE in coloured
+    assert DEMO["plug"].en in re.sub(r"\x1b\[\d*m", "", coloured)
+    assert ESCAPE not in stranger.demo_on_terminal("--lang", "en", NO_COLOR="1")
+    assert ESCAPE not in stranger.demo_on_terminal("--lang", "en", "--no-color")
+
+
+def test_a_terminal_without_korean_is_told_how_to_get_it(stranger: Stranger) -> None:
+    """Plain ASCII with the remedy, never a traceback or a broken character."""
+    output = stranger.demo(PYTHONIOENCODING="latin-1")
+    assert output.isascii()
+    assert "PYTHONIOENCODING=utf-8" in output
+    assert DEMO["talk"].en in output
+    assert "|- DEPENDS_ON ^" in output
+    assert not re.search(r"\? \?|\?\?|^\W*\?", output, flags=re.MULTILINE)
+
+
+def test_a_folder_with_something_in_it_is_not_used(stranger: Stranger) -> None:
+    """--keep never mixes its files with others: wrong usage, and nothing is changed."""
+    taken = stranger.home / "taken"
+    taken.mkdir()
+    (taken / "mine.txt").write_text("mine", encoding="utf-8")
+    done = stranger.run((*GIEOK, "demo", "--keep", "taken"))
+    assert done.returncode == 2
+    assert b"taken is not empty" in done.stderr
+    assert [path.name for path in taken.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="the peak of one process is read from /proc"
+)
+def test_fits_into_a_small_machine(stranger: Stranger) -> None:
+    """At its peak the demo takes less than 120 MB."""
+    program = "import atexit; atexit.register(lambda: print(open('/proc/self/status').read())); " + GIEOK[2]
+    done = stranger.run((sys.executable, "-c", program, "demo"))
+    (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", done.stdout.decode())
+    assert int(peak) < 120 * 1024
+
+
+def test_every_line_says_the_same_in_both_languages() -> None:
+    """Both name the same things, and no line is left that nobody says."""
+    folder = Path(gieok.interfaces.cli.demo.__file__).parent
+    files = [file for file in folder.rglob("*.py") if file.name != "wording.py"]
+    sources = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    for key, words in DEMO.items():
+        assert _names(words.en) == _names(words.ko), key
+        assert key.startswith("signal.") or re.search(rf"""["']{re.escape(key)}["']""", sources), key
+
+
+def _names(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def test_every_signal_of_a_recall_has_plain_words() -> None:
+    """What a plan can weigh, the demo can explain."""
+    weights = {
+        name
+        for step in gieok.plans.load_plan("chat_turn").steps
+        if step.type == "RecallMemories"
+        for name in cast("dict[str, float]", step.metadata["weights"])
+    }
+    assert {f"signal.{name}" for name in weights} == {key for key in DEMO if key.startswith("signal.")}
+
+
+def test_korean_is_two_columns_wide() -> None:
+    """Columns line up although a Korean syllable takes two places and a combining mark none."""
+    assert [width("면접"), width("cat"), width("e\u0301")] == [4, 3, 1]
+    assert width(pad("면접", 10)) == width(pad("cat", 10)) == 10
+    assert list(wrap("면접 면접 cat", 9)) == ["면접 면접", "cat"]
+    assert list(wrap("0123456789 a", 4)) == ["0123456789", "a"]
+
+
+def test_parts_stay_whole_where_a_line_is_broken() -> None:
+    """What does not fit goes under the first part of the line above."""
+    lines = list(joined(["면접 1234567890"] * 6, "a  "))
+    assert [line.count("면접 1234567890") for line in lines] == [4, 2]
+    assert all(width(line) <= 90 for line in lines)
+    assert lines[0].index("면접") == lines[1].index("면접")

@@ -1,0 +1,176 @@
+"""`gieok serve` and `gieok worker` as real processes: how they start, and how they end."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.cli.conftest import Run, program
+
+Spawn = Callable[..., "Process"]
+
+
+class Process:
+    """A `gieok` that runs, and its first line."""
+
+    def __init__(self, *args: str, **environ: str) -> None:
+        self.popen = subprocess.Popen(
+            [program(), *args],
+            env={**os.environ, **environ},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.popen.stdout is not None
+        self.line = self.popen.stdout.readline()
+
+    @property
+    def url(self) -> str:
+        found = re.search(r"http://\S+?:\d+", self.line)
+        assert found, self.line
+        return found[0]
+
+    def end(self, sent: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """Tell it to end; its exit status, and what it wrote on stderr."""
+        self.popen.send_signal(sent)
+        _, errors = self.popen.communicate(timeout=60)
+        return self.popen.returncode, errors
+
+
+@pytest.fixture
+def spawn(home: Path) -> Iterator[Spawn]:
+    """Start a command. What still runs after the test is killed."""
+    started: list[Process] = []
+
+    def start(*args: str, **environ: str) -> Process:
+        started.append(Process(*args, **environ))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.popen.kill()
+        each.popen.communicate()
+
+
+@pytest.fixture
+def token(run: Run) -> str:
+    found = re.search(r"gk_[\w-]{43}", run("token", "create", "--user", "ana").output)
+    assert found
+    return found[0]
+
+
+def half_a_request(process: Process, token: str) -> tuple[socket.socket, bytes]:
+    """A request that is under way, and what is left of it to send."""
+    body = '{"personaId": "mina", "manualSummary": "면접을 앞두고 있다"}'.encode()
+    head = (
+        f"POST /api/v1/memory/create HTTP/1.1\r\nHost: gieok\r\nAuthorization: Bearer {token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n"
+    )
+    place = httpx.URL(process.url)
+    connection = socket.create_connection((place.host, place.port or 0), timeout=60)
+    connection.sendall(head.encode())
+    assert connection.recv(100).startswith(b"HTTP/1.1 100"), "the request has not reached the service"
+    return connection, body
+
+
+def test_it_serves_until_it_is_told_to_end(url: str, spawn: Spawn, token: str) -> None:
+    process = spawn("serve", "--port", "0")
+    assert "gieok token create --user" in process.line
+    assert httpx.get(process.url + "/readyz", timeout=30).status_code == 200
+    headers = {"Authorization": f"Bearer {token}"}
+    assert httpx.get(process.url + "/api/v1/memory/list", headers=headers).json()["memories"] == []
+    status, errors = process.end(signal.SIGTERM)
+    assert status == 0
+    assert "Traceback" not in errors
+
+
+def test_a_request_under_way_is_finished_first(spawn: Spawn, token: str) -> None:
+    process = spawn("serve", "--port", "0")
+    connection, body = half_a_request(process, token)
+    with connection:
+        process.popen.send_signal(signal.SIGINT)
+        connection.sendall(body)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.startswith(b"HTTP/1.1 201")
+    assert process.popen.wait(60) == 0
+
+
+def test_a_second_signal_does_not_wait(spawn: Spawn, token: str) -> None:
+    process = spawn("serve", "--port", "0")
+    connection, _ = half_a_request(process, token)
+    with connection:
+        process.popen.send_signal(signal.SIGTERM)
+        while True:  # until the first signal was heard: the socket is closed then
+            try:
+                httpx.get(process.url + "/healthz")
+            except httpx.TransportError:
+                break
+        process.popen.send_signal(signal.SIGTERM)
+        assert process.popen.wait(20) == 0
+
+
+def test_several_processes_share_the_port_and_the_counts(url: str, spawn: Spawn, token: str) -> None:
+    process = spawn("serve", "--port", "0", "--workers", "2")
+    with httpx.Client(
+        base_url=process.url, headers={"Authorization": f"Bearer {token}"}, timeout=60
+    ) as client:
+        for _ in range(10):
+            assert client.get("/api/v1/memory/list", headers={"Connection": "close"}).status_code == 200
+        counted = re.search(r'route="/api/v1/memory/list",status="200"} (\S+)', client.get("/metrics").text)
+    assert counted
+    assert float(counted[1]) == 10
+    status, errors = process.end(signal.SIGTERM)
+    assert status == 0
+    assert "Traceback" not in errors
+
+
+def test_it_listens_where_the_settings_say(spawn: Spawn) -> None:
+    process = spawn("serve", GIEOK_HOST="localhost", GIEOK_PORT="0")
+    assert httpx.get(process.url + "/healthz", timeout=30).status_code == 200
+
+
+def test_others_cannot_reach_it_before_there_is_a_token(run: Run) -> None:
+    refused = run("serve", "--host", "0.0.0.0", "--port", "0")
+    assert refused.exit_code == 1
+    assert "gieok token create --user NAME" in refused.stderr
+    assert refused.stdout == ""
+
+
+def test_with_a_token_others_may_reach_it(spawn: Spawn, token: str) -> None:
+    process = spawn("serve", "--host", "0.0.0.0", "--port", "0")
+    assert httpx.get(process.url + "/healthz", timeout=30).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "message"), [("127.0.0.1", "is in use"), ("no.such.host.invalid", "no address")]
+)
+def test_where_it_cannot_listen_it_says_so_in_one_line(run: Run, host: str, message: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        if host != "127.0.0.1":
+            assert run("token", "create", "--user", "ana").exit_code == 0
+        refused = run("serve", "--host", host, "--port", port)
+    assert refused.exit_code == 1
+    assert message in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+def test_a_database_that_is_not_there_is_told_in_one_line(run: Run) -> None:
+    refused = run("serve", "--port", "0", GIEOK_DATABASE_URL="postgresql://127.0.0.1:1/gieok")
+    assert refused.exit_code == 1
+    assert "STORE_UNAVAILABLE" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+def test_a_worker_works_until_it_is_told_to_end(spawn: Spawn) -> None:
+    process = spawn("worker")
+    assert "Ctrl-C" in process.line
+    assert process.end(signal.SIGTERM) == (0, "")

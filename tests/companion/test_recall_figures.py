@@ -1,0 +1,61 @@
+"""The benchmark of recall: what it counts, and that it runs on a small conversation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench import recall
+from gieok.testing.settings import settings_for
+
+TURNS = [
+    {
+        "id": "t1",
+        "session": 1,
+        "time": "2024-05-01T09:00:00Z",
+        "speaker": "Mina",
+        "text": "I bought a kayak.",
+    },
+    {"id": "t2", "session": 1, "time": "2024-05-01T09:00:00Z", "speaker": "Joon", "text": "Lucky you."},
+    {"id": "t3", "session": 2, "time": "2024-06-01T09:00:00Z", "speaker": "Joon", "text": "It rained."},
+]
+
+
+def test_figures_count_the_evidence_among_the_first() -> None:
+    """Half of it at 5, all of it at 10; the first piece is in the second place."""
+    ranked = ["x", "a", "y", "z", "w", "b"]
+    got = recall.figures([(ranked, frozenset({"a", "b"}))], seconds=0.5)
+    assert got == recall.Figures(recalls=(50.0, 100.0, 100.0), mrr=50.0, seconds=0.5)
+
+
+async def test_a_conversation_is_loaded_and_asked_about(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "small.json"
+    asked = [{"question": "What did Mina buy?", "evidence": ["t1"]}]
+    file.write_text(json.dumps([{"turns": TURNS, "questions": asked}]), "utf-8")
+    settings = settings_for(f"sqlite:///{tmp_path}/data/gieok.db", tmp_path / "root.key")
+    await recall.measure(file, settings, only="ours", questions=None)
+    printed = capsys.readouterr().out
+    assert "### small: 3 memories, 1 questions" in printed
+    assert "| ours                       | 100.0 | 100.0 | 100.0 | 100.0 |" in printed
+
+
+async def test_without_data_it_says_what_to_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GIEOK_RECALL_DATA", raising=False)
+    monkeypatch.setattr("sys.argv", ["recall"])
+    with pytest.raises(SystemExit, match="GIEOK_RECALL_DATA"):
+        await recall.main()
+
+
+def test_every_signal_has_a_row_of_its_own() -> None:
+    """What it is worth is the difference to `ours`. Vectors have rows with each embedder."""
+    ways = recall.ways()
+    weights = ways["ours"].steps[0].metadata["weights"]
+    assert {name.removeprefix("ours without ") for name in ways} == {
+        "BM25, analysed terms",
+        "ours",
+        *(set(weights) - {"bm25", "vectors"}),
+    }

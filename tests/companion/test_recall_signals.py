@@ -1,0 +1,178 @@
+"""What each signal of recall is for, shown on two friendships in two languages."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from gieok import Gieok, Settings
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.memory.companion.records import Memory, MemoryHit
+from gieok.testing.clock import Clock
+from gieok.testing.companion_contract import memory, save
+from gieok.testing.embedders import LetterEmbedder
+from tests.companion.story import NOW, QUESTIONS, memories
+from tests.companion.test_recall import recalling
+
+
+@pytest.fixture
+async def told(settings: Settings) -> AsyncIterator[Gieok]:
+    """Gieok on the day after the last session of the story, which it remembers."""
+    async with await Gieok.open(settings, clock=Clock(NOW)) as gieok:
+        await remember(gieok, *memories().values())
+        yield gieok
+
+
+async def remember(gieok: Gieok, *kept: Memory) -> None:
+    await save(OwnerScope(gieok.database, gieok.vault, "minsu"), *kept)
+
+
+async def hits(gieok: Gieok, question: str, **weights: float) -> tuple[MemoryHit, ...]:
+    return await gieok.user("minsu").companion.search("hana", question, plan=recalling(weights))
+
+
+async def answers(gieok: Gieok, question: str, **weights: float) -> list[str]:
+    """The names of the turns that are found, best first."""
+    name_of = {turn.summary: name for name, turn in memories().items()}
+    return [name_of[hit.memory.summary] for hit in await hits(gieok, question, **weights)]
+
+
+@pytest.mark.req("COMP-9")
+async def test_what_the_two_friends_ask_is_answered(told: Gieok) -> None:
+    """In both languages, by the first or the second of what is found."""
+    missed = {
+        question: found[:2]
+        for question, wanted in QUESTIONS.items()
+        if wanted not in (found := await answers(told, question))[:2]
+    }
+    assert missed == {}
+
+
+@pytest.mark.req("COMP-9")
+async def test_each_signal_puts_first_what_it_speaks_for(told: Gieok) -> None:
+    """And without it another memory is first, so that it is this signal that does it."""
+    expected = {
+        "speaker": ("지영이는 면접 결과를 알아?", "면접", "결과_물음"),
+        "statement": ("bowl colour", "glaze", "bowl_asks"),
+        "answer": ("What colour is the bowl?", "glaze", "bowl_asks"),
+        "time": ("Who went to the park or the harbour in July 2024?", "harbour", "park"),
+    }
+    for signal, (question, wanted, otherwise) in expected.items():
+        first, *_ = found = await hits(told, question)
+        assert first.memory.summary == memories()[wanted].summary, signal
+        assert first.why.signals[signal].value > found[1].why.signals[signal].value, signal
+        assert (await answers(told, question, **{signal: 0.0}))[0] == otherwise, signal
+
+
+@pytest.mark.req("COMP-9")
+async def test_what_was_said_around_a_match_is_found_up_to_two_turns_away(told: Gieok) -> None:
+    assert {"이사", "집주인", "고양이_물음", "두부"} == set(await answers(told, "고양이 이름"))
+    assert {"집주인", "고양이_물음"} == set(await answers(told, "고양이 이름", neighbours=0.0))
+    (two_away,) = [
+        hit for hit in await hits(told, "piano") if hit.memory.summary == memories()["guitar"].summary
+    ]
+    assert two_away.why.signals["neighbours"].value == 0.5
+
+
+@pytest.mark.req("COMP-9")
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("지난주에 무슨 일이 있었지?", {"감기", "죽", "guitar", "piano", "neighbours_complain"}),
+        ("What happened yesterday?", {"cake", "bakery", "시계", "분실물", "승진"}),
+        ("2024년 8월에 뭐 했지?", {"제주", "한라산", "귤"}),
+    ],
+)
+async def test_a_question_of_nothing_but_a_time_finds_that_time(
+    told: Gieok, question: str, wanted: set[str]
+) -> None:
+    """Seen from the moment of asking, and nothing else is found for it."""
+    found = await hits(told, question)
+    assert {hit.memory.summary for hit in found} == {memories()[name].summary for name in wanted}
+    assert all(hit.why.signals["time"].value == 1 and not hit.why.filled for hit in found)
+
+
+@pytest.mark.req("COMP-9")
+@pytest.mark.parametrize(
+    ("written", "wanted", "shown"),
+    [
+        ("김치찌게", "찌개", ("김치찌게", "김치")),
+        ("guitarr", "guitar", ("guitarr",)),
+        ("영화관", "영화", ("영화관",)),
+        ("book store", "job", ("book store",)),
+        ("손목 시계", "시계", ("손목", "시계")),
+        ("selling", "guitar", ("selling",)),
+    ],
+)
+async def test_words_are_found_as_they_were_meant(
+    told: Gieok, written: str, wanted: str, shown: tuple[str, ...]
+) -> None:
+    """One slip, one space, a part of a compound, another form; the reasons name the word that was asked."""
+    first, *_ = await hits(told, written)
+    assert first.memory.summary == memories()[wanted].summary
+    assert set(first.why.matched_words) <= {*shown, written}
+    assert first.why.matched_words
+
+
+async def test_a_word_that_is_known_is_taken_at_its_word(told: Gieok) -> None:
+    """Only what nobody ever said is read as something near it: a curtain is not a curtail."""
+    await remember(told, memory("Mina bought curtains."), memory("The curtain fell.", minute=1))
+    await remember(told, memory("They curtail the trip.", minute=2))
+    found = [hit.memory.summary for hit in await hits(told, "curtains", neighbours=0.0)]
+    assert set(found) == {"Mina bought curtains.", "The curtain fell."}
+
+
+async def test_the_session_speaks_for_what_was_said_in_it(gieok: Gieok) -> None:
+    """Of two memories that match alike, the one of the day on which more was said about it."""
+    on_topic = [memory(text, session_ref="a", minute=n) for n, text in enumerate(_A_TRIP)]
+    apart = memory("비가 왔다.", session_ref="b", minute=30)
+    await remember(gieok, *on_topic, apart)
+    rain = on_topic[-1]
+    off = {"neighbours": 0.0, "recency": 0.0}
+    with_session = [hit.memory.id for hit in await hits(gieok, "부산 여행 비", **off)]
+    without = [hit.memory.id for hit in await hits(gieok, "부산 여행 비", session=0.0, **off)]
+    assert with_session.index(rain.id) < with_session.index(apart.id)
+    assert without.index(rain.id) > without.index(apart.id)
+
+
+_A_TRIP = ("부산 여행을 갔다.", "기차가 늦었다.", "숙소가 좁았다.", "길을 잃었다.", "비가 왔다.")
+
+
+async def test_pairs_of_syllables_tell_forms_of_one_word_apart(gieok: Gieok) -> None:
+    """The same stem in both, and the older one is as it was asked."""
+    wanted = memory("그날 손이 떨렸던 기억.", session_ref="a")
+    other = memory("그때 손이 떨린다는 얘기.", session_ref="b", minute=9)
+    await remember(gieok, wanted, other)
+    assert (await hits(gieok, "떨렸던", recency=0.0))[0].memory == wanted
+    assert (await hits(gieok, "떨렸던", recency=0.0, pairs=0.0))[0].memory == other
+
+
+async def test_what_is_told_again_and_again_may_count_more(gieok: Gieok) -> None:
+    """Told in two sessions, by two words of the query; how much that counts is the plan's to say."""
+    told = [memory("판교 면접 얘기.", session_ref=f"s{n}", minute=n) for n in range(2)]
+    once = memory("면접 정장 얘기.", session_ref="s9", minute=9)
+    await remember(gieok, *told, once)
+    assert (await hits(gieok, "판교 면접 정장", repeated=2.0))[0].memory in told
+    assert (await hits(gieok, "판교 면접 정장", repeated=0.0))[0].memory == once
+
+
+async def test_the_name_of_who_is_asked_about_is_not_asked_of_the_embedder(settings: Settings) -> None:
+    """A memory's text seldom names its own speaker. Other names stay in the question."""
+    embedder = LetterEmbedder()
+    async with await Gieok.open(settings, embedder=embedder) as gieok:
+        await remember(gieok, memory("I burnt the cake.", speaker="Mina"))
+        await hits(gieok, "What did Mina's sister Jane burn?")
+    assert embedder.asked[-1] == "What did sister Jane burn?"
+
+
+async def test_meaning_finds_what_no_word_finds(settings: Settings) -> None:
+    async with await Gieok.open(settings, embedder=LetterEmbedder(), clock=Clock(NOW)) as gieok:
+        near = memory("abcabc", occurred_at=NOW - timedelta(days=400))
+        await remember(gieok, near, *(memory(f"xyzxyz{n}", minute=n) for n in range(9)))
+        await gieok.user("minsu").companion.embed()
+        first, *_ = await hits(gieok, "aabbcc")
+        assert first.memory == near
+        assert first.why.matched_words == ()
+        assert await hits(gieok, "aabbcc", vectors=0.0) == ()

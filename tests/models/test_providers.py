@@ -1,0 +1,173 @@
+"""Whole turns through the real libraries of each provider, against a server on this machine."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gieok import Gieok, Settings
+from gieok.app.jobs import JOB_PLANS
+from gieok.engine import CycleRecord, ExecutionPlan, make_plan
+from gieok.errors import ModelUnavailable, StepFailed
+from gieok.memory.canon.records import PersonaDraft
+from gieok.memory.usage.records import ModelUsage
+from gieok.plans import read_plan
+from gieok.testing.model_server import GOOD, Failure, ModelServer
+from gieok.testing.model_server_wires import INPUT_TOKENS, OUTPUT_TOKENS, Request
+
+# A provider's library is compiled when it is first imported, and its source has a stray backslash.
+pytestmark = pytest.mark.filterwarnings("ignore:invalid escape sequence")
+
+HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나, 다정한 친구다.")
+SAID = "내일 중요한 면접이 있어"
+
+
+def impatient(name: str, step: str, **metadata: Any) -> ExecutionPlan:
+    """A shipped plan with other terms for one step."""
+    document = json.loads(read_plan(name))
+    next(each for each in document["steps"] if each["id"] == step)["metadata"] |= metadata
+    return make_plan(document)
+
+
+async def test_a_whole_turn_and_its_session(remote: Settings, server: ModelServer) -> None:
+    """Reply, turn memory, facts and the summary of the session: each from the model, each counted."""
+    records: list[CycleRecord] = []
+    async with await Gieok.open(remote, observe=records.append) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        heard: list[str] = []
+        turn = await user.chat.send(hana.id, SAID, listen=lambda event: heard.append(event.data))
+        closed = await user.sessions.close(turn.session_ref, wait=True)
+        (memory,) = (await user.companion.list(hana.id)).memories
+        found = await user.chat.send(hana.id, "면접 얘기 기억나?")
+        days = await user.usage()
+    assert turn.reply == GOOD["reply"] == "".join(heard)
+    assert len(heard) > 1
+    assert [change.fact.value for change in turn.changes if change.fact] == ["내일 면접이 있음"]
+    assert (memory.origin, memory.emotion, memory.importance) == ("summary", "stress", 8)
+    assert not closed.is_excerpt
+    assert memory.summary in found.prompt.system
+    assert turn.usage == ModelUsage(calls=3, input_tokens=3 * INPUT_TOKENS, output_tokens=3 * OUTPUT_TOKENS)
+    assert [(day.calls, day.tokens) for day in days] == [(7, 7 * (INPUT_TOKENS + OUTPUT_TOKENS))]
+    counted = {ran.id: ran.notes for ran in turn.record.steps if "modelCalls" in ran.notes}
+    assert set(counted) == {"call", "summarize", "extract"}
+    assert all(notes["inputTokens"] == INPUT_TOKENS for notes in counted.values())
+    assert sum(ran.notes.get("modelCalls") == 1 for each in records for ran in each.steps) == 7
+    assert {request.key for request in server.requests} == {"k3y"}
+
+
+@pytest.mark.req("ENG-5")
+async def test_the_plan_limits_what_each_answer_costs(remote: Settings, server: ModelServer) -> None:
+    document = json.loads(read_plan("chat_turn"))
+    limits = {"call": 121, "summarize": 122, "extract": 123}
+    for step in document["steps"]:
+        if step["id"] in limits:
+            step["metadata"]["maxOutputTokens"] = limits[step["id"]]
+    async with await Gieok.open(remote) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        await user.chat.send(hana.id, SAID, plan=make_plan(document))
+    asked = {
+        request.task: json.dumps([request.body.get(name) for name in _LIMITS]) for request in server.requests
+    }
+    assert all(str(limit) in asked[task] for task, limit in (("reply", 121), ("turn", 122), ("facts", 123)))
+
+
+_LIMITS = ("max_tokens", "max_completion_tokens", "generationConfig")
+
+
+@pytest.mark.req("ENG-6")
+@pytest.mark.parametrize("failure", ["broken", "refused", "malformed", "empty", "cut", "hushed"])
+async def test_a_failing_provider_is_told_and_nothing_is_stored(
+    remote: Settings, server: ModelServer, failure: Failure
+) -> None:
+    async with await Gieok.open(remote) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        server.fail(failure, times=2)
+        with pytest.raises(StepFailed) as failed:
+            await user.chat.send(hana.id, SAID, session_ref="s")
+        assert isinstance(failed.value.cause, ModelUnavailable)
+        assert "test-model" in str(failed.value)
+        assert not any(word in str(failed.value) for word in ("면접", "k3y", GOOD["reply"][:5]))
+        server.failures.clear()
+        again = await user.chat.send(hana.id, SAID, session_ref="s")
+        assert (again.retrieved, again.state) == ((), ())
+
+
+@pytest.mark.parametrize("failure", ["broken", "limited"])
+async def test_a_passing_failure_is_tried_again(
+    remote: Settings, server: ModelServer, failure: Failure
+) -> None:
+    async with await Gieok.open(remote) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        server.fail(failure)
+        turn = await user.chat.send(hana.id, SAID)
+    assert turn.reply == GOOD["reply"]
+    assert next(ran for ran in turn.record.steps if ran.id == "call").notes["modelCalls"] == 2
+
+
+async def test_a_wait_that_is_too_long_is_not_waited_for(remote: Settings, server: ModelServer) -> None:
+    server.retry_after = "3600"
+    async with await Gieok.open(remote) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        server.fail("limited", times=2)
+        with pytest.raises(StepFailed) as failed:
+            await user.chat.send(hana.id, SAID)
+    cause = failed.value.cause
+    assert isinstance(cause, ModelUnavailable)
+    assert cause.retry_after == 3600
+    assert len(server.requests) == 1
+
+
+async def test_a_slow_answer_is_given_up_by_the_plan(remote: Settings, server: ModelServer) -> None:
+    plan = impatient("chat_turn", "summarize", attempts=1, attemptSeconds=0.2)
+
+    def slow_to_summarize(request: Request) -> str:
+        if request.task == "turn":
+            server.released.wait()
+        return GOOD[request.task]
+
+    server.answer = slow_to_summarize
+    async with await Gieok.open(remote) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        with pytest.raises(StepFailed, match=r"no whole answer within 0\.2 s"):
+            await user.chat.send(hana.id, SAID, plan=plan)
+
+
+@pytest.mark.req("COMP-3", "OPS-5")
+async def test_three_tries_for_a_session_and_then_an_excerpt(remote: Settings, server: ModelServer) -> None:
+    """The attempts are the plan's: neither the provider's library nor the adapter adds any."""
+    plan = impatient("summarize_session", "summarize", backoffSeconds=[0])
+    async with await Gieok.open(remote, job_plans={**JOB_PLANS, "summary": plan}) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        turn = await user.chat.send(hana.id, SAID)
+        before = len(server.requests)
+        server.fail("broken", times=9)
+        closed = await user.sessions.close(turn.session_ref, wait=True)
+        (memory,) = (await user.companion.list(hana.id)).memories
+    assert len(server.requests) - before == 3
+    assert (closed.is_excerpt, memory.origin, memory.importance) == (True, "excerpt", 5)
+
+
+async def test_an_answer_that_does_not_fit_goes_back_once(remote: Settings, server: ModelServer) -> None:
+    answers = iter(['{"summary": "x"}', GOOD["turn"]])
+
+    def wrong_at_first(request: Request) -> str:
+        return next(answers) if request.task == "turn" else GOOD[request.task]
+
+    server.answer = wrong_at_first
+    async with await Gieok.open(remote) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        turn = await user.chat.send(hana.id, SAID)
+    asked = [request for request in server.requests if request.task == "turn"]
+    assert len(asked) == 2
+    assert "keywords" in json.dumps(asked[1].body)
+    assert next(ran for ran in turn.record.steps if ran.id == "summarize").notes["modelCalls"] == 2

@@ -1,0 +1,131 @@
+"""`gieok memory`, `gieok backup` and `gieok restore` as a person runs them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from gieok import Gieok, MemoryDraft
+from gieok.settings import load_settings, sqlite_path
+from tests.cli.conftest import Run, home, run, url
+from tests.owner_data.world import fill
+
+__all__ = ["home", "run", "url"]
+
+
+def remember(*owners: str) -> None:
+    """Everything, for each owner, with the settings of the environment."""
+
+    async def write() -> None:
+        async with await Gieok.open() as gieok:
+            for owner in owners:
+                await fill(gieok.user(owner))
+
+    asyncio.run(write())
+
+
+def keep(owner: str, *summaries: str) -> None:
+    """Memories of one owner with 'hana'."""
+
+    async def write() -> None:
+        async with await Gieok.open() as gieok:
+            for summary in summaries:
+                draft = MemoryDraft(persona_id="hana", summary=summary, topics=(summary,))
+                await gieok.user(owner).companion.create(draft, account_plan="premium")
+
+    asyncio.run(write())
+
+
+def test_memories_are_listed_searched_and_shown(run: Run, url: str) -> None:
+    keep("kim", "면접을 준비함.", "바다에 다녀옴.")
+    keep("lee", "비밀을 말함.")
+    listed = json.loads(run("memory", "list", "--user", "kim", "--json").stdout)
+    assert [each["summary"] for each in listed["memories"]] == ["바다에 다녀옴.", "면접을 준비함."]
+    assert (listed["total"], listed["hasMore"]) == (2, False)
+    assert "1 of 2" in run("memory", "list", "--user", "kim", "--limit", "1").stdout
+    found = run("memory", "search", "면접에서는", "--persona", "hana", "--user", "kim")
+    assert "면접" in found.stdout.splitlines()[1]
+    memory_id = listed["memories"][0]["id"]
+    assert "바다에 다녀옴." in run("memory", "show", memory_id, "--user", "kim").stdout
+    assert run("memory", "show", memory_id, "--user", "lee").exit_code == 1
+    assert "nothing is remembered" in run("memory", "list", "--user", "choi").stdout
+
+
+@pytest.mark.req("OPS-3")
+def test_everything_goes_to_a_file_and_comes_back_from_it(run: Run, home: Path, url: str) -> None:
+    remember("kim")
+    done = json.loads(run("memory", "export", "kim.ndjson", "--user", "kim", "--json").stdout)
+    file = home / "kim.ndjson"
+    assert done == {"path": "kim.ndjson", "records": len(file.read_text().splitlines()) - 2}
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert run("memory", "export", "kim.ndjson", "--user", "kim").exit_code == 1
+    brought = json.loads(run("memory", "import", "kim.ndjson", "--user", "lee", "--json").stdout)
+    assert sum(brought["imported"].values()) == done["records"]
+    again = run("memory", "import", "kim.ndjson", "--user", "lee")
+    assert f"added 0, unchanged {done['records']}" in again.stdout
+
+
+def test_a_stream_goes_through_a_pipe(run: Run, url: str) -> None:
+    """The standard output holds the stream and nothing else, so that another Gieok can read it."""
+    remember("kim")
+    taken = run("memory", "export", "--user", "kim")
+    assert taken.exit_code == 0
+    brought = run("memory", "import", "-", "--user", "lee", stdin=taken.stdout_bytes)
+    assert (brought.exit_code, brought.stderr) == (0, "")
+
+
+def test_a_wrong_file_is_told_by_its_line(run: Run, home: Path, url: str) -> None:
+    (home / "cut.ndjson").write_text('{"kind": "gieok", "format": 1, "exportedAt": "2026-01-05T09:00:00Z"}\n')
+    done = run("memory", "import", "cut.ndjson", "--user", "lee")
+    assert done.exit_code == 1
+    assert "line 2" in done.stderr
+    assert "there is no file" in run("memory", "import", "nowhere", "--user", "lee").stderr
+
+
+@pytest.mark.req("OPS-3")
+def test_a_user_is_erased_once_the_name_was_typed(run: Run, url: str) -> None:
+    keep("kim", "면접을 준비함.")
+    refused = run("memory", "erase", "--user", "kim", stdin="lee\n")
+    assert (refused.exit_code, "nothing was erased" in refused.stderr) == (2, True)
+    assert "면접" in run("memory", "list", "--user", "kim").stdout
+    done = run("memory", "erase", "--user", "kim", stdin="kim\n")
+    assert (done.exit_code, "the key of kim is destroyed" in done.stdout) == (0, True)
+    assert "nothing is remembered" in run("memory", "list", "--user", "kim").stdout
+    assert "no user 'kim'" in run("memory", "erase", "--user", "kim", "--yes").stderr
+
+
+def test_an_erasure_leaves_a_receipt(run: Run, url: str) -> None:
+    keep("kim", "면접을 준비함.")
+    receipt = json.loads(run("memory", "erase", "--user", "kim", "--yes", "--json").stdout)
+    assert (receipt["keyDestroyed"], receipt["erased"]["memories"]) == (True, 1)
+    assert receipt["at"].endswith("Z")
+
+
+def test_a_user_who_was_never_there_is_not_erased(run: Run, url: str) -> None:
+    """A slip of the pen must not take a name away for good."""
+    assert "no user 'kmi'" in run("memory", "erase", "--user", "kmi", "--yes").stderr
+    keep("kmi", "바다에 다녀옴.")
+
+
+@pytest.mark.req("OPS-3")
+def test_a_backup_is_made_and_restored(run: Run, home: Path) -> None:
+    keep("kim", "면접을 준비함.")
+    made = run("backup", "yesterday")
+    assert (made.exit_code, "root key" in made.stdout) == (0, True)
+    keep("kim", "바다에 다녀옴.")
+    assert run("memory", "erase", "--user", "kim", "--yes").exit_code == 0
+    assert run("restore", "yesterday").exit_code == 1
+    told = json.loads(run("restore", "yesterday", "--replace", "--json").stdout)
+    assert (told["erasedAgain"], told["keystoreKept"]) == (1, True)
+    assert Path(told["before"]).exists()
+    place = sqlite_path(load_settings().database_url)
+    assert told["database"] == str(place)
+    assert "nothing is remembered" in run("memory", "list", "--user", "kim").stdout
+
+
+def test_a_server_is_not_copied_as_a_file(run: Run, home: Path) -> None:
+    done = run("backup", "there", GIEOK_DATABASE_URL="postgresql://host/name")
+    assert (done.exit_code, "pg_dump" in done.stderr) == (1, True)

@@ -1,0 +1,67 @@
+"""An erasure leaves a receipt, and holds against a database that was put back to what it was before."""
+
+from __future__ import annotations
+
+import pytest
+
+from gieok import Gieok, Settings
+from gieok.adapters.sql.owners import ERASE_QUERIES, ERASURES, replay_erasures
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.errors import OwnerErased
+from gieok.testing.clock import Clock
+from gieok.testing.memory_store_contract import item, save, search
+from tests.behind import Behind
+from tests.owner_data.world import fill
+
+
+@pytest.mark.req("OPS-3")
+async def test_an_erasure_leaves_a_receipt_and_no_row(settings: Settings, behind: Behind) -> None:
+    clock = Clock()
+    async with await Gieok.open(settings, clock=clock) as gieok:
+        await fill(gieok.user("minsu"))
+        receipt = await gieok.user("minsu").erase()
+    assert (receipt.key_destroyed, receipt.at) == (True, clock.now)
+    assert (receipt.erased["messages"], receipt.erased["memories"]) == (26, 5)
+    assert {table: behind.count(table) for table in (*ERASE_QUERIES, "owners")} == dict.fromkeys(
+        (*ERASE_QUERIES, "owners"), 0
+    )
+
+
+async def put_back(settings: Settings, behind: Behind) -> None:
+    """Erase 'minsu', and then put the database back to what it was, as an older backup would."""
+    tables = ("owners", "turn_memories", "sessions")
+    rows = {table: f"saved_{table}" for table in tables}
+    for table, saved in rows.items():
+        behind.run(f"CREATE TABLE {saved} AS SELECT * FROM {table} WHERE owner = 'minsu'")
+    async with await Gieok.open(settings) as gieok:
+        await gieok.user("minsu").erase()
+    for table, saved in rows.items():
+        behind.run(f"INSERT INTO {table} SELECT * FROM {saved}")
+        behind.run(f"DROP TABLE {saved}")
+
+
+@pytest.mark.req("OPS-3", "OPS-4")
+async def test_who_was_erased_is_erased_again_from_an_older_database(
+    settings: Settings, behind: Behind
+) -> None:
+    async with await Gieok.open(settings) as gieok:
+        for owner in ("jiyoung", "minsu", "seojun"):
+            scope = OwnerScope(gieok.database, gieok.vault, owner)
+            await save(scope, item("interview"))
+    await put_back(settings, behind)
+    async with await Gieok.open(settings) as gieok:
+        assert {row[0] for row in behind.run("SELECT owner FROM turn_memories")} == {"jiyoung", "seojun"}
+        assert {row[0] for row in behind.run("SELECT owner FROM owners")} == {"jiyoung", "seojun"}
+        for owner in ("jiyoung", "seojun"):
+            assert len(await search(OwnerScope(gieok.database, gieok.vault, owner), "interview")) == 1
+        with pytest.raises(OwnerErased):
+            await save(OwnerScope(gieok.database, gieok.vault, "minsu"), item("interview"))
+
+
+async def test_a_database_is_looked_through_once_for_each_erasure(gieok: Gieok) -> None:
+    """Opening costs nothing where nobody was erased since it was last looked through."""
+    assert await gieok.database.get_meta(ERASURES) == "0"
+    await fill(gieok.user("minsu"))
+    await gieok.user("minsu").erase()
+    assert await replay_erasures(gieok.database, gieok.vault) == []
+    assert await gieok.database.get_meta(ERASURES) == "1"

@@ -1,0 +1,190 @@
+"""An export as a stream: of one moment, in bounded memory, and without anything that is not the owner's."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+
+from gieok import Gieok, MemoryDraft
+from gieok.adapters.sql.owners import ERASE_QUERIES
+from gieok.app.portable.handover import Give, hand_over
+from gieok.errors import StoreDamaged, StoreUnavailable
+from gieok.testing.message_store_contract import message
+from tests.behind import Behind
+from tests.owner_data.world import all_of, export, fill, lines
+from tests.sessions.talk import begin
+
+LONG = "가" * 10_000
+FEW = 8
+"""More pieces than this are never in memory."""
+
+
+async def talk(gieok: Gieok, owner: str, messages: int) -> None:
+    """A session with long messages, so that a stream has many pieces."""
+    user = gieok.user(owner)
+    await begin(user, "long")
+    said = [message(number).model_copy(update={"content": LONG}) for number in range(1, messages + 1)]
+    for first in range(0, messages, 100):
+        await user.sessions.save_messages("long", said[first : first + 100])
+
+
+@pytest.mark.req("OPS-3")
+async def test_a_stream_has_a_header_records_and_an_end(gieok: Gieok) -> None:
+    await fill(gieok.user("minsu"))
+    taken = lines(await export(gieok.user("minsu")))
+    assert (taken[0]["kind"], taken[0]["format"]) == ("gieok", 1)
+    assert taken[0]["exportedAt"].endswith("Z")
+    assert taken[-1] == {"kind": "end", "records": len(taken) - 2}
+    assert all("kind" in line for line in taken)
+    fact = next(line for line in taken if line["kind"] == "fact" and line["key"] == "커피")
+    assert (fact["value"], fact["retiredAt"] is None) == ("하루 세 잔", False)
+
+
+CARRIED = {
+    "audit_entries",
+    "emotional_moments",
+    "memories",
+    "persona_memory_configs",
+    "turn_memories",
+    "messages",
+    "session_plan_moves",
+    "sessions",
+    "anchors",
+    "evidence",
+    "decision_relations",
+    "chain_versions",
+}
+MADE_ANEW = {
+    "memory_vectors",
+    "memory_terms",
+    "memory_postings",
+    "search_indexes",
+    "turn_memory_index",
+    "jobs",
+    "anchor_targets",
+    "decision_impacts",
+    "decision_index",
+    "decision_heads",
+    "decision_walks",
+    "fact_heads",
+    "persona_heads",
+    "chain_heads",
+}
+NOT_THEIRS_TO_TAKE = {"tokens", "requests", "notices", "usage_days"}
+"""What lets someone in, and what is about calls: it means nothing elsewhere."""
+
+
+@pytest.mark.req("OPS-3")
+def test_every_table_is_carried_or_known_not_to_be() -> None:
+    """Whoever adds a table with an owner decides here whether its rows go along."""
+    assert set(ERASE_QUERIES) == CARRIED | MADE_ANEW | NOT_THEIRS_TO_TAKE
+
+
+@pytest.mark.req("OPS-3")
+async def test_an_export_holds_nothing_of_others_and_no_secrets(gieok: Gieok) -> None:
+    await fill(gieok.user("minsu"))
+    draft = MemoryDraft(persona_id="hana", summary="quokka의 비밀.")
+    await gieok.user("jiyoung").companion.create(draft, account_plan="free")
+    token = await gieok.tokens.create("minsu", label="axolotl")
+    taken = (await export(gieok.user("minsu"))).decode()
+    assert "quokka" not in taken
+    assert token.token not in taken
+    assert "axolotl" not in taken
+    assert '"action":"token.created"' in taken
+
+
+async def test_a_user_who_was_never_there_has_an_empty_export_and_stays_unknown(
+    gieok: Gieok, behind: Behind
+) -> None:
+    assert lines(await export(gieok.user("nobody")))[1:] == [{"kind": "end", "records": 0}]
+    assert behind.count("owners") == 0
+
+
+@pytest.mark.req("OPS-3")
+async def test_an_export_is_of_one_moment(gieok: Gieok) -> None:
+    """While it is read, a message, a session and a memory are added: it has none of them."""
+    await talk(gieok, "minsu", 40)
+    user = gieok.user("minsu")
+    draft = MemoryDraft(persona_id="hana", summary="나중 이야기.")
+    async with aclosing(user.export()) as pieces:
+        taken = await anext(pieces)
+        await user.sessions.save_messages("long", [message(41)])
+        await begin(user, "later")
+        await user.companion.create(draft, account_plan="free")
+        taken += await all_of(pieces)
+    read = lines(taken)
+    assert [line["seq"] for line in read if line["kind"] == "message"] == list(range(1, 41))
+    assert [line["messageCount"] for line in read if line["kind"] == "session"] == [40]
+    assert read[-1]["records"] == len(read) - 2
+    assert not any(line["kind"] == "memory" for line in read)
+
+
+async def test_an_export_reads_no_further_than_someone_takes(gieok: Gieok) -> None:
+    """However much an owner has, only a few pieces of it are in memory."""
+    await talk(gieok, "minsu", 200)
+    heard: list[int] = []
+    async with aclosing(gieok.user("minsu").data.export(lambda done, _: heard.append(done))) as pieces:
+        await anext(pieces)
+        await gieok.user("minsu").sessions.get("long")
+        assert len(heard) <= FEW
+
+
+async def test_whoever_stops_reading_frees_the_place_of_the_next(gieok: Gieok) -> None:
+    """More exports are begun and left than may run at once, and more than there are connections."""
+    await talk(gieok, "minsu", 40)
+    user = gieok.user("minsu")
+    for _ in range(12):
+        async with aclosing(user.export()) as pieces:
+            await anext(pieces)
+    assert len(lines(await export(user))) > 40
+
+
+async def test_exports_at_once_wait_for_each_other(gieok: Gieok) -> None:
+    await talk(gieok, "minsu", 40)
+    user = gieok.user("minsu")
+    streams = [asyncio.create_task(export(user)) for _ in range(6)]
+    assert {len([line for line in lines(await each) if line["kind"] == "message"]) for each in streams} == {
+        40
+    }
+
+
+async def test_a_reader_who_takes_nothing_is_not_waited_for_for_ever() -> None:
+    """It is told so when it comes back; until then a few pieces wait for it, and no more are made."""
+    given, heard = asyncio.Event(), list[int]()
+    loop = asyncio.get_running_loop()
+
+    def give_all(give: Give) -> None:
+        try:
+            for number in range(100):
+                give(str(number).encode())
+                heard.append(number)
+        finally:
+            loop.call_soon_threadsafe(given.set)
+
+    stream = hand_over(lambda give: asyncio.to_thread(give_all, give), patience=0.05)
+    async with aclosing(stream) as pieces:
+        assert await anext(pieces) == b"0"
+        await given.wait()
+        assert len(heard) <= FEW
+        with pytest.raises(StoreUnavailable, match="nothing was taken from this stream"):
+            await all_of(pieces)
+
+
+@pytest.mark.parametrize("lost", [1, 39, 40])
+async def test_an_error_in_the_middle_of_a_stream_reaches_its_reader(
+    gieok: Gieok, behind: Behind, lost: int
+) -> None:
+    """A damaged row ends the stream with an error, and not with an end that looks whole."""
+    await talk(gieok, "minsu", 40)
+    behind.run(f"DELETE FROM messages WHERE seq = {lost}")
+    taken: list[bytes] = []
+
+    async def take() -> None:
+        async for piece in gieok.user("minsu").export():
+            taken.append(piece)
+
+    with pytest.raises(StoreDamaged, match="missing"):
+        await take()
+    assert b'"kind":"end"' not in b"".join(taken)

@@ -1,0 +1,238 @@
+"""What an owner takes along is all there is, and comes back as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gieok import Gieok, MemoryDraft, Settings
+from gieok.app import User
+from gieok.app.worker import Worker
+from gieok.errors import Conflict, OwnerErased
+from gieok.memory.canon.records import Category, PersonaDraft
+from gieok.testing.clock import Clock
+from gieok.testing.message_store_contract import message
+from tests.owner_data.world import FRIEND, KINDS, export, fill, lines, pieces, records, stream_of
+from tests.sessions.talk import PLAN, MoodyModel, begin, job_plans, memories, said
+
+
+async def moved(gieok: Gieok, of: str = "minsu", to: str = "jiyoung") -> User:
+    """A user who brought everything of another one along."""
+    user = gieok.user(to)
+    await user.import_(pieces(await export(gieok.user(of))))
+    return user
+
+
+@pytest.mark.req("OPS-3")
+async def test_an_export_brought_into_another_user_is_the_same_export(gieok: Gieok) -> None:
+    minsu, jiyoung = gieok.user("minsu"), gieok.user("jiyoung")
+    await fill(minsu)
+    taken = await export(minsu)
+    result = await jiyoung.import_(pieces(taken))
+    assert set(result.counts) == KINDS
+    assert (sum(result.counts.values()), result.unchanged) == (len(lines(taken)) - 2, 0)
+    assert records(await export(jiyoung)) == records(taken)
+    assert {line["kind"] for line in records(taken)} == KINDS - {"audit"}
+
+
+@pytest.mark.req("OPS-3")
+async def test_what_was_brought_along_is_found_as_before(settings: Settings) -> None:
+    """The index, the counts and the heads are made anew under the other user's own keys."""
+    async with await Gieok.open(settings, clock=Clock()) as gieok:
+        minsu = gieok.user("minsu")
+        await fill(minsu)
+        await same_answers(minsu, await moved(gieok))
+
+
+async def same_answers(minsu: User, jiyoung: User) -> None:
+    reads: list[Callable[[User], Awaitable[object]]] = [
+        lambda user: user.companion.search("hana", "면접 이야기"),
+        lambda user: user.companion.counts("hana"),
+        lambda user: user.companion.load("hana"),
+        lambda user: user.companion.moments("hana"),
+        lambda user: user.canon.state("hana"),
+        lambda user: user.canon.facts("hana"),
+        lambda user: user.personas.versions("hana"),
+        lambda user: user.sessions.get("talk"),
+        lambda user: user.moves("turns"),
+        lambda user: user.decisions.context("wms", q="창고"),
+        lambda user: user.decisions.anchors("talk"),
+    ]
+    for read in reads:
+        assert await read(jiyoung) == await read(minsu)
+    recalled = [await user.turn("turns", "면접", persona=FRIEND, plan=PLAN) for user in (minsu, jiyoung)]
+    assert [len(turn.recalled) for turn in recalled] == [1, 1]
+    (axis, _) = (await minsu.decisions.list()).decisions
+    assert await jiyoung.decisions.history(axis.root_id) == await minsu.decisions.history(axis.root_id)
+    assert await jiyoung.decisions.impact(axis.root_id) == await minsu.decisions.impact(axis.root_id)
+
+
+async def test_what_was_brought_along_goes_on(gieok: Gieok) -> None:
+    """Chains take their next version, a retired fact comes back, and a session its next message."""
+    await fill(gieok.user("minsu"))
+    user = await moved(gieok)
+    await user.canon.set_fact("hana", Category.HABIT, "커피", "끊음")
+    changed = await user.canon.set_fact("hana", Category.GOAL, "취업", "합격함")
+    assert changed.fact is not None
+    assert (changed.outcome, changed.fact.version) == ("superseded", 3)
+    assert (await user.personas.edit("hana", PersonaDraft(name="하나"))).version == 3
+    assert (await user.sessions.save_messages("open", said(4, 5))).message_count == 5
+    draft = MemoryDraft(persona_id="hana", summary="합격 소식을 들음.", importance=10)
+    assert (await user.companion.create(draft, account_plan="free")).memory.archived_at is None
+    assert (await user.companion.counts("hana")).active == 3
+
+
+@pytest.mark.req("OPS-3")
+async def test_importing_twice_is_importing_once(gieok: Gieok) -> None:
+    await fill(gieok.user("minsu"))
+    taken = await export(gieok.user("minsu"))
+    jiyoung = gieok.user("jiyoung")
+    await jiyoung.import_(pieces(taken))
+    before = await export(jiyoung)
+    again = await jiyoung.import_(pieces(taken))
+    assert (again.counts, again.unchanged) == ({}, len(lines(taken)) - 2)
+    assert records(await export(jiyoung)) == records(before)
+    acts = [entry.action for entry in await jiyoung.audit.list()]
+    assert acts.count("owner.imported") == 1
+
+
+async def test_an_owner_may_import_what_they_still_have(gieok: Gieok) -> None:
+    """And go on meanwhile: what moved on since the export stays as it is now."""
+    minsu = gieok.user("minsu")
+    await fill(minsu)
+    taken = await export(minsu)
+    await minsu.sessions.save_messages("open", said(4, 6))
+    await minsu.sessions.close("open")
+    await minsu.canon.set_fact("hana", Category.GOAL, "취업", "합격함")
+    assert (await minsu.import_(pieces(taken))).counts == {}
+    assert (await minsu.sessions.get("open")).session.message_count == 6
+    assert (await minsu.canon.state("hana")).facts[0].value == "합격함"
+
+
+async def test_two_owners_become_one(gieok: Gieok) -> None:
+    """What is brought along stands beside what is there, and memories keep their order."""
+    await fill(gieok.user("minsu"))
+    jiyoung = gieok.user("jiyoung")
+    for summary in ("바다에 다녀옴.", "산에 다녀옴."):
+        await jiyoung.companion.create(
+            MemoryDraft(persona_id="hana", summary=summary, topics=(summary,)), account_plan="premium"
+        )
+    own = [each.id for each in (await jiyoung.companion.list("hana", shelf="all")).memories]
+    await moved(gieok)
+    both = [each.id for each in (await jiyoung.companion.list("hana", shelf="all")).memories]
+    theirs = [each.id for each in (await gieok.user("minsu").companion.list("hana", shelf="all")).memories]
+    assert [each for each in both if each in theirs] == theirs
+    assert [each for each in both if each in own] == own
+
+
+@pytest.mark.req("OPS-3")
+async def test_an_id_with_another_content_is_a_conflict_and_nothing_is_kept(gieok: Gieok) -> None:
+    minsu, jiyoung = gieok.user("minsu"), gieok.user("jiyoung")
+    await fill(minsu)
+    taken = records(await export(minsu))
+    await jiyoung.import_(pieces(stream_of(taken)))
+    before = records(await export(jiyoung))
+    changes = {
+        "persona": {"card": "다른 사람"},
+        "memoryConfig": {"activeLimit": 2},
+        "fact": {"value": "다른 값"},
+        "session": {"startedAt": "2020-01-01T00:00:00Z"},
+        "planMove": {"movedAt": "2020-01-01T00:00:00Z"},
+        "message": {"content": "다른 말"},
+        "turnMemory": {"summary": "다른 요약"},
+        "memory": {"summary": "다른 요약"},
+        "moment": {"moment": "다른 순간"},
+        "evidence": {"content": "다른 원문"},
+        "decision": {"statement": "다른 결정"},
+        "relation": {"type": "REFINES"},
+        "anchor": {"hint": "다른 이정표"},
+    }
+    assert set(changes) == {line["kind"] for line in taken}
+    for kind, change in changes.items():
+        number = next(number for number, line in enumerate(taken) if line["kind"] == kind)
+        other = [*taken[:number], taken[number] | change, *taken[number + 1 :]]
+        with pytest.raises(Conflict, match=r"^line \d+: "):
+            await jiyoung.import_(pieces(stream_of(other)))
+    assert records(await export(jiyoung)) == before
+
+
+async def test_an_erased_name_takes_nothing_back(gieok: Gieok) -> None:
+    minsu = gieok.user("minsu")
+    await fill(minsu)
+    taken = await export(minsu)
+    await minsu.erase()
+    with pytest.raises(OwnerErased):
+        await minsu.import_(pieces(taken))
+    assert lines(await export(minsu))[1:] == [{"kind": "end", "records": 0}]
+
+
+@pytest.mark.req("SESS-5", "COMP-1")
+async def test_what_waited_for_a_summary_gets_it_after_the_import(settings: Settings) -> None:
+    """An ended session with two summaries queued, an excerpt that is to be bettered, and an open session."""
+    clock, model = Clock(), MoodyModel()
+    async with await Gieok.open(settings, clock=clock, model=model, job_plans=job_plans("excerpt")) as gieok:
+        minsu = gieok.user("minsu")
+        await begin(minsu, "excerpt", account="premium")
+        await minsu.sessions.save_messages("excerpt", said(1, 2))
+        model.failures = 99
+        await minsu.sessions.close("excerpt", wait=True)
+        model.failures = 0
+        await begin(minsu, "ended", account="premium")
+        await minsu.sessions.save_messages("ended", said(1, 21))
+        await minsu.sessions.save_messages("ended", said(22, 25))
+        await minsu.sessions.close("ended")
+        await begin(minsu, "open", account="premium")
+        await minsu.sessions.save_messages("open", said(1, 3))
+        jiyoung = await moved(gieok)
+        await moved(gieok)
+        await minsu.erase()
+        clock.advance(hours=2)
+        while await Worker(gieok).run_once(clock.now):
+            pass
+        made = sorted((each.session_ref, each.origin) for each in await memories(gieok, "jiyoung"))
+        assert made == [
+            ("ended", "summary"),
+            ("ended", "summary"),
+            ("excerpt", "summary"),
+            ("open", "summary"),
+        ]
+        for session in ("excerpt", "ended", "open"):
+            view = (await jiyoung.sessions.get(session)).session
+            assert view.summarized_count == view.message_count
+            assert view.ended_at is not None
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40)
+
+
+@pytest.fixture(scope="module")
+def names() -> list[int]:
+    """How many owners there were, so that each example has its own."""
+    return []
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(ANY_TEXT, min_size=3, max_size=3), topics=st.lists(ANY_TEXT, max_size=3))
+async def test_any_text_comes_back_as_it_was(
+    gieok: Gieok, names: list[int], texts: list[str], topics: list[str]
+) -> None:
+    names.append(1)
+    one, other = gieok.user(f"one{len(names)}"), gieok.user(f"other{len(names)}")
+    content, summary, value = texts
+    await begin(one, "s")
+    await one.sessions.save_messages("s", [message(1).model_copy(update={"content": content})])
+    if summary.strip():
+        labels = tuple(each for each in topics if each.strip())
+        draft = MemoryDraft(persona_id="hana", summary=summary, topics=labels)
+        await one.companion.create(draft, account_plan="premium")
+    if value.strip():
+        await one.canon.set_fact("hana", Category.OTHER, "무엇", value)
+    await one.decisions.keep_evidence("제목", content)
+    taken = await export(one)
+    await other.import_(pieces(taken, 7))
+    assert records(await export(other)) == records(taken)
+    assert next(line for line in records(taken) if line["kind"] == "message")["content"] == content

@@ -1,0 +1,174 @@
+"""A request that its client has named: asking again answers the same thing, and makes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gieok import Gieok, Settings
+from gieok.errors import Conflict, InputRefused, MemoryLimitReached, NotFound
+from gieok.memory.canon.records import PersonaDraft
+from gieok.memory.companion.records import MemoryChanges, MemoryDraft
+from gieok.memory.decisions.records import DecisionProposal
+from gieok.memory.requests.records import RequestKey
+from gieok.testing.clock import Clock
+from tests.behind import Behind
+
+HANA = PersonaDraft(name="하나", language="ko")
+WALK = MemoryDraft(persona_id="hana", summary="한강을 함께 걸었음.")
+RAIN = MemoryDraft(persona_id="hana", summary="비가 많이 왔음.")
+RUST = DecisionProposal(statement="Write the parser in Rust", strength="normal", scope="global")
+
+
+def named(key: str = "k1", body: bytes = b"{}") -> RequestKey:
+    return RequestKey(key=key, body=body)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def gieok(settings: Settings, clock: Clock) -> AsyncIterator[Gieok]:
+    async with await Gieok.open(settings, clock=clock) as opened:
+        yield opened
+
+
+async def test_the_same_request_answers_the_same_memory_as_it_is_now(gieok: Gieok, behind: Behind) -> None:
+    companion = gieok.user("minsu").companion
+    first = await companion.create(WALK, account_plan="free", once=named())
+    await companion.edit(first.memory.id, MemoryChanges(importance=9))
+    again = await companion.create(WALK, account_plan="free", once=named())
+    assert (again.memory.id, again.memory.importance) == (first.memory.id, 9)
+    assert again.archived == again.notices == ()
+    assert behind.count("memories") == 1
+
+
+async def test_another_request_under_the_same_key_is_a_conflict(gieok: Gieok, behind: Behind) -> None:
+    companion = gieok.user("minsu").companion
+    await companion.create(WALK, account_plan="free", once=named(body=b"walk"))
+    with pytest.raises(Conflict, match="Idempotency-Key"):
+        await companion.create(RAIN, account_plan="free", once=named(body=b"rain"))
+    await companion.create(RAIN, account_plan="free", once=named("k2", b"rain"))
+    assert behind.count("memories") == 2
+
+
+async def test_a_persona_is_created_once(gieok: Gieok) -> None:
+    """Also where the client chose its id, which is taken the second time."""
+    personas = gieok.user("minsu").personas
+    made = [await personas.create(HANA, once=named("k1")) for _ in range(2)]
+    chosen = [await personas.create(HANA, persona_id="hana", once=named("k2")) for _ in range(2)]
+    assert made[0] == made[1]
+    assert chosen[0] == chosen[1]
+    assert len(await personas.list()) == 2
+
+
+async def test_a_decision_is_saved_once_and_its_version_is_the_answer(gieok: Gieok) -> None:
+    """Someone else has appended a version since: the request made the one before."""
+    decisions = gieok.user("minsu").decisions
+    root = (await decisions.save(RUST)).root_id
+    change = RUST.model_copy(update={"root_id": root, "statement": "Write the parser in Zig"})
+    saved = await decisions.save(change, once=named())
+    await decisions.save(RUST.model_copy(update={"root_id": root}))
+    again = await decisions.save(change, once=named())
+    assert (again.id, again.version, again.statement) == (saved.id, 2, "Write the parser in Zig")
+    assert len(await decisions.history(root)) == 3
+
+
+async def test_a_key_belongs_to_one_operation(gieok: Gieok) -> None:
+    user = gieok.user("minsu")
+    await user.companion.create(WALK, account_plan="free", once=named())
+    with pytest.raises(Conflict):
+        await user.personas.create(HANA, once=named())
+
+
+async def test_many_at_once_make_one_and_all_answer_it(
+    gieok: Gieok, settings: Settings, clock: Clock, behind: Behind
+) -> None:
+    """From two processes' worth of Gieok on the same database."""
+    async with await Gieok.open(settings, clock=clock) as other:
+        asked = [
+            each.user("minsu").companion.create(WALK, account_plan="free", once=named())
+            for each in (gieok, other) * 5
+        ]
+        answers = await asyncio.gather(*asked)
+    assert len({kept.memory.id for kept in answers}) == 1
+    assert behind.count("memories") == behind.count("requests") == 1
+
+
+async def test_what_failed_was_not_asked(gieok: Gieok, behind: Behind) -> None:
+    """Nothing is remembered of a request that made nothing, so it can be sent again."""
+    companion = gieok.user("minsu").companion
+    for _ in range(5):
+        await companion.create(WALK, account_plan="free")
+    with pytest.raises(MemoryLimitReached):
+        await companion.create(RAIN, account_plan="free", auto_archive=False, once=named())
+    assert behind.count("requests") == 0
+    assert (await companion.create(RAIN, account_plan="premium", auto_archive=False, once=named())).memory
+
+
+async def test_a_key_is_free_again_after_a_day(gieok: Gieok, clock: Clock, behind: Behind) -> None:
+    """And what is past its time is swept with the next request."""
+    companion = gieok.user("minsu").companion
+    first = await companion.create(WALK, account_plan="free", once=named())
+    await companion.create(WALK, account_plan="free", once=named("k2"))
+    clock.advance(hours=23, minutes=59)
+    assert (await companion.create(WALK, account_plan="free", once=named())).memory.id == first.memory.id
+    clock.advance(minutes=1)
+    later = await companion.create(RAIN, account_plan="free", once=named(body=b"rain"))
+    assert later.memory.id != first.memory.id
+    assert behind.count("requests") == 1
+
+
+async def test_each_owner_has_keys_of_their_own(gieok: Gieok) -> None:
+    answers = [
+        await gieok.user(owner).companion.create(WALK, account_plan="free", once=named())
+        for owner in ("minsu", "jiyoung")
+    ]
+    assert answers[0].memory.id != answers[1].memory.id
+
+
+async def test_a_thing_that_was_deleted_since_is_not_made_again(gieok: Gieok) -> None:
+    companion = gieok.user("minsu").companion
+    kept = await companion.create(WALK, account_plan="free", once=named())
+    await companion.delete(kept.memory.id)
+    with pytest.raises(NotFound):
+        await companion.create(WALK, account_plan="free", once=named())
+
+
+async def test_a_new_data_key_forgets_no_request(gieok: Gieok) -> None:
+    user = gieok.user("minsu")
+    first = await user.companion.create(WALK, account_plan="free", once=named())
+    await user.rotate_key()
+    again = await user.companion.create(WALK, account_plan="free", once=named())
+    assert again.memory.id == first.memory.id
+
+
+@pytest.mark.req("OPS-2")
+async def test_neither_key_nor_request_is_stored_in_clear(gieok: Gieok, behind: Behind) -> None:
+    request = named("order-7731", "비밀 이야기".encode())
+    await gieok.user("minsu").companion.create(WALK, account_plan="free", once=request)
+    assert behind.files_with("order-7731", "비밀 이야기") == {"order-7731": [], "비밀 이야기": []}
+    assert "order-7731" not in repr(request)
+
+
+@pytest.mark.req("OPS-3")
+async def test_an_erasure_takes_requests_along(gieok: Gieok, behind: Behind) -> None:
+    user = gieok.user("minsu")
+    await user.companion.create(WALK, account_plan="free", once=named())
+    await user.erase()
+    assert behind.count("requests") == 0
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "a\nb", "a\0", "a\x7f", "\ud800"])
+def test_a_key_that_cannot_be_one_is_refused(key: str) -> None:
+    with pytest.raises(InputRefused) as refused:
+        RequestKey(key=key, body=b"")
+    assert refused.value.at == "Idempotency-Key"
+
+
+def test_a_key_may_be_long_and_in_any_script() -> None:
+    assert [RequestKey(key=key, body=b"").key for key in ("x" * 255, "주문 7", "🙂")]

@@ -1,0 +1,159 @@
+"""Personas, what is true by now, and what a user sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rest.routes.conftest import Api
+
+NOBODYS = "7b0f9a4e-3c1d-4a55-9e0e-2f6d1c8b7a90"
+HANA = {
+    "name": "하나",
+    "systemPrompt": "너는 하나, 사용자의 다정한 친구다.",
+    "card": "스물여섯 살",
+    "lorebook": ["서울에 산다"],
+    "boundaries": ["의학적 조언을 하지 않는다"],
+    "relationships": ["오랜 친구"],
+}
+
+
+@pytest.mark.req("CANON-1")
+def test_a_persona_is_what_its_author_wrote(api: Api) -> None:
+    persona = api.post("/personas", HANA, 201)["persona"]
+    assert {name: persona[name] for name in HANA} == HANA
+    assert (persona["version"], persona["language"]) == (1, "ko")
+    assert persona["createdAt"].endswith("Z")
+    assert api.get(f"/personas/{persona['id']}")["persona"] == persona
+    assert api.get("/personas")["personas"] == [persona]
+
+
+def test_a_persona_may_bring_its_id(api: Api) -> None:
+    """An id that is taken is a conflict, unless it is the same request asked again."""
+    body = HANA | {"id": "hana"}
+    made = api.post("/personas", body, 201, **{"Idempotency-Key": "p1"})["persona"]
+    assert made["id"] == "hana"
+    assert api.post("/personas", body, 201, **{"Idempotency-Key": "p1"})["persona"] == made
+    assert api.post("/personas", body, 409)["error"] == "CONFLICT"
+
+
+def test_an_edit_is_a_new_version(api: Api) -> None:
+    """The version that the author has seen guards it, by If-Match or in the body."""
+    persona = api.post("/personas", HANA, 201)["persona"]
+    path = f"/personas/{persona['id']}"
+    edited = api.call("PUT", path, json=HANA | {"card": "스물일곱 살", "expectedVersion": 1})["persona"]
+    assert (edited["version"], edited["card"]) == (2, "스물일곱 살")
+    assert api.call("PUT", path, 409, json=HANA, headers={"If-Match": '"1"'})["error"] == "CONFLICT"
+    assert api.call("PUT", path, json=HANA, headers={"If-Match": '"2"'})["persona"]["version"] == 3
+    versions = api.get(f"{path}/versions")["versions"]
+    assert [each["card"] for each in versions] == ["스물여섯 살", "스물일곱 살", "스물여섯 살"]
+    assert [each["version"] for each in api.get(f"{path}/versions", after=2)["versions"]] == [3]
+
+
+@pytest.mark.req("CANON-2", "CANON-6")
+def test_a_fact_supersedes_the_one_before(api: Api) -> None:
+    """State stands in the block, ordinary facts do not; old versions stay as history."""
+    path = f"/personas/{api.persona()}/state"
+    goal = {"category": "GOAL", "key": "취업", "value": "면접 준비 중", "importance": 8}
+    first = api.call("PUT", path, json=goal)
+    second = api.call("PUT", path, json=goal | {"value": "합격함"})
+    api.call("PUT", path, json={"category": "PREFERENCE", "key": "커피", "value": "라떼"})
+    assert (first["outcome"], second["outcome"]) == ("added", "superseded")
+    assert (second["fact"]["rootId"], second["fact"]["version"]) == (first["fact"]["rootId"], 2)
+    state = api.get(path)
+    assert [(each["category"], each["value"]) for each in state["facts"]] == [("GOAL", "합격함")]
+    assert [each["value"] for each in state["ordinary"]] == ["라떼"]
+    assert state["block"].startswith("[현재 상태(캐논)]")
+    assert state["chars"] == len(state["block"])
+    assert "라떼" not in state["block"]
+    versions = api.get(f"{path}/{first['fact']['rootId']}/history")["versions"]
+    assert [(each["value"], each["isActive"]) for each in versions] == [
+        ("면접 준비 중", False),
+        ("합격함", True),
+    ]
+
+
+def test_a_retired_fact_keeps_its_history(api: Api) -> None:
+    path = f"/personas/{api.persona()}/state"
+    root = api.call("PUT", path, json={"category": "HABIT", "key": "운동", "value": "매일 달리기"})["fact"][
+        "rootId"
+    ]
+    assert api.call("DELETE", f"{path}/{root}")["outcome"] == "retired"
+    assert api.get(path)["facts"] == []
+    assert [each["isActive"] for each in api.get(f"{path}/{root}/history")["versions"]] == [False]
+    assert api.call("DELETE", f"{path}/{root}", 404)["error"] == "NOT_FOUND"
+
+
+@pytest.mark.req("COMP-8")
+def test_memories_are_configured_by_persona(api: Api) -> None:
+    """What is left out stays. Without recall nothing is loaded, and everything is still listed."""
+    persona = api.persona()
+    path = f"/personas/{persona}/memory-config"
+    api.memory(persona, "이야기")
+    assert api.get(path)["config"] == {"recall": True, "activeLimit": None}
+    assert api.call("PUT", path, json={"activeLimit": 1})["config"] == {"recall": True, "activeLimit": 1}
+    answer = api.call("PUT", path, json={"recall": False})
+    assert answer["config"] == {"recall": False, "activeLimit": 1}
+    assert answer["counts"] == {"active": 1, "archived": 0}
+    assert api.get("/memory/load", personaId=persona)["memories"] == []
+    assert api.get("/memory/list", personaId=persona)["total"] == 1
+    assert api.call("PUT", path, 422, json={"activeLimit": 0})["at"] == "activeLimit"
+
+
+FACT = {"category": "GOAL", "key": "k", "value": "v"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "", None),
+        ("PUT", "", HANA),
+        ("GET", "/versions", None),
+        ("GET", "/memory-config", None),
+        ("PUT", "/memory-config", {"recall": True}),
+        ("GET", "/state", None),
+        ("PUT", "/state", FACT),
+        ("GET", f"/state/{NOBODYS}/history", None),
+        ("DELETE", f"/state/{NOBODYS}", None),
+        ("GET", "/state/7/history", None),
+        ("DELETE", "/state/7", None),
+    ],
+)
+@pytest.mark.parametrize("name", ["nobody", "no%20body"])
+def test_nothing_of_an_unknown_persona_is_found(
+    api: Api, name: str, method: str, path: str, body: dict[str, Any] | None
+) -> None:
+    options = {} if body is None else {"json": body}
+    assert api.call(method, f"/personas/{name}{path}", 404, **options)["error"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("body", "at"),
+    [
+        ({}, "name"),
+        ({"name": " "}, "name"),
+        ({"name": "x", "lorebook": "y"}, "lorebook"),
+        ({"name": "x", "lorebook": ["y", 1]}, "lorebook[1]"),
+        ({"name": "x", "language": "jp"}, "language"),
+        ({"name": "x", "id": "a b"}, "id"),
+        ({"name": "x", "version": 1}, "version"),
+    ],
+)
+def test_a_persona_that_cannot_be_one_is_refused(api: Api, body: dict[str, Any], at: str) -> None:
+    refused = api.post("/personas", body, 422)
+    assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", at)
+
+
+@pytest.mark.parametrize(
+    ("change", "at"),
+    [
+        ({"category": "MOOD"}, "category"),
+        ({"key": ""}, "key"),
+        ({"value": "x" * 1001}, "value"),
+        ({"importance": 0}, "importance"),
+    ],
+)
+def test_a_fact_that_cannot_be_one_is_refused(api: Api, change: dict[str, Any], at: str) -> None:
+    path = f"/personas/{api.persona()}/state"
+    assert api.call("PUT", path, 422, json=FACT | change)["at"] == at

@@ -1,0 +1,163 @@
+"""Sessions and jobs over HTTP."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gieok.app.worker import Worker
+from gieok.plans import read_plan
+from tests.rest.conftest import Server
+from tests.rest.routes.conftest import Api
+
+
+def start(api: Api, **fields: Any) -> str:
+    """The id of a new session with a new persona."""
+    return api.post("/sessions", {"personaId": api.persona(), **fields}, 201)["sessionId"]
+
+
+def other_plan() -> dict[str, Any]:
+    """A plan of the client's own: the shipped one, with a shorter window."""
+    plan = json.loads(read_plan("chat_turn"))
+    window = next(step for step in plan["steps"] if step["id"] == "window")
+    window["metadata"]["recentMessages"] = 4
+    return plan | {"name": "mine"}
+
+
+def test_a_session_begins_with_what_is_remembered(api: Api) -> None:
+    persona = api.persona()
+    memory = api.memory(persona, "면접을 앞둠")
+    begun = api.post("/sessions", {"personaId": persona}, 201)
+    assert begun["memories"] == [memory]
+    session = api.get(f"/sessions/{begun['sessionId']}")
+    assert session["messages"] == []
+    assert session["session"] | {"startedAt": 0, "lastActivityAt": 0} == {
+        "sessionId": begun["sessionId"],
+        "personaId": persona,
+        "startedAt": 0,
+        "lastActivityAt": 0,
+        "endedAt": None,
+        "messageCount": 0,
+        "lastExecutionPlanHash": begun["planHash"],
+    }
+
+
+@pytest.mark.req("SESS-4")
+def test_messages_are_saved_once(api: Api) -> None:
+    """Repeating an id changes nothing; another content under it is a conflict; without an id one is made."""
+    path = f"/sessions/{start(api)}/messages"
+    said = {
+        "id": "m1",
+        "role": "user",
+        "content": "요즘 스트레스 받아",
+        "timestamp": "2025-10-27T12:00:00.5Z",
+    }
+    assert api.post(path, {"messages": [said]}) == {"success": True, "saved": 1, "messageCount": 1}
+    unnamed = {"role": "assistant", "content": "무슨 일 있어?"}
+    assert api.post(path, {"messages": [said, unnamed]}) == {"success": True, "saved": 1, "messageCount": 2}
+    assert api.post(path, {"messages": [said | {"content": "다른 말"}]}, 409)["error"] == "CONFLICT"
+    first, second = api.get(path.removesuffix("/messages"))["messages"]
+    assert first == said | {"timestamp": "2025-10-27T12:00:00.500000Z"}
+    assert second["id"]
+
+
+@pytest.mark.req("ENG-9")
+def test_a_session_runs_the_plan_that_it_began_with(api: Api) -> None:
+    """Resuming with another plan fails with both hashes; moving it there is a call of its own."""
+    session = start(api, plan="chat_turn_without_state")
+    path = f"/sessions/{session}"
+    before = api.get(path)["session"]["lastExecutionPlanHash"]
+    assert api.post(f"{path}/resume", {"plan": "chat_turn_without_state"})["session"]["sessionId"] == session
+    refused = api.post(f"{path}/resume", {"plan": "chat_turn"}, 409)
+    assert (refused["error"], refused["expected"]) == ("PLAN_HASH_MISMATCH", before)
+    moved = api.post(f"{path}/plan", {"plan": "chat_turn"})
+    assert moved["move"]["fromHash"] == before
+    assert moved["move"]["toHash"] == moved["session"]["lastExecutionPlanHash"] == refused["actual"]
+    assert api.post(f"{path}/resume", {"plan": "chat_turn"})["session"]["sessionId"] == session
+
+
+def test_a_whole_plan_may_be_sent(api: Api) -> None:
+    """What is wrong with it is told with its place, before anything is stored."""
+    assert api.post("/sessions", {"personaId": api.persona(), "plan": other_plan()}, 201)["planHash"]
+    broken = other_plan()
+    broken["steps"][2]["stage"] = "Nowhere"
+    refused = api.post("/sessions", {"personaId": api.persona(), "plan": broken}, 422)
+    assert (refused["error"], refused["at"]) == ("PLAN_INVALID", "steps[2].stage")
+
+
+@pytest.mark.parametrize("plan", ["/etc/passwd", "../plans/chat_turn.json", "nothing", ""])
+def test_a_plan_is_no_file_of_the_server(api: Api, plan: str) -> None:
+    refused = api.post("/sessions", {"personaId": api.persona(), "plan": plan}, 422)
+    assert (refused["error"], refused["at"]) == ("PLAN_INVALID", "plan")
+    assert "passwd" not in refused["message"]
+
+
+@pytest.mark.req("COMP-1", "SESS-2")
+def test_closing_makes_a_memory(api: Api) -> None:
+    """With `wait` it is in the answer, and null where nothing is left; the session is over then."""
+    session = start(api)
+    path = f"/sessions/{session}"
+    api.post(f"{path}/messages", {"messages": [{"role": "user", "content": "내일 중요한 면접이 있어"}]})
+    closed = api.post(f"{path}/close", {"wait": True})
+    assert "면접" in closed["memory"]["summary"]
+    assert api.post(f"{path}/close", {"wait": True})["memory"] is None
+    after = api.get(path)
+    assert after["session"]["endedAt"] is not None
+    assert after["messages"] == []
+    again = api.post(f"{path}/messages", {"messages": [{"role": "user", "content": "또"}]}, 409)
+    assert again["error"] == "SESSION_ENDED"
+
+
+def test_closing_without_waiting_gives_a_job(shared: Server, api: Api) -> None:
+    """202 with the job, which says when it is done and which memory it made. No body means no waiting."""
+    session = start(api)
+    api.post(f"/sessions/{session}/messages", {"messages": [{"role": "user", "content": "내일 면접이 있어"}]})
+    closed = api.call("POST", f"/sessions/{session}/close", 202)
+    assert closed["jobIds"] == [closed["jobId"]]
+    job = api.get(f"/jobs/{closed['jobId']}")["job"]
+    assert job == {"id": closed["jobId"], "kind": "summary", "status": "queued", "attempts": 0}
+    worker = Worker(shared.gieok)
+    while shared.run(worker.run_once(shared.gieok.engine.clock())):
+        pass
+    done = api.get(f"/jobs/{closed['jobId']}")["job"]
+    assert done["status"] == "done"
+    assert "면접" in api.get(f"/memory/{done['memoryId']}")["memory"]["summary"]
+
+
+@pytest.mark.parametrize("name", ["nobody", "no%20body", "7f9c2ba4-e88f-4278-9f59-1d3a2b1c0d4e"])
+def test_an_unknown_session_is_not_found(api: Api, name: str) -> None:
+    path = f"/sessions/{name}"
+    assert api.get(path, 404)["error"] == "NOT_FOUND"
+    assert api.post(f"{path}/messages", {"messages": [{"role": "user", "content": "x"}]}, 404)
+    assert api.post(f"{path}/resume", {"plan": "chat_turn"}, 404)
+    assert api.post(f"{path}/plan", {"plan": "chat_turn"}, 404)
+    assert api.post(f"{path}/close", {"wait": False}, 404)
+    assert api.get(f"/jobs/{name}", 404)["error"] == "NOT_FOUND"
+
+
+def test_a_session_needs_a_persona_that_exists(api: Api) -> None:
+    assert api.post("/sessions", {"personaId": "nobody"}, 404)["error"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "at"),
+    [
+        ("messages", {"messages": []}, "messages"),
+        ("messages", {"messages": [{"role": "user", "content": "x"}] * 201}, "messages"),
+        ("messages", {"messages": [{"role": "user", "content": "x" * 20_001}]}, "messages[0].content"),
+        (
+            "messages",
+            {"messages": [{"role": "user", "content": "x", "timestamp": "1969-12-31T23:59:59Z"}]},
+            "messages[0].timestamp",
+        ),
+        ("resume", {}, "plan"),
+        ("resume", {"plan": 7}, "plan"),
+        ("close", {"wait": 1}, "wait"),
+        ("close", {"now": True}, "now"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(api: Api, path: str, body: dict[str, Any], at: str) -> None:
+    refused = api.post(f"/sessions/{start(api)}/{path}", body, 422)
+    assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", at)

@@ -1,0 +1,210 @@
+"""What passes the door, and what every answer has."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from gieok import Settings
+from gieok.interfaces.rest.caller import Reader
+from tests.rest.conftest import GENEROUS, Server, serving
+
+JSON = {"Content-Type": "application/json"}
+SMALL = replace(GENEROUS, body_bytes=1000, body_seconds=0.2)
+
+
+def add_echo(app: FastAPI) -> None:
+    async def echo(caller: Reader, body: dict[str, Any]) -> dict[str, Any]:
+        return body
+
+    async def korean(caller: Reader) -> bool:
+        return caller.korean
+
+    app.add_api_route("/api/v1/test/echo", echo, methods=["POST"])
+    app.add_api_route("/api/v1/test/korean", korean)
+
+
+@pytest.fixture(scope="module")
+def server(embedded: Settings) -> Iterator[Server]:
+    """A service with small limits, and a route that gives back what it was sent."""
+    with serving(embedded, SMALL, extend=add_echo) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    with server.client() as made:
+        yield made
+
+
+def refused(answer: httpx.Response, status: int, code: str) -> str:
+    """The message of an answer that must have failed like this."""
+    body = answer.json()
+    assert (answer.status_code, body["success"], body["error"]) == (status, False, code)
+    return body["message"]
+
+
+def test_json_reaches_its_route(client: httpx.Client) -> None:
+    body: dict[str, Any] = {"text": "안녕 😀", "numbers": [1, 2.5, None, True], "inner": {}}
+    assert client.post("/api/v1/test/echo", json=body).json() == body
+
+
+def test_a_body_in_pieces_reaches_its_route(client: httpx.Client) -> None:
+    pieces = (piece for piece in (b'{"a"', b": ", b"1}"))
+    assert client.post("/api/v1/test/echo", content=pieces, headers=JSON).json() == {"a": 1}
+
+
+def test_a_body_that_says_that_it_is_too_large_is_not_read(client: httpx.Client) -> None:
+    answer = client.post("/api/v1/test/echo", content=b"x" * 1001, headers=JSON)
+    assert "at most 1000 bytes" in refused(answer, 413, "PAYLOAD_TOO_LARGE")
+
+
+def test_a_body_in_pieces_is_cut_off_at_the_same_size(client: httpx.Client) -> None:
+    answer = client.post("/api/v1/test/echo", content=(b"x" * 100 for _ in range(11)), headers=JSON)
+    refused(answer, 413, "PAYLOAD_TOO_LARGE")
+
+
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [
+        ({}, "application/json"),
+        ({"Content-Type": "text/plain"}, "application/json"),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, "application/json"),
+        ({"Content-Type": "application/json; charset=euc-kr"}, "UTF-8"),
+        ({**JSON, "Content-Encoding": "gzip"}, "compressed"),
+    ],
+)
+def test_a_body_of_another_kind_is_refused(
+    client: httpx.Client, headers: dict[str, str], message: str
+) -> None:
+    answer = client.post("/api/v1/test/echo", content=b"{}", headers=headers)
+    assert message in refused(answer, 422, "VALIDATION_FAILED")
+
+
+def test_a_kind_may_name_its_charset(client: httpx.Client) -> None:
+    headers = {"Content-Type": 'Application/JSON; charset="UTF-8"'}
+    assert client.post("/api/v1/test/echo", content=b"{}", headers=headers).status_code == 200
+
+
+def test_json_that_is_not_strict_is_refused_with_its_place(client: httpx.Client) -> None:
+    answer = client.post("/api/v1/test/echo", content=b'{"a": {"b": 1, "b": 2}}', headers=JSON)
+    assert "twice" in refused(answer, 422, "VALIDATION_FAILED")
+    assert answer.json()["at"] == "a"
+
+
+def test_a_body_that_does_not_arrive_is_given_up(server: Server) -> None:
+    head = (
+        f"POST /api/v1/test/echo HTTP/1.1\r\nHost: gieok\r\nAuthorization: Bearer {server.token()}\r\n"
+        "Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{"
+    )
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as slow:
+        slow.sendall(head.encode())
+        answer = b"".join(iter(lambda: slow.recv(65536), b""))
+    assert answer.startswith(b"HTTP/1.1 422")
+    assert b"did not arrive" in answer
+
+
+@pytest.mark.parametrize("query", ["q=%", "q=%zz", "q=%f", "q=%00", "q=%ff", "q=%ed%a0%80"])
+def test_a_query_that_cannot_be_read_is_refused(client: httpx.Client, query: str) -> None:
+    answer = client.get(httpx.URL("/api/v1/test/korean", query=query.encode()))
+    assert "query string" in refused(answer, 422, "VALIDATION_FAILED")
+
+
+def test_a_query_in_korean_is_read(client: httpx.Client) -> None:
+    assert client.get("/api/v1/test/korean", params={"q": "면접 100%"}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/api/v1/%00", "/api/v1/test/%ff", "/nothing", "/api/v1/test/korean/"])
+def test_an_unknown_path_does_not_exist(client: httpx.Client, path: str) -> None:
+    refused(client.get(path), 404, "NOT_FOUND")
+
+
+def test_a_method_that_a_path_does_not_have_does_not_exist(client: httpx.Client) -> None:
+    refused(client.delete("/api/v1/test/korean"), 404, "NOT_FOUND")
+    refused(client.request("PROPFIND", "/api/v1/test/korean"), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/docs", "/api/v1/test/korean", "/nothing"])
+def test_every_answer_has_an_id_and_is_not_kept(client: httpx.Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer.headers["x-request-id"]
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "server" not in answer.headers
+
+
+def test_a_client_may_name_its_request(client: httpx.Client) -> None:
+    named = client.get("/healthz", headers={"X-Request-Id": "order-66.a_b"})
+    assert named.headers["x-request-id"] == "order-66.a_b"
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a\tb", "한".encode().decode("latin-1"), "x" * 65])
+def test_a_name_that_could_spoil_a_log_is_replaced(client: httpx.Client, name: str) -> None:
+    answer = client.get("/healthz", headers={b"X-Request-Id": name.encode("latin-1")})
+    assert answer.headers["x-request-id"] not in ("", name)
+
+
+def test_the_language_of_the_caller(client: httpx.Client) -> None:
+    assert client.get("/api/v1/test/korean").json() is True
+    assert client.get("/api/v1/test/korean", headers={"Accept-Language": "en-US"}).json() is False
+
+
+def test_one_who_calls_too_often_waits_and_others_do_not(embedded: Settings) -> None:
+    with (
+        serving(embedded, replace(GENEROUS, rate_per_second=0.01, rate_burst=2)) as server,
+        server.client("ana") as ana,
+        server.client("ben") as ben,
+    ):
+        assert [ana.get("/api/v1/memory/list").status_code for _ in range(3)] == [200, 200, 429]
+        late = ana.get("/api/v1/memory/list")
+        refused(late, 429, "RATE_LIMITED")
+        assert 0 < int(late.headers["retry-after"]) <= 100
+        assert ben.get("/api/v1/memory/list").status_code == 200
+        assert ana.get("/healthz").status_code == 200
+
+
+def test_a_request_too_many_is_told_to_come_later(embedded: Settings) -> None:
+    """One place, nobody may wait: while one request is inside, the next is refused, and health is not."""
+    inside, leave = threading.Event(), threading.Event()
+
+    def add_slow(app: FastAPI) -> None:
+        async def slow(caller: Reader) -> bool:
+            inside.set()
+            return await asyncio.to_thread(leave.wait, 30)
+
+        app.add_api_route("/api/v1/test/slow", slow)
+
+    options = replace(GENEROUS, requests_at_once=1, requests_waiting=0)
+    with serving(embedded, options, extend=add_slow) as server, server.client() as client:
+        with ThreadPoolExecutor(1) as pool:
+            first = pool.submit(client.get, "/api/v1/test/slow")
+            assert inside.wait(30)
+            busy = client.get("/api/v1/memory/list")
+            assert client.get("/healthz").status_code == 200
+            leave.set()
+            assert first.result().json() is True
+        refused(busy, 429, "RATE_LIMITED")
+        assert "retry-after" in busy.headers
+        assert client.get("/api/v1/memory/list").status_code == 200
+
+
+def test_a_request_that_takes_too_long_is_given_up(embedded: Settings) -> None:
+    def add_endless(app: FastAPI) -> None:
+        async def endless(caller: Reader) -> None:
+            await asyncio.Event().wait()
+
+        app.add_api_route("/api/v1/test/endless", endless)
+
+    options = replace(GENEROUS, request_seconds=0.2)
+    with serving(embedded, options, extend=add_endless) as server, server.client() as client:
+        message = refused(client.get("/api/v1/test/endless"), 500, "STEP_FAILED")
+        assert "longer than 0.2 s" in message

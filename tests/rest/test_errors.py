@@ -1,0 +1,200 @@
+"""Every error answers in the form of the contract, and says nothing that it must not."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from pydantic import BaseModel, Field
+
+from gieok import Settings
+from gieok.errors import (
+    Conflict,
+    GieokError,
+    InputRefused,
+    MemoryLimitReached,
+    ModelUnavailable,
+    NotFound,
+    OwnerErased,
+    PayloadTooLarge,
+    PlanHashMismatch,
+    PlanInvalid,
+    RateLimited,
+    SealBroken,
+    SessionEnded,
+    StepFailed,
+    StepTimedOut,
+    StoreDamaged,
+    StoreUnavailable,
+    SummaryFailed,
+    Unauthenticated,
+)
+from gieok.interfaces.rest.caller import Reader
+from gieok.interfaces.rest.errors import problem_of
+from tests.rest.conftest import GENEROUS, Server, serving
+
+SECRET = "내 비밀 이야기"
+
+CONTRACT = {
+    401: {"UNAUTHENTICATED"},
+    404: {"NOT_FOUND"},
+    409: {"CONFLICT", "PLAN_HASH_MISMATCH", "MEMORY_LIMIT_REACHED", "SESSION_ENDED"},
+    413: {"PAYLOAD_TOO_LARGE"},
+    422: {"VALIDATION_FAILED", "PLAN_INVALID"},
+    429: {"RATE_LIMITED"},
+    500: {"STEP_FAILED"},
+    502: {"LLM_SUMMARY_FAILED", "MODEL_UNAVAILABLE"},
+    503: {"STORE_UNAVAILABLE"},
+}
+
+CASES: list[tuple[BaseException, int, str, dict[str, str]]] = [
+    (
+        InputRefused("wrong", at="messages[2].content"),
+        422,
+        "VALIDATION_FAILED",
+        {"at": "messages[2].content"},
+    ),
+    (InputRefused("wrong"), 422, "VALIDATION_FAILED", {}),
+    (PlanInvalid("wrong", at="steps[1].stage"), 422, "PLAN_INVALID", {"at": "steps[1].stage"}),
+    (Unauthenticated(), 401, "UNAUTHENTICATED", {}),
+    (OwnerErased("gone"), 401, "UNAUTHENTICATED", {}),
+    (NotFound("no such memory"), 404, "NOT_FOUND", {}),
+    (Conflict("changed"), 409, "CONFLICT", {}),
+    (MemoryLimitReached("full"), 409, "MEMORY_LIMIT_REACHED", {}),
+    (SessionEnded("ended"), 409, "SESSION_ENDED", {}),
+    (PlanHashMismatch("aa", "bb"), 409, "PLAN_HASH_MISMATCH", {"expected": "aa", "actual": "bb"}),
+    (PayloadTooLarge("large"), 413, "PAYLOAD_TOO_LARGE", {}),
+    (RateLimited("slow down", 3), 429, "RATE_LIMITED", {}),
+    (ModelUnavailable("no answer"), 502, "MODEL_UNAVAILABLE", {}),
+    (SummaryFailed("no summary"), 502, "LLM_SUMMARY_FAILED", {}),
+    (StoreUnavailable("/data/gieok.db is gone"), 503, "STORE_UNAVAILABLE", {}),
+    (StepFailed("LLMCall", ModelUnavailable("no answer")), 502, "MODEL_UNAVAILABLE", {}),
+    (StepFailed("SummarizeSession", SummaryFailed("no summary")), 502, "LLM_SUMMARY_FAILED", {}),
+    (StepFailed("LoadWindow", StoreUnavailable("away")), 503, "STORE_UNAVAILABLE", {}),
+    (StepFailed("LoadWindow", OwnerErased("gone")), 401, "UNAUTHENTICATED", {}),
+    (StepFailed("PostProcess", ValueError(SECRET)), 500, "STEP_FAILED", {"step": "PostProcess"}),
+    (StepFailed("LoadWindow", SealBroken("broken")), 500, "STEP_FAILED", {"step": "LoadWindow"}),
+    (StepTimedOut("LLMCall", 120), 500, "STEP_FAILED", {"step": "LLMCall"}),
+    (StoreDamaged("/data/gieok.db is damaged"), 500, "STEP_FAILED", {}),
+    (ValueError(SECRET), 500, "STEP_FAILED", {}),
+]
+
+
+def every_error(kind: type[GieokError] = GieokError) -> Iterator[type[GieokError]]:
+    yield kind
+    for each in kind.__subclasses__():
+        yield from every_error(each)
+
+
+ERRORS = sorted(set(every_error()), key=lambda kind: kind.__name__)
+PLACES: list[tuple[Any, str | None]] = [
+    ({}, "messages"),
+    ({"messages": [{"content": "ok"}, {"content": SECRET}]}, "messages[1].content"),
+    ({"messages": [{}]}, "messages[0].content"),
+    ({"messages": SECRET}, "messages"),
+    ([], None),
+]
+
+
+class Inner(BaseModel):
+    content: str = Field(max_length=3)
+
+
+class Body(BaseModel):
+    messages: list[Inner]
+
+
+def add_failing(app: FastAPI) -> None:
+    async def fail(caller: Reader, number: int) -> None:
+        raise CASES[number][0]
+
+    async def check(caller: Reader, body: Body) -> bool:
+        return True
+
+    app.add_api_route("/api/v1/test/fail", fail)
+    app.add_api_route("/api/v1/test/check", check, methods=["POST"])
+
+
+@pytest.fixture(scope="module")
+def server(embedded: Settings) -> Iterator[Server]:
+    with serving(embedded, GENEROUS, extend=add_failing) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    with server.client() as made:
+        yield made
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[repr(case[0]) for case in CASES])
+def test_an_error_of_a_route_answers_as_the_contract_has_it(client: httpx.Client, number: int) -> None:
+    _, status, code, details = CASES[number]
+    answer = client.get("/api/v1/test/fail", params={"number": number})
+    body = answer.json()
+    assert (answer.status_code, body.pop("success"), body.pop("error")) == (status, False, code)
+    assert body.pop("message")
+    assert body == details
+    assert SECRET not in answer.text
+    assert "/data/" not in answer.text
+
+
+def made(kind: type[GieokError]) -> GieokError:
+    """An error of this kind, whatever it wants to be told."""
+    known: dict[str, Any] = {
+        "message": "wrong",
+        "at": "place",
+        "expected": "aa",
+        "actual": "bb",
+        "step": "LLMCall",
+        "cause": ValueError(SECRET),
+        "seconds": 1.0,
+        "retry_after": 1.0,
+        "scope": "read",
+    }
+    names = [name for name in inspect.signature(kind.__init__).parameters if name in known]
+    return kind(*(known[name] for name in names))
+
+
+@pytest.mark.parametrize("kind", ERRORS, ids=[kind.__name__ for kind in ERRORS])
+def test_no_error_answers_outside_of_the_contract(kind: type[GieokError]) -> None:
+    """Also one that is added to the tree later."""
+    problem = problem_of(made(kind))
+    assert problem.code in CONTRACT[problem.status]
+
+
+def test_what_was_not_expected_is_logged_by_its_place_and_not_by_its_words(
+    client: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    number = next(number for number, case in enumerate(CASES) if isinstance(case[0], ValueError))
+    with caplog.at_level(logging.INFO):
+        client.get("/api/v1/test/fail", params={"number": number}, headers={"X-Request-Id": "lost-one"})
+    (line,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+    assert "lost-one" in line
+    assert "ValueError at test_errors.py" in line
+    assert SECRET not in caplog.text
+
+
+def test_a_late_retry_is_told_when(client: httpx.Client) -> None:
+    number = next(number for number, case in enumerate(CASES) if isinstance(case[0], RateLimited))
+    assert client.get("/api/v1/test/fail", params={"number": number}).headers["retry-after"] == "3"
+
+
+@pytest.mark.parametrize(("body", "at"), PLACES)
+def test_a_wrong_body_names_the_place_and_not_the_value(
+    client: httpx.Client, body: Any, at: str | None
+) -> None:
+    answer = client.post("/api/v1/test/check", json=body)
+    assert (answer.status_code, answer.json()["error"]) == (422, "VALIDATION_FAILED")
+    assert answer.json().get("at") == at
+    assert SECRET not in answer.text
+
+
+def test_a_wrong_query_names_the_place(client: httpx.Client) -> None:
+    answer = client.get("/api/v1/test/fail", params={"number": "9" * 5000})
+    assert (answer.status_code, answer.json()["at"]) == (422, "number")

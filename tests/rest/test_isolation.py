@@ -1,0 +1,199 @@
+"""No route shows anything of one owner to another: not a byte, and not that it is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from tests.rest.conftest import Server
+from tests.rest.routes.conftest import Api, client_of, shared
+
+__all__ = ["shared"]
+
+SECRET = "비밀이야기"
+PERSONA = {"name": SECRET, "systemPrompt": SECRET}
+DECISION = {"statement": SECRET, "strength": "axis", "scope": "domain", "domain": "wms"}
+SAID = {"role": "user", "content": SECRET}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call, with the names of another owner's things in its path, its query or its body.
+
+    `status` is what a stranger gets: 404 for nothing of that name, or else what is their own.
+    """
+
+    route: str
+    status: int
+    body: Any = None
+    query: str = ""
+
+    def send(self, client: httpx.Client, names: dict[str, str]) -> httpx.Response:
+        method, path = self.route.split(" ")
+        url = f"/api/v1{path}{self.query}".format(**names)
+        return client.request(method, url, json=_filled(self.body, names))
+
+
+def _filled(value: Any, names: dict[str, str]) -> Any:
+    """A body in which the names stand in their places."""
+    text = json.dumps(value)
+    for kind, name in names.items():
+        text = text.replace(f"{{{kind}}}", name)
+    return json.loads(text)
+
+
+CALLS = [
+    Call("POST /chat/send", 404, {"personaId": "{persona}", "message": "x"}),
+    Call("POST /chat/send", 404, {"personaId": "{persona}", "sessionId": "{session}", "message": "x"}),
+    Call("POST /sessions", 404, {"personaId": "{persona}"}),
+    Call("GET /sessions/{session}", 404),
+    Call("POST /sessions/{session}/messages", 404, {"messages": [SAID]}),
+    Call("POST /sessions/{session}/resume", 404, {"plan": "chat_turn"}),
+    Call("POST /sessions/{session}/plan", 404, {"plan": "chat_turn"}),
+    Call("POST /sessions/{session}/close", 404, {"wait": True}),
+    Call("GET /jobs/{job}", 404),
+    Call("POST /memory/summarize", 404, {"sessionId": "{session}", "personaId": "{persona}"}),
+    Call("POST /memory/create", 201, {"personaId": "{persona}", "summary": "x"}),
+    Call("GET /memory/load", 200, query="?personaId={persona}"),
+    Call("GET /memory/list", 200, query="?personaId={persona}&includeArchived=true"),
+    Call("GET /memory/list", 200),
+    Call("GET /memory/search", 200, query=f"?personaId={{persona}}&q={SECRET}"),
+    Call("GET /memory/{memory}", 404),
+    Call("PATCH /memory/{memory}", 404, {"importance": 1}),
+    Call("DELETE /memory/{memory}", 404),
+    Call("POST /memory/{memory}/archive", 404),
+    Call("POST /memory/{memory}/restore", 404),
+    Call("POST /personas", 201, {"name": "x"}),
+    Call("GET /personas", 200),
+    Call("GET /personas", 404, query="?after={persona}"),
+    Call("GET /personas/{persona}", 404),
+    Call("PUT /personas/{persona}", 404, {"name": "x"}),
+    Call("GET /personas/{persona}/versions", 404),
+    Call("GET /personas/{persona}/memory-config", 404),
+    Call("PUT /personas/{persona}/memory-config", 404, {"recall": False}),
+    Call("GET /personas/{persona}/state", 404),
+    Call("PUT /personas/{persona}/state", 404, {"category": "GOAL", "key": "k", "value": "v"}),
+    Call("GET /personas/{persona}/state/{fact}/history", 404),
+    Call("DELETE /personas/{persona}/state/{fact}", 404),
+    Call("POST /decisions/proposals", 404, {**DECISION, "statement": "x", "rootId": "{decision}"}),
+    Call("POST /decisions", 404, {**DECISION, "statement": "x", "rootId": "{decision}"}),
+    Call("POST /decisions", 404, {**DECISION, "statement": "x", "evidenceIds": ["{evidence}"]}),
+    Call("GET /decisions", 200, query="?domain=wms"),
+    Call("GET /decisions/context", 200, query=f"?domain=wms&q={SECRET}&sessionId={{session}}"),
+    Call("GET /decisions/{decision}", 404),
+    Call("GET /decisions/{decision}/history", 404),
+    Call("GET /decisions/{decision}/impact", 404),
+    Call("GET /decisions/{decision}/relations", 404),
+    Call("POST /decisions/{decision}/relations", 404, {"type": "REFINES", "target": "{other}"}),
+    Call("DELETE /decisions/{decision}/relations/{relation}", 404),
+    Call("POST /evidence", 201, {"title": "x", "content": SECRET}),
+    Call("GET /evidence/{evidence}", 404),
+    Call(
+        "POST /anchors",
+        404,
+        {"sessionId": "s", "hint": "x", "targets": [{"kind": "evidence", "id": "{evidence}"}]},
+    ),
+    Call("GET /anchors", 200, query="?sessionId={session}"),
+    Call("GET /me/export", 200),
+    Call("POST /me/import", 422),
+    Call("DELETE /me", 200),
+]
+IDS = [f"{call.route}{call.query}-{number}" for number, call in enumerate(CALLS)]
+
+
+def things(api: Api) -> dict[str, str]:
+    """One of everything, of an owner who has secrets; the names of all of it."""
+    persona = api.post("/personas", PERSONA, 201)["persona"]["id"]
+    api.memory(persona, f"{SECRET} 하나", topics=[SECRET])
+    session = api.post("/sessions", {"personaId": persona}, 201)["sessionId"]
+    api.post(f"/sessions/{session}/messages", {"messages": [SAID]})
+    job = api.call("POST", f"/sessions/{session}/close", 202)["jobId"]
+    fact = {"category": "GOAL", "key": SECRET, "value": SECRET}
+    decision, other = (api.post("/decisions", DECISION, 201)["decision"]["rootId"] for _ in range(2))
+    relation = {"type": "DEPENDS_ON", "target": other}
+    evidence = api.post("/evidence", {"title": SECRET, "content": SECRET}, 201)["evidence"]["id"]
+    target = {"kind": "evidence", "id": evidence}
+    api.post("/anchors", {"sessionId": session, "hint": SECRET, "targets": [target]}, 201)
+    return {
+        "persona": persona,
+        "session": session,
+        "job": job,
+        "memory": api.memory(persona, f"{SECRET} 둘")["id"],
+        "fact": api.call("PUT", f"/personas/{persona}/state", json=fact)["fact"]["rootId"],
+        "decision": decision,
+        "other": other,
+        "relation": api.post(f"/decisions/{decision}/relations", relation, 201)["relation"]["id"],
+        "evidence": evidence,
+    }
+
+
+@pytest.fixture(scope="module")
+def world(shared: Server) -> Iterator[tuple[Api, dict[str, str]]]:
+    """An owner with secrets, and the names of their things."""
+    with client_of(shared, f"owner-{uuid4()}") as client:
+        api = Api(client)
+        yield api, things(api)
+
+
+@pytest.mark.req("OPS-4")
+@pytest.mark.parametrize("call", CALLS, ids=IDS)
+def test_a_stranger_meets_nothing(shared: Server, world: tuple[Api, dict[str, str]], call: Call) -> None:
+    """Another owner's thing answers exactly like one that does not exist, and no byte of it is told."""
+    owner, names = world
+    before = _kept(owner)
+    with client_of(shared, f"stranger-{uuid4()}") as client:
+        answer = call.send(client, names)
+        assert answer.status_code == call.status
+        if call.status == 404:
+            unknown = {kind: str(uuid4()) for kind in names}
+            assert _renamed(answer.text, names, unknown) == call.send(client, unknown).text
+        asked = f"{call.route}{call.body}{call.query}"
+        told = [kind for kind, name in names.items() if name in answer.text and f"{{{kind}}}" not in asked]
+        assert told == []
+        assert SECRET not in answer.text
+    assert _kept(owner) == before
+
+
+@pytest.mark.parametrize("call", CALLS, ids=IDS)
+def test_nobody_is_let_in_without_a_token(
+    shared: Server, world: tuple[Api, dict[str, str]], call: Call
+) -> None:
+    with client_of(shared, None) as client:
+        answer = call.send(client, world[1])
+        assert (answer.status_code, answer.json()["error"]) == (401, "UNAUTHENTICATED")
+        assert SECRET not in answer.text
+
+
+def test_every_route_is_in_the_table(world: tuple[Api, dict[str, str]]) -> None:
+    """A new route is not let out before someone has said here what a stranger meets."""
+    paths = world[0].http.get("/openapi.json").json()["paths"]
+    routes = {
+        f"{method.upper()} {_shape(path.removeprefix('/api/v1'))}"
+        for path, methods in paths.items()
+        if path.startswith("/api/v1")
+        for method in methods
+    }
+    assert routes == {_shape(call.route) for call in CALLS}
+
+
+def _renamed(text: str, names: dict[str, str], others: dict[str, str]) -> str:
+    for kind, name in names.items():
+        text = text.replace(name, others[kind])
+    return text
+
+
+def _shape(path: str) -> str:
+    """A path without the names of its parts."""
+    return "/".join("{}" if part.startswith("{") else part for part in path.split("/"))
+
+
+def _kept(owner: Api) -> list[str]:
+    """Everything that the owner has, as an export tells it; that it was exported is an entry of its own."""
+    records = owner.http.get("/api/v1/me/export").text.splitlines()[1:-1]
+    return [record for record in records if not record.startswith('{"kind":"audit')]

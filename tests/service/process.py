@@ -1,0 +1,95 @@
+"""A real `gieok serve` in a process and a place of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+from gieok import Gieok, Settings
+from gieok.memory.fields import AccountPlan
+from gieok.testing.settings import settings_for
+from tests.cli.conftest import program
+
+
+class Place:
+    """Where a service keeps everything: data, keys, logs and temporary files lie in one folder."""
+
+    def __init__(self, folder: Path, database_url: str) -> None:
+        self.folder = folder
+        self.settings: Settings = settings_for(
+            database_url, folder / "config" / "gieok" / "keys" / "root.key"
+        )
+        self.log = folder / "log"
+        for each in ("config", "tmp"):
+            (folder / each).mkdir(parents=True, exist_ok=True)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What a `gieok` that is started here is told; of the tester's own settings, nothing."""
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("GIEOK_", "XDG_"))}
+        return own | {
+            "HOME": str(self.folder),
+            "XDG_CONFIG_HOME": str(self.folder / "config"),
+            "TMPDIR": str(self.folder / "tmp"),
+            "GIEOK_DATABASE_URL": self.settings.database_url,
+            "GIEOK_RATE_PER_SECOND": "1e6",
+            "GIEOK_RATE_BURST": "1000000",
+        }
+
+    def run(self, *command: str) -> str:
+        """Run a command to its end, which must be a good one; what it printed."""
+        ran = subprocess.run(
+            [program(), *command], env=self.environ, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    async def tokens(self, *owners: str, plan: AccountPlan = "free") -> dict[str, str]:
+        """A new token for each owner."""
+        async with await Gieok.open(self.settings) as gieok:
+            return {owner: (await gieok.tokens.create(owner, account_plan=plan)).token for owner in owners}
+
+
+class Service:
+    """A `gieok serve` that runs. Leaving the block ends it; what it said is in the place's log."""
+
+    def __init__(self, place: Place) -> None:
+        with place.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [program(), "serve", "--port", "0"],
+                env=place.environ,
+                cwd=place.folder,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        assert self._process.stdout is not None
+        found = re.search(r"http://\S+?:\d+", self._process.stdout.readline())
+        if found is None:
+            self._gone()
+            raise AssertionError(place.log.read_text())
+        self.url = found[0]
+
+    def kill(self) -> None:
+        """As a power cut would: nothing is finished."""
+        self._process.kill()
+        self._gone()
+
+    def end(self) -> None:
+        """Let it finish what is under way."""
+        self._process.send_signal(signal.SIGTERM)
+        self._gone()
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def _gone(self) -> None:
+        self._process.wait(60)
+        assert self._process.stdout is not None
+        self._process.stdout.close()

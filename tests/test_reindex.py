@@ -1,0 +1,188 @@
+"""A changed analyzer: what an older one has indexed is made findable by the words that the new one makes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from gieok import Gieok, Persona, Settings
+from gieok.app import User
+from gieok.app.opening import ANALYZER
+from gieok.app.reindex import Reindexing
+from gieok.app.worker import Worker
+from gieok.memory.companion.records import MemoryChanges, MemoryDraft
+from gieok.memory.decisions.records import DecisionProposal
+from gieok.memory.turns import rules as turn_rules
+from gieok.testing.models import CountingModel
+from gieok.text import ANALYZER_VERSION
+from tests.behind import Behind
+
+NOW, OLD = str(ANALYZER_VERSION), "0"
+OWNERS = ("jiyoung", "minsu")
+HUGO = Persona(name="Hugo", language="en", system_prompt="You are Hugo.")
+INDEXES = {
+    "turn_memory_index": "token, at, id, keyword",
+    "memory_postings": "token, archived, number",
+    "memory_terms": "token, archived, memories",
+    "memories": "id, topic_token, words, terms, version, content",
+    "persona_memory_configs": "persona_id, active, archived, words_active, words_archived",
+    "decision_index": "token, root_id",
+}
+RUST = DecisionProposal(statement="Write parsers in Rust", strength="normal", scope="global")
+
+
+@contextmanager
+def old_analyzer() -> Generator[None]:
+    """Cuts texts into other words than Gieok does now, fewer or more of them."""
+
+    def cut(text: str) -> list[str]:
+        return [part for word in text.split() for part in (word[::-1], word[:2])]
+
+    def forget() -> None:
+        turn_rules.match_terms.cache_clear()
+        turn_rules.long_words.cache_clear()
+
+    with pytest.MonkeyPatch.context() as patch:
+        for place in ("turns.rules", "companion.terms", "decisions.rules"):
+            patch.setattr(f"gieok.memory.{place}.terms", cut)
+        patch.setattr("gieok.memory.turns.rules.words", cut)
+        forget()
+        yield
+    forget()
+
+
+async def remember(user: User) -> None:
+    """Something in each room that has a search index; some of it archived, edited, in several sessions."""
+    for number, said in enumerate(["the interview is on Monday", "interviews make me nervous", "it rained"]):
+        await user.turn(f"s{number % 2}", said, persona=HUGO)
+    made = [
+        await user.companion.create(
+            MemoryDraft(persona_id=persona, summary=summary, topics=("interviews",), tags=("work",)),
+            account_plan="premium",
+        )
+        for persona in ("hana", "mina")
+        for summary in ("Interviews make the user nervous.", "비가 와서 면접에 늦었음.", "They went home.")
+    ]
+    await user.companion.archive(made[0].memory.id)
+    await user.companion.edit(made[1].memory.id, MemoryChanges(importance=8))
+    root = (await user.decisions.save(RUST)).root_id
+    await user.decisions.save(RUST.model_copy(update={"root_id": root, "statement": "Write lexers in Zig"}))
+    await user.decisions.save(RUST)
+
+
+async def walk(gieok: Gieok, analyzer: str, *, parts: int | None = None) -> int:
+    """Go on, to the end or for some parts; how many that were."""
+    reindexing = Reindexing(gieok.database, gieok.vault, analyzer=analyzer, batch=2)
+    done = 0
+    while (parts is None or done < parts) and await reindexing.run_once():
+        done += 1
+    return done
+
+
+def indexes(behind: Behind) -> dict[str, set[tuple[Any, ...]]]:
+    rows = {name: behind.run(f"SELECT owner, {columns} FROM {name}") for name, columns in INDEXES.items()}
+    return {name: set(found) for name, found in rows.items()}
+
+
+async def found(user: User) -> list[bool]:
+    """Whether each room finds what the words of today should find."""
+    turn = await user.turn("s1", "interview", persona=HUGO)
+    memories = await user.companion.search("hana", "면접")
+    layers = await user.decisions.context("parsing", q="parsers")
+    said = [str(item) for layer in layers.layers for item in layer.items]
+    return [
+        bool(turn.recalled),
+        any("면접" in hit.why.matched_words for hit in memories),
+        any("Rust" in text for text in said),
+    ]
+
+
+@pytest.fixture
+async def old(settings: Settings) -> None:
+    """A database that an older Gieok has filled."""
+    with old_analyzer():
+        async with await Gieok.open(settings, model=CountingModel()) as gieok:
+            for owner in OWNERS:
+                await remember(gieok.user(owner))
+            await gieok.database.set_meta(ANALYZER, OLD)
+
+
+async def test_every_index_is_what_the_new_analyzer_would_have_made(
+    settings: Settings, behind: Behind
+) -> None:
+    """There and back: the indexes are as they were, and nothing else has changed on the way."""
+    async with await Gieok.open(settings, model=CountingModel()) as gieok:
+        for owner in OWNERS:
+            await remember(gieok.user(owner))
+        fresh = indexes(behind)
+        with old_analyzer():
+            await walk(gieok, OLD)
+        assert all(indexes(behind)[name] != fresh[name] for name in INDEXES)
+        await walk(gieok, NOW)
+        assert indexes(behind) == fresh
+        assert await gieok.database.get_meta(ANALYZER) == NOW
+
+
+@pytest.mark.usefixtures("old")
+async def test_a_worker_makes_what_was_missed_findable(settings: Settings) -> None:
+    async with await Gieok.open(settings, model=CountingModel()) as gieok:
+        user = gieok.user("minsu")
+        assert not all(await found(user))
+        stop = asyncio.Event()
+        working = asyncio.create_task(Worker(gieok, idle_seconds=0.01).run(stop))
+        async with asyncio.timeout(60):
+            while await gieok.database.get_meta(ANALYZER) != NOW:
+                pass
+        stop.set()
+        await working
+        assert await found(user) == [True, True, True]
+
+
+@pytest.mark.usefixtures("old")
+async def test_a_walk_that_was_cut_off_goes_on_where_it_was(settings: Settings) -> None:
+    """The next process does what is left, but for a look at each owner; the analyzer is noted at the end."""
+    async with await Gieok.open(settings, model=CountingModel()) as gieok:
+        parts = await walk(gieok, "another")
+        assert await walk(gieok, NOW, parts=parts // 2) == parts // 2
+        assert await gieok.database.get_meta(ANALYZER) == "another"
+    async with await Gieok.open(settings, model=CountingModel()) as gieok:
+        assert await walk(gieok, NOW) <= parts - parts // 2 + len(OWNERS)
+        assert await gieok.database.get_meta(ANALYZER) == NOW
+        assert all(await found(gieok.user("minsu")))
+
+
+@pytest.mark.usefixtures("old")
+async def test_several_workers_and_writers_at_once_make_one_right_index(
+    settings: Settings, behind: Behind
+) -> None:
+    async with (
+        await Gieok.open(settings, model=CountingModel()) as gieok,
+        await Gieok.open(settings, model=CountingModel()) as other,
+    ):
+        await asyncio.gather(
+            walk(gieok, NOW), walk(other, NOW), remember(gieok.user("minsu")), remember(other.user("new"))
+        )
+        made = indexes(behind)
+        await walk(gieok, "there")
+        await walk(gieok, "and back")
+        assert indexes(behind) == made
+
+
+@pytest.mark.usefixtures("old")
+async def test_a_damaged_owner_does_not_stop_the_others(settings: Settings, behind: Behind) -> None:
+    """The analyzer is not noted then: the next start tries again."""
+    behind.run("UPDATE turn_memories SET keywords = summary WHERE owner = 'jiyoung'")
+    async with await Gieok.open(settings, model=CountingModel()) as gieok:
+        await walk(gieok, NOW)
+        assert await gieok.database.get_meta(ANALYZER) == OLD
+        assert all(await found(gieok.user("minsu")))
+
+
+async def test_an_index_of_this_analyzer_is_left_alone(gieok: Gieok, behind: Behind) -> None:
+    await remember(gieok.user("minsu"))
+    assert await walk(gieok, NOW) == 0
+    assert behind.count("search_indexes") == 0

@@ -1,0 +1,120 @@
+"""The times that a question names, seen from Wednesday, 13 March 2024."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from time import perf_counter
+
+import pytest
+
+from gieok.text import when
+
+NOW = datetime(2024, 3, 13, 10, 30, tzinfo=UTC)
+
+
+def named(text: str) -> list[str]:
+    """Each time as its first and last day, the latest first."""
+    return [f"{period.start:%Y-%m-%d} {period.end:%Y-%m-%d}" for period in when(text, NOW).periods]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("어제 뭐 먹었지?", "2024-03-12", "2024-03-13"),
+        ("그저께 본 영화", "2024-03-11", "2024-03-12"),
+        ("지난주에 뭐 했어?", "2024-03-04", "2024-03-11"),
+        ("저번 주 금요일에 만난 사람", "2024-03-08", "2024-03-09"),
+        ("지난 주말에 간 곳", "2024-03-09", "2024-03-11"),
+        ("월요일에 한 회의", "2024-03-11", "2024-03-12"),
+        ("이번 달 목표", "2024-03-01", "2024-04-01"),
+        ("지난달에 산 것", "2024-02-01", "2024-03-01"),
+        ("사흘 전에 다친 곳", "2024-03-10", "2024-03-11"),
+        ("2주 전 약속", "2024-02-26", "2024-03-04"),
+        ("세 달 전에 시작한 운동", "2023-12-01", "2024-01-01"),
+        ("작년에 다닌 회사", "2023-01-01", "2024-01-01"),
+        ("작년 여름에 간 바다", "2023-06-01", "2023-09-01"),
+        ("재작년 겨울", "2022-12-01", "2023-03-01"),
+        ("지난 가을의 여행", "2023-09-01", "2023-12-01"),
+        ("2023년 5월 8일에 있던 일", "2023-05-08", "2023-05-09"),
+        ("2023년 5월에 있던 일", "2023-05-01", "2023-06-01"),
+        ("2021년에 있던 일", "2021-01-01", "2022-01-01"),
+        ("What did I eat yesterday?", "2024-03-12", "2024-03-13"),
+        ("the day before yesterday", "2024-03-11", "2024-03-12"),
+        ("what happened last week", "2024-03-04", "2024-03-11"),
+        ("last weekend", "2024-03-09", "2024-03-11"),
+        ("Who did I meet last Friday?", "2024-03-08", "2024-03-09"),
+        ("two weeks ago", "2024-02-26", "2024-03-04"),
+        ("a few days ago", "2024-03-10", "2024-03-11"),
+        ("3 months ago", "2023-12-01", "2024-01-01"),
+        ("this year", "2024-01-01", "2025-01-01"),
+        ("last summer", "2023-06-01", "2023-09-01"),
+        ("summer of 2022", "2022-06-01", "2022-09-01"),
+        ("May 8, 2023", "2023-05-08", "2023-05-09"),
+        ("on 8th of May 2023", "2023-05-08", "2023-05-09"),
+        ("in May 2023", "2023-05-01", "2023-06-01"),
+        ("2023-05-08", "2023-05-08", "2023-05-09"),
+        ("back in 2022", "2022-01-01", "2023-01-01"),
+        ("last December", "2023-12-01", "2024-01-01"),
+    ],
+)
+def test_a_time_is_read_once_and_for_what_it_is(text: str, start: str, end: str) -> None:
+    assert named(text) == [f"{start} {end}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "latest", "before"),
+    [
+        ("5월에 뭐 했지", "2023-05-01 2023-06-01", "2022-05-01 2022-06-01"),
+        ("What did I do in May?", "2023-05-01 2023-06-01", "2022-05-01 2022-06-01"),
+        ("3월 1일에 뭐 했지", "2024-03-01 2024-03-02", "2023-03-01 2023-03-02"),
+        ("during the winter", "2023-12-01 2024-03-01", "2022-12-01 2023-03-01"),
+        ("여름에 먹은 것", "2023-06-01 2023-09-01", "2022-06-01 2022-09-01"),
+    ],
+)
+def test_without_a_year_it_is_any_of_the_last_years_and_none_ahead(
+    text: str, latest: str, before: str
+) -> None:
+    assert named(text)[:2] == [latest, before]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "may I ask you something",
+        "오전에 말한 것",
+        "전에 말한 것",
+        "2월 30일",
+        "",
+        "march on",
+        "봄이는 고양이야",
+    ],
+)
+def test_what_names_no_time_gives_none(text: str) -> None:
+    assert named(text) == []
+
+
+def test_two_times_are_both_meant() -> None:
+    assert set(named("어제랑 지난달에")) == {"2024-03-12 2024-03-13", "2024-02-01 2024-03-01"}
+
+
+@pytest.mark.parametrize(
+    "text", ["999년 전", "999 years ago", "999 weeks ago", "지난 " * 5_000, "1월" * 5_000]
+)
+def test_no_text_is_too_much(text: str) -> None:
+    """Nor is the calendar left, whatever is counted back."""
+    started = perf_counter()
+    assert all(period.start < period.end for period in when(text, NOW).periods)
+    assert perf_counter() - started < 30
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("지난주에 만난 사람", "에 만난 사람"),
+        ("who did I meet two weeks ago?", "who did I meet ?"),
+        ("in May I moved", "in May I moved"),
+        ("여름휴가로 간 바다", "여름휴가로 간 바다"),
+    ],
+)
+def test_what_counts_from_the_moment_of_asking_is_no_word_to_look_for(text: str, rest: str) -> None:
+    assert " ".join(when(text, NOW).rest.split()) == rest

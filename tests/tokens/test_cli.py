@@ -1,0 +1,104 @@
+"""`gieok token` and `gieok audit`, on both databases."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, get_args
+from uuid import uuid4
+
+import pytest
+
+from gieok import Gieok
+from gieok.access import Principal, Scope
+from gieok.errors import Unauthenticated
+from gieok.interfaces.cli.token import PLANS, SCOPES
+from gieok.memory.fields import AccountPlan
+from tests.cli.conftest import Run
+
+
+def caller(token: str) -> Principal:
+    """Whom the token stands for, with the settings of the environment."""
+
+    async def ask() -> Principal:
+        async with await Gieok.open() as gieok:
+            return await gieok.tokens.authenticate(token)
+
+    return asyncio.run(ask())
+
+
+def asked(run: Run, *args: str) -> Any:
+    done = run(*args, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_command_offers_what_the_records_know() -> None:
+    assert (get_args(AccountPlan), get_args(Scope)) == (PLANS, SCOPES)
+
+
+def test_a_program_makes_lists_and_revokes_a_token(run: Run, url: str) -> None:
+    made = asked(run, "token", "create", "--user", "kim", "--plan", "premium", "--scope", "read")
+    token = made.pop("token")
+    assert (made["owner"], made["accountPlan"], made["scopes"]) == ("kim", "premium", ["read"])
+    assert made["createdAt"].endswith("Z")
+    assert caller(token).scopes == {"read"}
+    assert asked(run, "token", "list") == {"tokens": [made]}
+    assert asked(run, "token", "list", "--user", "lee") == {"tokens": []}
+    assert asked(run, "token", "revoke", made["id"])["revokedAt"]
+    with pytest.raises(Unauthenticated):
+        caller(token)
+
+
+def test_a_person_sees_a_token_once(run: Run, url: str) -> None:
+    done = run("token", "create", "--user", "민수", "--label", "노트북", "--expires-days", "30")
+    assert done.exit_code == 0
+    token = next(word for word in done.stdout.split() if word.startswith("gk_"))
+    assert caller(token).owner == "민수"
+    assert "cannot be shown again" in done.stdout
+    listed = run("token", "list").stdout
+    assert token not in listed
+    assert all(word in listed for word in ("민수", "노트북", "read, write, owner", "in force until"))
+    assert "까지 유효" in run("token", "list", "--lang", "ko").stdout
+
+
+def test_a_person_sees_what_became_of_a_token(run: Run, url: str) -> None:
+    made = asked(run, "token", "create", "--user", "kim")
+    assert f"token {made['id']} of kim is refused from now on" in run("token", "revoke", made["id"]).stdout
+    assert "revoked 20" in run("token", "list").stdout
+
+
+def test_without_tokens_the_list_says_so(run: Run, url: str) -> None:
+    assert run("token", "list").stdout == "no tokens\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "message"),
+    [
+        (["create"], 2, "--user"),
+        (["create", "--user", "kim", "--plan", "gold"], 2, "--plan"),
+        (["create", "--user", "kim", "--scope", "root"], 2, "--scope"),
+        (["create", "--user", "kim", "--expires-days", "0"], 2, "--expires-days"),
+        (["create", "--user", "a b"], 1, "[VALIDATION_FAILED]"),
+        (["create", "--user", "kim", "--label", ""], 1, "[VALIDATION_FAILED]"),
+        (["revoke", "nonsense"], 2, "UUID"),
+        (["revoke", str(uuid4())], 1, "[NOT_FOUND]"),
+    ],
+)
+def test_a_mistake_is_told(run: Run, args: list[str], status: int, message: str) -> None:
+    done = run("token", *args)
+    assert (done.exit_code, done.stdout) == (status, "")
+    assert message in done.stderr
+
+
+def test_the_audit_trail_is_shown_newest_first(run: Run, url: str) -> None:
+    made = asked(run, "token", "create", "--user", "kim")
+    run("token", "revoke", made["id"])
+    entries = asked(run, "audit", "--user", "kim")["entries"]
+    assert [each["action"] for each in entries] == ["token.revoked", "token.created"]
+    assert {each["subject"] for each in entries} == {made["id"]}
+    assert asked(run, "audit", "--user", "kim", "--before", entries[0]["id"])["entries"] == entries[1:]
+    assert asked(run, "audit", "--user", "kim", "--limit", "1")["entries"] == entries[:1]
+    shown = run("audit", "--user", "kim").stdout.splitlines()
+    assert ("token.revoked" in shown[1], "token.created" in shown[2]) == (True, True)
+    assert run("audit", "--user", "lee").stdout == "no entries\n"
