@@ -11,7 +11,7 @@ demo: $(READY)
 	@$(BIN)/gieok demo
 
 test: $(DEV)
-	$(BIN)/pytest -n 3 --dist loadgroup $(PYTEST_ARGS)
+	$(BIN)/pytest -n 4 --dist loadgroup $(PYTEST_ARGS)
 
 # The slow proofs: many kills, power cuts, driver faults and writers.
 soak: $(DEV)

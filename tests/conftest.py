@@ -25,7 +25,19 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of a database that does not exist yet (SQLite) or is empty (PostgreSQL)."""
+    """The URL of a database in which nothing is stored: not there yet (SQLite), or clean (PostgreSQL)."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'data' / 'gieok.db'}"
+        return
+    server: Postgres = request.getfixturevalue("postgres")
+    url = server.clean_database()
+    yield url
+    server.give_back(url)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def unmade_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The same before its tables are made, for a module that is about making them."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'data' / 'gieok.db'}"
         return

