@@ -36,12 +36,22 @@ def test_the_page_loads_everything_from_the_service_itself(server: Server) -> No
     page = httpx.get(server.url + "/docs")
     assert page.headers["content-type"].startswith("text/html")
     assert "default-src 'self'" in page.headers["content-security-policy"]
-    links = re.findall(r'(?:src|href)="([^"]+)"', page.text)
-    assert len(links) == 4
+    no_icon, *links = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert no_icon == "data:,"
+    assert len(links) == 3
     for link in links:
         assert link.startswith("/docs/")
         assert httpx.get(server.url + link).status_code == 200
     assert httpx.get(server.url + "/docs/nothing.js").status_code == 404
+
+
+def test_the_page_can_draw_the_version_of_openapi_that_is_served(
+    server: Server, schema: dict[str, Any]
+) -> None:
+    assert schema["openapi"].startswith("3.1.")
+    bundle = httpx.get(server.url + "/docs/swagger-ui-bundle.js").text
+    (version,) = re.findall(r'PACKAGE_VERSION:"(\d+)\.', bundle)
+    assert int(version) >= 5, "Swagger UI draws OpenAPI 3.1 from its version 5 on"
 
 
 def test_every_call_wants_a_token(schema: dict[str, Any]) -> None:

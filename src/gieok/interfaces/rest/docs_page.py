@@ -22,7 +22,6 @@ exist."""
 _ASSETS = {
     "swagger-ui.css": "text/css",
     "swagger-ui-bundle.js": "text/javascript",
-    "favicon-32x32.png": "image/png",
 }
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 _PAGE = """<!doctype html>
@@ -31,7 +30,7 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Gieok API</title>
-<link rel="icon" href="/docs/favicon-32x32.png">
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 </head>
 <body>
@@ -89,5 +88,4 @@ def _described(app: FastAPI) -> dict[str, Any]:
 
 @cache
 def _asset(name: str) -> bytes:
-    (version,) = (files("swagger_ui_bundle") / "vendor").iterdir()
-    return (version / name).read_bytes()
+    return (files("fastapi_offline") / "static" / name).read_bytes()
