@@ -44,3 +44,21 @@ def test_every_finding_has_a_name_in_both_languages() -> None:
 def test_say_speaks_one_language() -> None:
     assert Say("en")("plan.ok", plan="x") == "x: ok"
     assert Say("ko")("plan.ok", plan="x") == "x: 정상"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("하루", "하루를 만들"), ("민준", "민준을 만들"), ("Haru", "Haru를 만들"), ("2호점", "2호점을 만들")],
+)
+def test_a_korean_particle_fits_the_name_before_it(name: str, said: str) -> None:
+    assert said in Say("ko")("chat.made", name=name, id="1")
+
+
+def test_no_korean_line_leaves_a_choice_of_particles_to_the_reader() -> None:
+    for key, words in WORDING.items():
+        values = dict.fromkeys(names_in(words.ko), "기억")
+        assert not re.search(r"\((?:를|는|가|과|으|이)\)", Say("ko")(key, **values)), key
+
+
+def test_what_was_said_is_not_touched() -> None:
+    assert Say("ko")("chat.remembered", summary="하루을(를)") == "기억함: 하루을(를)"

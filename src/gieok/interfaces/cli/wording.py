@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gieok.interfaces.cli.particles import fit_particles
 from gieok.interfaces.cli.wording_chat import CHAT
 from gieok.interfaces.cli.wording_memory import BACKUP, MEMORY
 from gieok.interfaces.cli.words import Lang, Words
@@ -51,8 +52,8 @@ DB: Mapping[str, Words] = {
     "db.rows_open": Words(
         "this role bypasses row-level security", "이 역할은 행 수준 보안의 적용을 받지 않습니다"
     ),
-    "db.created": Words("made {url}", "{url} 을(를) 만들었습니다"),
-    "db.applied": Words("applied {name}", "{name} 을(를) 적용했습니다"),
+    "db.created": Words("made {url}", "만들었습니다: {url}"),
+    "db.applied": Words("applied {name}", "적용했습니다: {name}"),
     "db.backup": Words("the database as it was before: {path}", "적용하기 전의 데이터베이스: {path}"),
     "db.current": Words("schema {version} is current", "스키마 {version}, 최신입니다"),
 }
@@ -345,4 +346,6 @@ class Say:
 
     def __call__(self, key: str, **values: object) -> str:
         words = self.lines[key]
-        return (words.ko if self.lang == "ko" else words.en).format(**values)
+        if self.lang == "en":
+            return words.en.format(**values)
+        return fit_particles(words.ko, values).format(**values)
