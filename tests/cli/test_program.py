@@ -29,6 +29,15 @@ def test_help_is_fine(run: Run, args: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    "group", [[], ["db"], ["decision"], ["keys"], ["memory"], ["plan"], ["token"]], ids=" ".join
+)
+def test_a_list_of_commands_says_what_each_does_without_being_cut(run: Run, group: Sequence[str]) -> None:
+    _, _, commands = run(*group, "--help").stdout.partition("Commands:\n")
+    assert commands
+    assert "..." not in commands
+
+
+@pytest.mark.parametrize(
     "args", [["nonsense"], ["plan", "show"], ["plan", "list", "--nonsense"], ["doctor", "--lang", "fr"], []]
 )
 def test_wrong_usage_is_two_on_stderr(run: Run, args: Sequence[str]) -> None:

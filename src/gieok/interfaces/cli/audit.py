@@ -25,7 +25,10 @@ MOST = 1_000
 @json_option
 @lang_option
 def audit(limit: int, before: UUID | None, owner: str, as_json: bool, say: Say) -> None:
-    """Tokens, exports, imports, keys and moves between plans, the newest first. Entries hold no content."""
+    """What was done to a user as a whole, the newest first.
+
+    Tokens, exports, imports, keys and moves between plans. Entries hold no content.
+    """
     entries = ask(owner, lambda user: user.audit.list(limit, before))
     if as_json:
         print_json({"entries": [_document(each) for each in entries]})

@@ -16,7 +16,7 @@ from gieok.interfaces.cli.wording import Say
 @json_option
 @lang_option
 def backup(folder: Path, as_json: bool, say: Say) -> None:
-    """Copy the database and its keystore, of one moment, to a new FOLDER. Gieok may run meanwhile.
+    """Copy the database and its keystore to a new FOLDER. Both are of one moment; Gieok may run meanwhile.
 
     The root key is not in it: keep a copy of that somewhere else. SQLite only; docs/howto/backup.md has more.
     """

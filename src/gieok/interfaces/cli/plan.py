@@ -97,7 +97,7 @@ def check(context: click.Context, sources: tuple[str, ...], as_json: bool, say: 
 @plan.command("hash")
 @click.argument("source", metavar="PLAN")
 def print_hash(source: str) -> None:
-    """The SHA-256 of PLAN over its canonical JSON: what a session remembers."""
+    """The SHA-256 of PLAN over its canonical JSON. A session remembers it."""
     print(_load(source).hash)
 
 

@@ -11,10 +11,11 @@ from gieok.interfaces.cli.wording import Say
 @click.command()
 @lang_option
 def worker(say: Say) -> None:
-    """Do what is due in the background: summaries, sessions that ended by themselves, erasures cut off.
+    """Do what is due in the background, without the HTTP service.
 
-    `gieok serve` does this too; start more where that is not enough. Ctrl-C or SIGTERM ends it when
-    the jobs under way are done; a second one ends it at once.
+    That is summaries, sessions that ended by themselves, and erasures that were cut off. `gieok serve` does
+    this too; start more where that is not enough. Ctrl-C or SIGTERM ends it when the jobs under way are done;
+    a second one ends it at once.
     """
     import asyncio
 

@@ -9,7 +9,7 @@ from gieok.interfaces.cli.decision import context, folder, impact, reading, savi
 
 @click.group()
 def decision() -> None:
-    """Decisions that keep applying: read, save, relate, and see what a change would reach.
+    """Decisions that keep applying, and what a change would reach.
 
     A DECISION is named by its id, or by the name or file that it was imported under: wms:ADR-7 where the
     folder was imported with --domain wms or --name wms, ADR-7 where it was with neither.

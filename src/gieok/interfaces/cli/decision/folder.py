@@ -43,7 +43,7 @@ def import_folder(
     as_json: bool,
     say: Say,
 ) -> None:
-    """Take in every decision record in FOLDER, or none of them where one is wrong.
+    """Take in every decision record in FOLDER. Where one is wrong, none is taken in.
 
     A record that changed appends a version, one that did not changes nothing. Records that are only proposed,
     rejected, deprecated or superseded are skipped.

@@ -37,9 +37,10 @@ def impact(
     as_json: bool,
     say: Say,
 ) -> None:
-    """What a change of DECISION reaches by declared relations, each with its shortest path.
+    """What a change of DECISION reaches by declared relations.
 
-    In the tree, an arrow stands for the decision that a line hangs from.
+    Each decision is shown with its shortest path. In the tree, an arrow stands for the decision that a line
+    hangs from.
     """
     if (as_dot, as_mermaid, as_json).count(True) > 1:
         raise click.UsageError("choose one of --dot, --mermaid and --json")

@@ -43,7 +43,7 @@ def list_decisions(
     as_json: bool,
     say: Say,
 ) -> None:
-    """The active decisions: the strongest first, then those that changed last."""
+    """The active decisions. The strongest stand first, then those that changed last."""
 
     async def read(user: User) -> DecisionPage:
         return await user.decisions.list(

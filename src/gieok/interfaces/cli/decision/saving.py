@@ -88,7 +88,7 @@ def save(  # noqa: PLR0913, PLR0917  click gives each option as an argument
 def relate(
     source: str, kind: RelationType, target: str, remove: bool, owner: str, as_json: bool, say: Say
 ) -> None:
-    """Declare that the decision SOURCE stands in a relation of TYPE to the decision TARGET.
+    """Declare that SOURCE stands in a relation of TYPE to TARGET.
 
     TYPE is DEPENDS_ON, CONSTRAINS, VALIDATES, REFINES, CONFLICTS_WITH or IMPLEMENTS.
     """

@@ -33,9 +33,10 @@ _ASCII_FORM = str.maketrans(
 )
 @click.option("--no-color", is_flag=True, help="Print without colours, as with NO_COLOR set.")
 def demo(lang: Lang | None, keep: Path | None, no_color: bool) -> None:
-    """A few days with a character: remembered, sealed, recalled, and cut off in the middle.
+    """A few days with a character, told in seven short acts.
 
-    It works in a folder of its own, which is removed at the end, and touches nothing else of yours.
+    Remembered, sealed, recalled, and cut off in the middle. It works in a folder of its own, which is removed
+    at the end, and touches nothing else of yours.
     """
     encoding = sys.stdout.encoding
     korean = can_show(_BEYOND_ASCII)

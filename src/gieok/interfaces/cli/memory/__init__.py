@@ -9,7 +9,7 @@ from gieok.interfaces.cli.memory import carrying, erasing, reading
 
 @click.group()
 def memory() -> None:
-    """What is remembered of a user: read it, take it along, bring it back, erase it."""
+    """What is remembered of a user: read it, carry it, erase it."""
 
 
 for command in (

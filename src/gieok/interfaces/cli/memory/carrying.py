@@ -33,9 +33,10 @@ _BLOCK = 256 * 1024
 @json_option
 @lang_option
 def export(file: Path | None, owner: str, as_json: bool, say: Say) -> None:
-    """Write everything of a user to FILE, or to the standard output: one JSON record a line, in clear.
+    """Write everything of a user to FILE, in clear.
 
-    All of it is of one moment, also while the service runs. Keep the file safe: it is not sealed.
+    One JSON record a line; without FILE, to the standard output. All of it is of one moment, also while the
+    service runs. Keep the file safe: it is not sealed.
     """
 
     async def write(user: User, target: BinaryIO) -> int:
@@ -64,10 +65,10 @@ def export(file: Path | None, owner: str, as_json: bool, say: Say) -> None:
 @json_option
 @lang_option
 def import_file(file: Path, owner: str, as_json: bool, say: Say) -> None:
-    """Take in what `gieok memory export` wrote to FILE (- is the standard input): all of it, or nothing.
+    """Take in what `gieok memory export` wrote to FILE.
 
-    What is there already stays as it is, so that doing it twice is the same as once. On SQLite, others wait
-    with their writes until a large import is done.
+    All of it, or nothing; - is the standard input. What is there already stays as it is, so that doing it
+    twice is the same as once. On SQLite, others wait with their writes until a large import is done.
     """
 
     async def read(user: User) -> ImportResult:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @json_option
 @lang_option
 def erase(owner: str, yes: bool, as_json: bool, say: Say) -> None:
-    """Destroy everything of a user for good: first the keys, so that nobody can read it, then the rows.
+    """Destroy everything of a user for good. First the keys go, so that nobody can read it, then the rows.
 
     There is no way back, and the name cannot be used again. Old backups: see docs/howto/backup.md.
     """
