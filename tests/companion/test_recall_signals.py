@@ -116,6 +116,48 @@ async def test_words_are_found_as_they_were_meant(
     assert first.why.matched_words
 
 
+@pytest.mark.req("COMP-9")
+async def test_a_word_is_found_in_the_other_script(gieok: Gieok) -> None:
+    """And in a text that mixes both. The reasons name the word as it was asked."""
+    await remember(gieok, *(memory(text, minute=n) for n, text in enumerate(_TWO_SCRIPTS)))
+    for question, shown, wanted in _ASKED_IN_ANOTHER:
+        found = await hits(gieok, question, neighbours=0.0)
+        assert [(hit.memory.summary, hit.why.matched_words) for hit in found] == [(wanted, (shown,))]
+
+
+_TWO_SCRIPTS = (
+    KIMCHI := "김치를 담갔다.",
+    TRIP := "지훈이는 여행을 간대.",
+    HOUSE := "김민수네 집은 멀다.",
+    DOG := "Jiyoung got a dog.",
+    OFFICE := "The Seoul office moved.",
+    GPT := "GPT를 써 봤다.",
+    FRIEND := "LA에서 친구가 왔다.",
+    PHONE := "아이폰15를 샀다.",
+)
+_ASKED_IN_ANOTHER = (
+    ("When did I eat gimchi?", "gimchi", KIMCHI),
+    ("kimchi", "kimchi", KIMCHI),
+    ("What is Jihoon's plan?", "jihoon's", TRIP),
+    ("Where does Kim Minsu live?", "kim minsu", HOUSE),
+    ("지영이 얘기 기억나?", "지영", DOG),
+    ("박지영은 뭐 키워?", "박지영", DOG),
+    ("서울에 뭐 있지?", "서울", OFFICE),
+    ("gpt", "gpt", GPT),
+    ("LA", "la", FRIEND),
+    ("아이폰", "아이폰", PHONE),
+)
+
+
+async def test_a_speaker_is_known_in_the_other_script(gieok: Gieok) -> None:
+    """Who is asked about is who spoke, whichever letters the name has."""
+    told = [memory("It rained.", speaker=who, minute=n) for n, who in enumerate(("Jihoon", "Mina"))]
+    await remember(gieok, *told)
+    first, *_ = await hits(gieok, "지훈 rained", neighbours=0.0, recency=0.0)
+    assert first.memory == told[0]
+    assert first.why.signals["speaker"].value == 1.0
+
+
 async def test_a_word_that_is_known_is_taken_at_its_word(told: Gieok) -> None:
     """Only what nobody ever said is read as something near it: a curtain is not a curtail."""
     await remember(told, memory("Mina bought curtains."), memory("The curtain fell.", minute=1))

@@ -11,6 +11,7 @@ from gieok.text.measure import count_tokens, language
 from gieok.text.normal import normalize
 from gieok.text.pairs import pairs
 from gieok.text.periods import When, when
+from gieok.text.romanized import names_in_hangul, spelled_otherwise
 from gieok.text.sentence import asks, sentences
 from gieok.text.spelling import joined, one_slip_away, one_space_away
 
@@ -24,11 +25,13 @@ __all__ = [
     "joined",
     "language",
     "morphemes",
+    "names_in_hangul",
     "normalize",
     "one_slip_away",
     "one_space_away",
     "pairs",
     "sentences",
+    "spelled_otherwise",
     "terms",
     "when",
     "words",

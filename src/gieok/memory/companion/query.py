@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from gieok.memory.companion.rules import check_query
 from gieok.memory.companion.store import MemoryIndex
 from gieok.memory.companion.terms import speaker_mark
-from gieok.text import Period, joined, one_slip_away, one_space_away, terms, when, words
+from gieok.text import (
+    Period,
+    joined,
+    names_in_hangul,
+    one_slip_away,
+    one_space_away,
+    spelled_otherwise,
+    terms,
+    when,
+    words,
+)
 
 GUESSED = 0.5
 """A word that was not asked for, but may have been meant, counts so much."""
@@ -22,6 +32,7 @@ _ASKED_ALWAYS = frozenset(
     {"happen", "say", "tell", "talk", "mention", "rememb", "말하", "얘기", "이야기", "기억나", "기억"}
 )
 _GUESSED_WORDS = 4
+_SPELLINGS = 192
 
 
 class Query(NamedTuple):
@@ -32,6 +43,8 @@ class Query(NamedTuple):
     """Its terms, each with the word that it came from, for people to read."""
     joined: Mapping[str, str]
     """What neighbouring words make where they are written as one."""
+    spelled: Mapping[str, str]
+    """What its words may be in the other script, Hangul or Latin letters."""
     periods: tuple[Period, ...]
 
 
@@ -42,7 +55,7 @@ class Understood(NamedTuple):
     rarity: Mapping[str, int]
     """How many memories have each word or mark."""
     guessed: frozenset[str]
-    """The words that stand for one that the index does not know."""
+    """The words that were not asked for, but stand for one that was."""
 
 
 def read_query(text: str, now: datetime) -> Query:
@@ -60,17 +73,20 @@ def read_query(text: str, now: datetime) -> Query:
     together = {
         term: f"{one} {two}" for one, two in pairwise(read) for term in joined(one, two) if term not in asked
     }
-    return Query(text, telling or ({} if times else asked), together, times)
+    meant = telling or ({} if times else asked)
+    spelled = dict(islice(_spelled(meant, read), _SPELLINGS))
+    return Query(text, meant, together, spelled, times)
 
 
 def understand(index: MemoryIndex, query: Query, marks: Collection[str]) -> Understood:
     """Ask the index which words it knows, and in the place of one that it does not, which may be meant."""
-    rarity = dict(index.rarity({*query.words, *query.joined, *marks}))
+    otherwise = {**query.joined, **query.spelled}
+    rarity = dict(index.rarity({*query.words, *otherwise, *marks}))
+    guessed = {term: word for term, word in otherwise.items() if term in rarity and term not in query.words}
     unknown = [term for term in query.words if term not in rarity][:_GUESSED_WORDS]
     ways = {term: list(_ways(term, query.words[term])) for term in unknown}
     near = {part for readings in ways.values() for way in readings for part in way} - rarity.keys()
     rarity.update(index.rarity(near) if near else {})
-    guessed = {term: word for term, word in query.joined.items() if term in rarity}
     for term, readings in ways.items():
         known = [way for way in readings if all(part in rarity for part in way)]
         likeliest = max(known, key=lambda way: min(rarity[part] for part in way), default=())
@@ -90,6 +106,17 @@ def without_names(text: str, names: Collection[str]) -> str:
     name in the query would lead to the memories in which somebody else calls it."""
     said = ((word, terms(word)) for word in text.split())
     return " ".join(word for word, found in said if not found or not all(term in names for term in found))
+
+
+def _spelled(asked: Mapping[str, str], read: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each spelling in the other script, with the word it is of.
+
+    A Korean word is spelled without its particles, one in Latin letters as it was written, not as its stem.
+    """
+    for term, word in asked.items():
+        yield from ((spelling, word) for spelling in spelled_otherwise(word if term.isascii() else term))
+    for one, two in pairwise(read):
+        yield from ((name, f"{one} {two}") for name in names_in_hangul(one, two))
 
 
 def _ways(term: str, word: str) -> Iterator[tuple[str, ...]]:

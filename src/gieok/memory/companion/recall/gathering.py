@@ -56,7 +56,7 @@ def gather(
     names = [speaker_mark(term) for term in query.words]
     understood = understand(index, query, {*times, *names})
     rarest = _rarest(understood.words, understood)
-    speakers = frozenset(name for name in names if name in understood.rarity)
+    speakers = frozenset(name for name in names if name in understood.rarity) | _guessed(index, understood)
     near = standing_out(similarity) if policy.weights.vectors else {}
     numbers = {
         *_with_terms(index, _rarest({*rarest, *times}, understood), policy),
@@ -67,6 +67,12 @@ def gather(
     close = {number: near[number] for number in entries if number in near}
     gathered = Gathered(understood, speakers, entries, scores, close, {}, {})
     return _with_neighbours(index, gathered, policy, near) if policy.weights.neighbours else gathered
+
+
+def _guessed(index: MemoryIndex, understood: Understood) -> frozenset[str]:
+    """The marks of speakers whose name may be meant: Jihoon, where 지훈 is asked about."""
+    marks = {speaker_mark(term) for term in understood.guessed}
+    return frozenset(index.rarity(marks)) if marks else frozenset()
 
 
 def _rarest(terms: Iterable[str], understood: Understood) -> list[str]:

@@ -1,0 +1,102 @@
+"""Korean words in Latin letters, and words that mix scripts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gieok.text import names_in_hangul, spelled_otherwise, terms
+from gieok.text.romanized import SPELLINGS, in_hangul, in_latin
+
+SPELLED = {
+    "김치": "gimchi kimchi",
+    "지훈": "jihun jihoon",
+    "현우": "hyeonu hyunwoo",
+    "지영": "jiyeong jiyoung",
+    "경희": "gyeonghui kyunghee",
+    "성민": "seongmin sungmin",
+    "철수": "cheolsu chulsoo",
+    "서울": "seoul",
+    "부산": "busan pusan",
+    "대구": "daegu taegu",
+    "신촌": "sinchon shinchon",
+    "해운대": "haeundae",
+    "김밥": "gimbap kimbap",
+    "떡볶이": "tteokbokki",
+    "비빔밥": "bibimbap",
+    "한라산": "hallasan",  # sounds that change where they meet, here and below
+    "설악산": "seoraksan",
+    "강릉": "gangneung",
+    "종로": "jongno",
+    "음악": "eumak",
+    "바나나": "banana",
+}
+
+
+@pytest.mark.parametrize(("korean", "spellings"), SPELLED.items())
+def test_a_word_is_reached_from_either_script(korean: str, spellings: str) -> None:
+    """By the official spelling and by those that people use for names and dishes."""
+    for latin in spellings.split():
+        assert korean in in_hangul(latin)
+        assert latin in in_latin(korean)
+
+
+@pytest.mark.parametrize("word", ["chocolate", "fix", "xyz", "brr", "ji", "", "Seoul", "2023", "서", "ㅋㅋ"])
+def test_what_has_no_korean_reading_or_is_one_syllable_has_none(word: str) -> None:
+    assert in_hangul(word) == in_latin(word) == ()
+
+
+def test_terms_are_those_of_the_index() -> None:
+    """A stem, where the index has stems; a name without its surname, hyphen or possessive."""
+    assert terms("Haeundae")[0] in spelled_otherwise("해운대")
+    assert {"jihoon", "kimjihun"} <= set(spelled_otherwise("김지훈"))
+    assert "지훈" in spelled_otherwise("ji-hoon's")
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "name"),
+    [
+        ("kim", "jihoon", "김지훈"),
+        ("jihoon", "kim", "김지훈"),
+        ("lee", "ji-eun", "이지은"),
+        ("park", "minsu", "박민수"),
+        ("ji", "hoon", "지훈"),
+    ],
+)
+def test_two_words_may_be_one_name(one: str, two: str, name: str) -> None:
+    assert name in names_in_hangul(one, two)
+
+
+def test_two_words_that_are_no_name_are_none() -> None:
+    assert names_in_hangul("good", "morning") == names_in_hangul("jihoon", "minsu") == []
+
+
+@given(st.text(alphabet="abeghijklmnostuwy", max_size=20), st.text(alphabet="가힣뷁쌍읽없이훈", max_size=9))
+def test_spellings_are_few(latin: str, korean: str) -> None:
+    assert len(in_hangul(latin)) <= SPELLINGS
+    assert len(in_latin(korean)) <= SPELLINGS
+
+
+@given(st.text(alphabet=[chr(code) for code in range(0xAC00, 0xD7A4)], min_size=2, max_size=5))
+def test_every_syllable_can_be_written(korean: str) -> None:
+    assert all(spelling.isascii() and spelling.isalpha() for spelling in in_latin(korean))
+    assert in_latin(korean)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("GPT를 써봤어", {"gpt"}),
+        ("ChatGPT한테 물어봤어", {"chatgpt"}),
+        ("iPhone15 샀어", {"iphone15", "iphon", "15"}),
+        ("아이폰15", {"아이폰15", "아이폰", "15"}),
+        ("카톡으로 보냈어", {"카톡"}),
+        ("LA에서 왔어", {"la"}),
+        ("LA갈비", {"la갈비", "la", "갈비"}),
+        ("BTS콘서트 갔어", {"bts콘서트", "bts", "콘서트"}),
+    ],
+)
+def test_a_word_in_two_scripts_is_found_by_each_part(text: str, parts: set[str]) -> None:
+    assert parts <= set(terms(text))
+    assert all(set(terms(part)) & set(terms(text)) for part in parts)
