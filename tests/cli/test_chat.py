@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gieok import Gieok, PersonaDraft, Settings
-from gieok.interfaces.cli.chat.screen import shown
+from gieok.interfaces.cli.harmless import printable_lines
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.testing.models import CountingModel
 from tests.cli.conftest import Run
@@ -150,7 +150,7 @@ def test_a_reply_cannot_command_the_terminal(run: Run, monkeypatch: pytest.Monke
     monkeypatch.setattr("gieok.app.facade.choose_model", speaker())
     done = run("chat", "--user", "kim", "--lang", "ko", stdin="안녕\n")
     assert done.stdout == "\\x1b[2J\\x1b]0;taken\\x07안녕\\u202e\n다음 줄\n"
-    assert shown(HOSTILE) + "\n" == done.stdout
+    assert printable_lines(HOSTILE) + "\n" == done.stdout
 
 
 def test_an_interrupted_reply_leaves_what_was_said_before(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,10 +116,10 @@ def test_a_writer_who_is_behind_is_told(kim: Run) -> None:
     assert len(document(kim("history", root, "--json"))["versions"]) == 2
 
 
-def test_reasons_are_read_from_standard_input_and_shown_without_their_escapes(kim: Run) -> None:
+def test_reasons_are_read_from_standard_input_and_cannot_command_the_terminal(kim: Run) -> None:
     done = kim("save", "one", "--rationale", "-", "--json", stdin="first\n\x1b[31msecond\n")
     root = document(done)["decision"]["rootId"]
-    assert kim("show", root).stdout.endswith("first\n [31msecond\n")
+    assert kim("show", root).stdout.endswith("first\n\\x1b[31msecond\n")
 
 
 @both

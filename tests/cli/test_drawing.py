@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gieok.interfaces.cli.decision.drawing import ASCII, dot, mermaid, one_line, tree
+from gieok.interfaces.cli.decision.drawing import ASCII, dot, mermaid, tree
+from gieok.interfaces.cli.harmless import one_line
 from gieok.memory.decisions.records import Impact, ImpactNode, PathEdge, RelationType
 
 

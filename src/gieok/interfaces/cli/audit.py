@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gieok.interfaces.cli.decision.asking import ask, owner_option
-from gieok.interfaces.cli.output import json_option, lang_option, print_json, print_table, printable, wire
+from gieok.interfaces.cli.asking import ask, owner_option
+from gieok.interfaces.cli.harmless import printable
+from gieok.interfaces.cli.output import json_option, lang_option, print_json, print_table, wire
 from gieok.interfaces.cli.wording import Say
 
 if TYPE_CHECKING:

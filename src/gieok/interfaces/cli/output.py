@@ -19,6 +19,8 @@ from gieok.interfaces.cli.wording import Lang, Say
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+    from gieok.engine import Data
+
 C = TypeVar("C", bound=Callable[..., Any])
 
 
@@ -69,13 +71,6 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     print("\n".join(table_lines([headings, *rows])))
 
 
-def printable(text: str) -> str:
-    """Text of a stranger, with escapes for what would command the terminal instead of being shown."""
-    return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text
-    )
-
-
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     """A name and a value on each line."""
     print("\n".join(table_lines(facts)))
@@ -96,6 +91,11 @@ def wire(record: DataclassInstance) -> dict[str, Any]:
     """A frozen record as JSON has it: camelCase names, times in UTC with Z, nothing that is None."""
     values = {field.name: getattr(record, field.name) for field in fields(record)}
     return {_camel(name): _plain(value) for name, value in values.items() if value is not None}
+
+
+def documents(records: Sequence[Data]) -> list[dict[str, Any]]:
+    """Records of the facade as JSON has them."""
+    return [record.model_dump(mode="json", by_alias=True) for record in records]
 
 
 def _camel(name: str) -> str:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gieok.errors import GieokError, PlanInvalid
-from gieok.interfaces.cli.output import json_option, lang_option, print_json, print_table, printable
+from gieok.interfaces.cli.harmless import printable
+from gieok.interfaces.cli.output import json_option, lang_option, print_json, print_table
 from gieok.interfaces.cli.wording import Say
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gieok.interfaces.cli.decision.asking import owner_option
+from gieok.interfaces.cli.asking import owner_option
 from gieok.interfaces.cli.output import lang_option
 from gieok.interfaces.cli.wording import Say
 

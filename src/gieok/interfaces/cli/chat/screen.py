@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 import click
 
-from gieok.interfaces.cli.output import can_show, printable
+from gieok.interfaces.cli.harmless import printable, printable_lines
+from gieok.interfaces.cli.output import can_show
 from gieok.interfaces.cli.wording import Say
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Screen:
     def piece(self, text: str) -> None:
         """Part of a reply, as it comes."""
         if not self._as_json:
-            print(shown(text), end="", flush=True)
+            print(printable_lines(text), end="", flush=True)
 
     def end_reply(self, turn: ChatTurn) -> None:
         """The rest of a turn: its line end, or the whole of it as one line of JSON."""
@@ -80,18 +81,13 @@ class Screen:
 
     def show(self, text: str) -> None:
         """What the user asked to see. Among lines of JSON it has no place."""
-        click.echo(shown(text), err=self._as_json)
+        click.echo(printable_lines(text), err=self._as_json)
 
     def note(self, text: str) -> None:
         """Something that nobody in the conversation said."""
-        styled = click.style(shown(text), dim=True)
+        styled = click.style(printable_lines(text), dim=True)
         click.echo(styled, err=not self.someone_is_there, color=self._color)
 
     def error(self, error: GieokError) -> None:
         """What went wrong, in the manner of the program, where the conversation goes on."""
         click.echo(f"error: {error} [{error.code}]", err=True)
-
-
-def shown(text: str) -> str:
-    """Text of a stranger, harmless to the terminal, with its lines."""
-    return "\n".join(map(printable, text.split("\n")))

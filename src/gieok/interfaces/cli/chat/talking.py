@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from gieok.errors import GieokError
-from gieok.interfaces.cli.chat.asking import answer
 from gieok.interfaces.cli.chat.backstage import Backstage
 from gieok.interfaces.cli.chat.conversation import Conversation
 from gieok.interfaces.cli.chat.partner import SMALL, known, named, only
 from gieok.interfaces.cli.chat.screen import Screen
-from gieok.interfaces.cli.output import printable
+from gieok.interfaces.cli.chat.slash import answer
+from gieok.interfaces.cli.harmless import printable
 
 if TYPE_CHECKING:
     from gieok.app import User

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gieok.interfaces.cli.decision.asking import ask, documents, find, user_option
-from gieok.interfaces.cli.decision.drawing import kind, one_line
-from gieok.interfaces.cli.output import json_option, lang_option, print_json
+from gieok.interfaces.cli.asking import ask
+from gieok.interfaces.cli.decision.asking import find, user_option
+from gieok.interfaces.cli.decision.drawing import kind
+from gieok.interfaces.cli.harmless import one_line
+from gieok.interfaces.cli.output import documents, json_option, lang_option, print_json
 from gieok.interfaces.cli.wording import Say
 
 if TYPE_CHECKING:

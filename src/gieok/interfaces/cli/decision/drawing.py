@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from gieok.interfaces.cli.harmless import one_line
+
 if TYPE_CHECKING:
     from uuid import UUID
 
     from gieok.memory.decisions.records import Decision, Impact, PathEdge
-
-LONGEST_LABEL = 72
 
 
 class Strokes(NamedTuple):
@@ -42,17 +42,6 @@ def labels(decisions: Sequence[Decision]) -> dict[UUID, str]:
 def kind(decision: Decision) -> str:
     """How strong a decision is and where it applies."""
     return f"{decision.strength}, {decision.domain or decision.scope}"
-
-
-def one_line(text: str, longest: int = LONGEST_LABEL) -> str:
-    """A text on one line, without anything that could move a cursor, cut where it is long."""
-    line = " ".join(_visible(text).split())
-    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
-
-
-def printable(text: str) -> str:
-    """A text with its lines, without anything else that could move a cursor."""
-    return "\n".join(map(_visible, text.expandtabs(4).split("\n")))
 
 
 def tree(impact: Impact, names: Mapping[UUID, str], strokes: Strokes = LINES) -> list[str]:
@@ -96,10 +85,6 @@ def mermaid(impact: Impact, names: Mapping[UUID, str]) -> list[str]:
     nodes = [f'  {number}["{_mermaid_text(_name(root, names))}"]' for root, number in numbers.items()]
     edges = [f"  {numbers[edge.source]} -->|{edge.type}| {numbers[edge.target]}" for edge in _edges(impact)]
     return ["flowchart LR", *nodes, *edges, "  style d0 stroke-width:3px"]
-
-
-def _visible(text: str) -> str:
-    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _branches(impact: Impact) -> dict[UUID, list[Branch]]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from gieok.interfaces.cli.decision.asking import STRENGTHS, ask, documents, user_option
-from gieok.interfaces.cli.output import json_option, lang_option, print_json, print_table
+from gieok.interfaces.cli.asking import ask
+from gieok.interfaces.cli.decision.asking import STRENGTHS, user_option
+from gieok.interfaces.cli.output import documents, json_option, lang_option, print_json, print_table
 from gieok.interfaces.cli.wording import Say
 
 if TYPE_CHECKING:

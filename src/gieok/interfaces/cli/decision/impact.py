@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gieok.interfaces.cli.decision.asking import ask, documents, find, user_option
+from gieok.interfaces.cli.asking import ask
+from gieok.interfaces.cli.decision.asking import find, user_option
 from gieok.interfaces.cli.decision.drawing import ASCII, LINES, dot, labels, mermaid, tree
-from gieok.interfaces.cli.output import can_show, json_option, lang_option, print_json
+from gieok.interfaces.cli.output import can_show, documents, json_option, lang_option, print_json
 from gieok.interfaces.cli.wording import Say
 
 if TYPE_CHECKING:

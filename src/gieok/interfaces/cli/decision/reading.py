@@ -6,9 +6,17 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from gieok.interfaces.cli.decision.asking import STRENGTHS, ask, documents, find, user_option
-from gieok.interfaces.cli.decision.drawing import one_line, printable
-from gieok.interfaces.cli.output import json_option, lang_option, print_facts, print_json, print_table
+from gieok.interfaces.cli.asking import ask
+from gieok.interfaces.cli.decision.asking import STRENGTHS, find, user_option
+from gieok.interfaces.cli.harmless import one_line, printable_lines
+from gieok.interfaces.cli.output import (
+    documents,
+    json_option,
+    lang_option,
+    print_facts,
+    print_json,
+    print_table,
+)
 from gieok.interfaces.cli.wording import Say
 
 if TYPE_CHECKING:
@@ -85,7 +93,7 @@ def show(name: str, owner: str, as_json: bool, say: Say) -> None:
     if as_json:
         print_json({"decision": documents([found])[0], "relations": documents(relations)})
         return
-    print(printable(found.statement))
+    print(printable_lines(found.statement))
     print()
     print_facts(
         [
@@ -98,7 +106,7 @@ def show(name: str, owner: str, as_json: bool, say: Say) -> None:
         ]
     )
     if found.rationale:
-        print(f"\n{printable(found.rationale)}")
+        print(f"\n{printable_lines(found.rationale)}")
 
 
 @click.command()

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gieok.errors import NotFound
-from gieok.interfaces.cli.decision.asking import STRENGTHS, ask, documents, find, user_option
-from gieok.interfaces.cli.output import json_option, lang_option, print_json
+from gieok.interfaces.cli.asking import ask
+from gieok.interfaces.cli.decision.asking import STRENGTHS, find, user_option
+from gieok.interfaces.cli.output import documents, json_option, lang_option, print_json
 from gieok.interfaces.cli.wording import Say
 
 if TYPE_CHECKING:

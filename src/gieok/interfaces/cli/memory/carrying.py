@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from gieok.errors import InputRefused, NotFound
-from gieok.interfaces.cli.decision.asking import ask, owner_option
+from gieok.interfaces.cli.asking import ask, owner_option
 from gieok.interfaces.cli.output import json_option, lang_option, print_json
 from gieok.interfaces.cli.watching import watched
 from gieok.interfaces.cli.wording import Say

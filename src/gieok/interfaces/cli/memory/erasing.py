@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gieok.errors import NotFound
-from gieok.interfaces.cli.decision.asking import ask
+from gieok.interfaces.cli.asking import ask
 from gieok.interfaces.cli.output import json_option, lang_option, print_json, wire
 from gieok.interfaces.cli.wording import Say
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from gieok.interfaces.cli.decision.asking import ask, documents, owner_option
-from gieok.interfaces.cli.decision.drawing import one_line
+from gieok.interfaces.cli.asking import ask, owner_option
+from gieok.interfaces.cli.harmless import one_line, printable
 from gieok.interfaces.cli.output import (
+    documents,
     json_option,
     lang_option,
     print_facts,
     print_json,
     print_table,
-    printable,
 )
 from gieok.interfaces.cli.wording import Say
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gieok.interfaces.cli.decision.drawing import one_line
-from gieok.interfaces.cli.output import printable, table_lines
+from gieok.interfaces.cli.harmless import one_line, printable
+from gieok.interfaces.cli.output import table_lines
 from gieok.interfaces.cli.wording import Say
 
 if TYPE_CHECKING:
