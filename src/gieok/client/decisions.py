@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID, uuid4
 
-from gieok.client.answers_decisions import Anchor, DecisionPage, LoadedContext, Proposed
 from gieok.client.line import Call, Line, path
 from gieok.memory.decisions.evidence import Evidence, EvidenceCard, Target
 from gieok.memory.decisions.records import (
@@ -17,6 +16,7 @@ from gieok.memory.decisions.records import (
     Scope,
     Strength,
 )
+from gieok.wire import Anchor, DecisionPage, LoadedContext, Proposed
 
 
 class Decisions:

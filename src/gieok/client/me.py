@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable
 from contextlib import aclosing
 
-from gieok.client.answers import Erased, Imported
 from gieok.client.line import Call, Line
 from gieok.client.lines import lines
+from gieok.wire import Erased, Imported
 
 NDJSON = "application/x-ndjson"
 

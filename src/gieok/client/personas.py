@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from uuid import UUID, uuid4
 
-from gieok.client.answers import Configured, FactChange, FactVersion, State
 from gieok.client.line import Call, Line, path
 from gieok.memory.canon.records import Category, PersonaCard, PersonaDraft
 from gieok.memory.companion.records import MemoryConfig
+from gieok.wire import Configured, FactChange, FactVersion, State
 
 
 class Personas:

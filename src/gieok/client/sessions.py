@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from gieok.client.answers import ClosedSession, Job, MovedSession, Saved, Session, StartedSession, Window
+from gieok.client.answers import ClosedSession, StartedSession
 from gieok.client.line import Call, Line, path
 from gieok.engine import ExecutionPlan
 from gieok.memory.sessions.records import ChatMessage
+from gieok.wire import Job, MovedSession, Saved, Session, Window
 
 Plan = str | Mapping[str, Any] | ExecutionPlan
 """The name of a plan that comes with Gieok, or a whole plan."""

@@ -11,7 +11,7 @@ from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.routes.summaries import summary_answer
 from gieok.interfaces.rest.wire.failure import failures
 from gieok.interfaces.rest.wire.memory import SummaryAnswer, memory_views
-from gieok.interfaces.rest.wire.messages import message_view, to_log
+from gieok.interfaces.rest.wire.messages import to_log
 from gieok.interfaces.rest.wire.params import Now, SessionPath
 from gieok.interfaces.rest.wire.plans import to_plan
 from gieok.interfaces.rest.wire.sessions import (
@@ -49,7 +49,7 @@ async def start(body: StartSession, caller: Writer) -> StartedAnswer:
 async def get(session_id: SessionPath, caller: Reader) -> WindowAnswer:
     """The messages that a reply would be based on: none once the session has ended and is summarised."""
     view = await caller.user.sessions.get(session_id)
-    return WindowAnswer(session=session_view(view.session), messages=tuple(map(message_view, view.messages)))
+    return WindowAnswer(session=session_view(view.session), messages=tuple(view.messages))
 
 
 @router.post("/{id}/messages", responses=failures(404, 409), summary="Save messages")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
+
+from gieok.wire import Told
 
 
 class Asked(BaseModel):
@@ -16,18 +18,7 @@ class Asked(BaseModel):
     )
 
 
-class View(BaseModel):
-    """A thing as a client sees it. Times are UTC with `Z`."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-    )
-
-
-class Answer(View):
+class Answer(Told):
     """Every answer of a call that succeeded."""
 
     success: Literal[True] = True
@@ -40,12 +31,3 @@ class Done(Answer):
 def example(**fields: Any) -> ConfigDict:
     """What a reader of the documentation sees."""
     return ConfigDict(json_schema_extra={"examples": [fields]})
-
-
-def is_none(value: object) -> bool:
-    """For a field that is left out of an answer rather than null."""
-    return value is None
-
-
-Left = Field(default=None, exclude_if=is_none)
-"""A field that is left out of the answer where there is nothing to say."""

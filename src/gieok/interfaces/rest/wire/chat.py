@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from uuid import UUID
-
 from pydantic import Field
 
+from gieok import wire
 from gieok.app import ChatTurn
-from gieok.interfaces.rest.wire.base import Answer, Asked, Left, View, example
+from gieok.interfaces.rest.wire.base import Answer, Asked, example
 from gieok.interfaces.rest.wire.fields import Ref
 from gieok.interfaces.rest.wire.memory import MemoryView, memory_view, told
 from gieok.interfaces.rest.wire.messages import Content, MessageIn, Window
-from gieok.interfaces.rest.wire.personas import FactView, fact_view
+from gieok.interfaces.rest.wire.personas import fact_view
 from gieok.interfaces.rest.wire.plans import PlanIn
-from gieok.memory.canon.records import FactChange, Outcome
-from gieok.memory.companion.records import MemoryHit, Why
+from gieok.memory.canon.records import FactChange
+from gieok.memory.companion.records import MemoryHit
 
 
 class ChatContext(Asked):
@@ -46,39 +44,7 @@ class SendMessage(Asked):
     stream: bool = False
 
 
-class RecalledView(View):
-    """A memory that the reply could draw on, and why."""
-
-    id: UUID
-    summary: str
-    timestamp: datetime
-    score: float
-    why: Why
-
-
-class StateView(View):
-    """One line of the current state."""
-
-    category: str
-    key: str
-    value: str
-
-
-class ChangeView(View):
-    """What the turn changed of what is true."""
-
-    outcome: Outcome
-    fact: FactView | None
-
-
-class UsageView(View):
-    """What the model counted."""
-
-    input_tokens: int
-    output_tokens: int
-
-
-class ChatAnswer(Answer):
+class ChatAnswer(wire.ChatTurn[MemoryView], Answer):
     """The reply, what it was based on, what it changed, and what the user is to be told."""
 
     model_config = example(
@@ -94,41 +60,30 @@ class ChatAnswer(Answer):
         usage={"inputTokens": 214, "outputTokens": 12},
     )
 
-    session_id: str
-    reply: str
-    recalled: tuple[RecalledView, ...]
-    state: tuple[StateView, ...]
-    changes: tuple[ChangeView, ...]
-    memory: MemoryView | None = Left
-    """The memory that the plan made in this turn. The shipped plans leave that to a job."""
-    summary_jobs: tuple[UUID, ...]
-    """The jobs that summarise this session, where it has become long enough."""
-    notices: tuple[str, ...]
-    plan_hash: str
-    usage: UsageView
-
 
 def chat_answer(turn: ChatTurn, *, korean: bool) -> ChatAnswer:
     return ChatAnswer(
         session_id=turn.session_ref,
         reply=turn.reply,
         recalled=tuple(_recalled(hit) for hit in turn.recalled),
-        state=tuple(StateView(category=fact.category, key=fact.key, value=fact.value) for fact in turn.state),
+        state=tuple(
+            wire.StateLine(category=fact.category, key=fact.key, value=fact.value) for fact in turn.state
+        ),
         changes=tuple(_change(change) for change in turn.changes),
         memory=memory_view(turn.memory, korean=korean) if turn.memory else None,
         summary_jobs=turn.summary_jobs,
         notices=told(turn.notices, korean=korean),
         plan_hash=turn.plan_hash,
-        usage=UsageView(input_tokens=turn.usage.input_tokens, output_tokens=turn.usage.output_tokens),
+        usage=wire.Usage(input_tokens=turn.usage.input_tokens, output_tokens=turn.usage.output_tokens),
     )
 
 
-def _recalled(hit: MemoryHit) -> RecalledView:
+def _recalled(hit: MemoryHit) -> wire.Recalled:
     memory = hit.memory
-    return RecalledView(
+    return wire.Recalled(
         id=memory.id, summary=memory.summary, timestamp=memory.timestamp, score=hit.score, why=hit.why
     )
 
 
-def _change(change: FactChange) -> ChangeView:
-    return ChangeView(outcome=change.outcome, fact=fact_view(change.fact) if change.fact else None)
+def _change(change: FactChange) -> wire.FactChange:
+    return wire.FactChange(outcome=change.outcome, fact=fact_view(change.fact) if change.fact else None)

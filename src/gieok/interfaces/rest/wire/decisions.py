@@ -7,20 +7,18 @@ from uuid import UUID
 
 from pydantic import Field, ValidationError
 
+from gieok import wire
 from gieok.app.decisions import ProposalResult
 from gieok.engine.plan import first_problem, place
 from gieok.errors import InputRefused
-from gieok.interfaces.rest.wire.base import Answer, Asked, View, example
+from gieok.interfaces.rest.wire.base import Answer, Asked, example
 from gieok.interfaces.rest.wire.fields import Uuid
-from gieok.memory.decisions.guardian import Concern
-from gieok.memory.decisions.layers import Layer
 from gieok.memory.decisions.records import (
     MAX_EVIDENCE_IDS,
     MAX_RELATIONS,
     Decision,
     DecisionProposal,
     Domain,
-    Impact,
     ImpactNode,
     ProposedRelation,
     Rationale,
@@ -91,16 +89,7 @@ class SaveDecision(ProposeDecision):
     expected_version: Annotated[int, Field(ge=0, le=MAX_VERSION)] | None = None
 
 
-class GuardianView(View):
-    """What a proposal would meet: it reports, and keeps nothing from being saved."""
-
-    constrained_by: tuple[Concern, ...]
-    conflicts: tuple[Concern, ...]
-    lapsing: tuple[Concern, ...]
-    truncated: bool
-
-
-class ProposalAnswer(Answer):
+class ProposalAnswer(wire.Proposed, Answer):
     """The proposal, what it would replace, reach and meet. Nothing of it is stored."""
 
     model_config = example(
@@ -120,11 +109,6 @@ class ProposalAnswer(Answer):
         guardian={"constrainedBy": [], "conflicts": [], "lapsing": [], "truncated": False},
     )
 
-    proposal: DecisionProposal
-    replaces: Decision | None
-    impact: Impact
-    guardian: GuardianView
-
 
 class DecisionAnswer(Answer):
     model_config = example(success=True, decision=_DECISION)
@@ -132,13 +116,10 @@ class DecisionAnswer(Answer):
     decision: Decision
 
 
-class DecisionsAnswer(Answer):
+class DecisionsAnswer(wire.DecisionPage, Answer):
     """`nextCursor` leads to the next page; null at the end."""
 
     model_config = example(success=True, decisions=[_DECISION], nextCursor=None)
-
-    decisions: tuple[Decision, ...]
-    next_cursor: str | None
 
 
 class DecisionVersionsAnswer(Answer):
@@ -170,7 +151,7 @@ class ImpactAnswer(Answer):
     visited: int
 
 
-class ContextAnswer(Answer):
+class ContextAnswer(wire.LoadedContext, Answer):
     """What applies in a domain, in the loading order: always seven layers."""
 
     model_config = example(
@@ -195,12 +176,6 @@ class ContextAnswer(Answer):
         tokens=0,
         truncated=False,
     )
-
-    domain: str
-    phase: str | None
-    layers: tuple[Layer, ...]
-    tokens: int
-    truncated: bool
 
 
 def proposal_of(body: ProposeDecision) -> DecisionProposal:
@@ -227,7 +202,7 @@ def proposal_answer(result: ProposalResult) -> ProposalAnswer:
         proposal=result.proposal,
         replaces=result.replaces,
         impact=report.impact,
-        guardian=GuardianView(
+        guardian=wire.Guardian(
             constrained_by=report.constrained_by,
             conflicts=report.conflicts,
             lapsing=report.lapsing,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
-from uuid import UUID
 
 from pydantic import Field
 
-from gieok.interfaces.rest.wire.base import Answer, Asked, View, example
+from gieok import wire
+from gieok.interfaces.rest.wire.base import Answer, Asked, example
 from gieok.interfaces.rest.wire.fields import Ref, Uuid
 from gieok.memory.decisions.evidence import (
     MAX_TARGETS,
@@ -18,7 +17,6 @@ from gieok.memory.decisions.evidence import (
     EvidenceCard,
     Hint,
     Source,
-    Target,
     Title,
 )
 
@@ -66,16 +64,6 @@ class AddAnchor(Asked):
     targets: Annotated[list[TargetIn], Field(min_length=1, max_length=MAX_TARGETS)]
 
 
-class AnchorView(View):
-    """A hint of what was said, and where its original stands."""
-
-    id: UUID
-    session_id: str
-    hint: str
-    targets: tuple[Target, ...]
-    created_at: datetime
-
-
 class EvidenceCardAnswer(Answer):
     model_config = example(success=True, evidence=_EVIDENCE)
 
@@ -91,17 +79,17 @@ class EvidenceAnswer(Answer):
 class AnchorAnswer(Answer):
     model_config = example(success=True, anchor=_ANCHOR)
 
-    anchor: AnchorView
+    anchor: wire.Anchor
 
 
 class AnchorsAnswer(Answer):
     model_config = example(success=True, anchors=[_ANCHOR])
 
-    anchors: tuple[AnchorView, ...]
+    anchors: tuple[wire.Anchor, ...]
 
 
-def anchor_view(anchor: Anchor) -> AnchorView:
-    return AnchorView(
+def anchor_view(anchor: Anchor) -> wire.Anchor:
+    return wire.Anchor(
         id=anchor.id,
         session_id=anchor.session_ref,
         hint=anchor.hint,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from gieok.interfaces.rest.wire.base import View, example
+from gieok.interfaces.rest.wire.base import example
+from gieok.wire import Told
 
 
-class Failure(View):
+class Failure(Told):
     """Every answer of a call that did not succeed. `error` is for programs, `message` for people."""
 
     model_config = example(success=False, error="NOT_FOUND", message="no such persona")

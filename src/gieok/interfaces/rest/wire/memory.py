@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
-from gieok.interfaces.rest.wire.base import Answer, View, example
-from gieok.memory.companion.records import Memory, MemoryHit, Notice, Origin, Why
+from gieok import wire
+from gieok.interfaces.rest.wire.base import Answer, example
+from gieok.memory.companion.records import Memory, MemoryHit, Notice
 
 _MEMORY: dict[str, Any] = {
     "id": "7f9c2ba4-e88f-4278-9f59-1d3a2b1c0d4e",
@@ -34,30 +34,12 @@ _WHY: dict[str, Any] = {
 }
 
 
-class MemoryView(View):
+class MemoryView(wire.Memory[str]):
     """One memory. `archivedAt` is null while it is active."""
 
-    id: UUID
-    persona_id: str
-    session_id: str | None
-    summary: str
-    topics: tuple[str, ...]
-    emotion: str
-    importance: int
-    tags: tuple[str, ...]
-    speaker: str | None
-    origin: Origin
-    created_at: datetime
-    occurred_at: datetime
-    archived_at: datetime | None
-    version: int
 
-
-class HitView(MemoryView):
+class HitView(wire.MemoryHit[str]):
     """A memory that was found, and why."""
-
-    score: float
-    why: Why
 
 
 class MemoryAnswer(Answer):
@@ -66,22 +48,16 @@ class MemoryAnswer(Answer):
     memory: MemoryView
 
 
-class KeptAnswer(MemoryAnswer):
+class KeptAnswer(wire.Kept[MemoryView], Answer):
     """A memory that was kept, what lost its place to it, and what the user is to be told."""
 
     model_config = example(success=True, memory=_MEMORY, archived=[], notices=[])
 
-    archived: tuple[UUID, ...]
-    notices: tuple[str, ...]
 
-
-class SummaryAnswer(Answer):
+class SummaryAnswer(wire.Summary[MemoryView], Answer):
     """The memory of what was said. Null where every message was summarised before."""
 
     model_config = example(success=True, memory=_MEMORY, notices=[])
-
-    memory: MemoryView | None
-    notices: tuple[str, ...]
 
 
 class MemoriesAnswer(Answer):
@@ -90,11 +66,10 @@ class MemoriesAnswer(Answer):
     memories: tuple[MemoryView, ...]
 
 
-class MemoryPageAnswer(MemoriesAnswer):
-    model_config = example(success=True, memories=[_MEMORY], total=25, hasMore=True)
+class MemoryPageAnswer(wire.MemoryPage[MemoryView], Answer):
+    """Part of a list. `total` counts all that the filter lets through."""
 
-    total: int
-    has_more: bool
+    model_config = example(success=True, memories=[_MEMORY], total=25, hasMore=True)
 
 
 class HitsAnswer(Answer):

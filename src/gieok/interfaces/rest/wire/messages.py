@@ -1,4 +1,4 @@
-"""Messages, as clients send them and see them."""
+"""Messages, as clients send them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from gieok.interfaces.rest.wire.base import Asked, View, example
+from gieok.interfaces.rest.wire.base import Asked, example
 from gieok.interfaces.rest.wire.fields import MessageTime, Ref
 from gieok.memory.conversation.records import Message
 from gieok.memory.fields import MAX_MESSAGE_CHARS, storable
@@ -37,15 +37,6 @@ Messages = Annotated[list[MessageIn], Field(min_length=1, max_length=MAX_MESSAGE
 Window = Annotated[list[MessageIn], Field(max_length=MAX_MESSAGES)]
 
 
-class MessageView(View):
-    """One message as it was said."""
-
-    id: str
-    role: Role
-    content: str
-    timestamp: datetime
-
-
 def to_log(messages: Sequence[MessageIn], now: datetime) -> list[ChatMessage]:
     """Messages to be saved."""
     return [
@@ -62,7 +53,3 @@ def to_log(messages: Sequence[MessageIn], now: datetime) -> list[ChatMessage]:
 def to_window(messages: Sequence[MessageIn]) -> tuple[Message, ...]:
     """Messages that only one prompt sees."""
     return tuple(Message(role=each.role, content=each.content) for each in messages)
-
-
-def message_view(message: ChatMessage) -> MessageView:
-    return MessageView(id=message.id, role=message.role, content=message.content, timestamp=message.timestamp)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Any
-from uuid import UUID
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from gieok import wire
 from gieok.app.cycles import made
-from gieok.interfaces.rest.wire.base import Answer, Asked, View, example
+from gieok.interfaces.rest.wire.base import Answer, Asked, example
 from gieok.interfaces.rest.wire.fields import Ref
 from gieok.memory.canon.records import (
     MAX_ENTRIES,
@@ -18,15 +18,13 @@ from gieok.memory.canon.records import (
     FactValue,
     FactVersion,
     Key,
-    Outcome,
     PersonaCard,
     PersonaDraft,
     PromptText,
-    Provenance,
 )
 from gieok.memory.chains.records import VersionNumber
-from gieok.memory.companion.records import MemoryConfig, MemoryCounts
 from gieok.memory.fields import Importance, Language
+from gieok.wire import Told
 
 Texts = Annotated[list[PromptText], Field(max_length=MAX_ENTRIES)]
 
@@ -116,7 +114,7 @@ class ConfigureMemories(Asked):
     active_limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
 
-class PersonaView(View):
+class PersonaView(Told):
     """One version of a persona."""
 
     id: str
@@ -129,23 +127,6 @@ class PersonaView(View):
     relationships: tuple[str, ...]
     version: int
     created_at: datetime
-
-
-class FactView(View):
-    """One version of a fact, and where it came from."""
-
-    root_id: UUID
-    version: int
-    category: Category
-    key: str
-    value: str
-    importance: int
-    provenance: Provenance
-    valid_from: datetime
-
-
-class FactVersionView(FactView):
-    is_active: bool
 
 
 class PersonaAnswer(Answer):
@@ -166,41 +147,32 @@ class PersonaVersionsAnswer(Answer):
     versions: tuple[PersonaView, ...]
 
 
-class StateAnswer(Answer):
+class StateAnswer(wire.State, Answer):
     """The state, the block by which a prompt tells it, and the ordinary facts, which no prompt tells."""
 
     model_config = example(
         success=True, facts=[_FACT], block="[현재 상태(캐논)]\n- (GOAL) 취업: …", chars=30, ordinary=[]
     )
 
-    facts: tuple[FactView, ...]
-    block: str
-    chars: int
-    ordinary: tuple[FactView, ...]
 
-
-class FactAnswer(Answer):
+class FactAnswer(wire.FactChange, Answer):
     """The fact as it stands now, or stood until it was retired."""
 
     model_config = example(success=True, outcome="superseded", fact=_FACT)
-
-    outcome: Outcome
-    fact: FactView | None
 
 
 class FactVersionsAnswer(Answer):
     model_config = example(success=True, versions=[_FACT | {"isActive": True}])
 
-    versions: tuple[FactVersionView, ...]
+    versions: tuple[wire.FactVersion, ...]
 
 
-class ConfigAnswer(Answer):
+class ConfigAnswer(wire.Configured, Answer):
+    """What is set for a persona's memories, and how many there are."""
+
     model_config = example(
         success=True, config={"recall": True, "activeLimit": 3}, counts={"active": 3, "archived": 12}
     )
-
-    config: MemoryConfig
-    counts: MemoryCounts
 
 
 def persona_draft(body: WritePersona) -> PersonaDraft:
@@ -222,9 +194,9 @@ def persona_view(card: PersonaCard) -> PersonaView:
     return PersonaView(**{name: getattr(card, name) for name in PersonaView.model_fields})
 
 
-def fact_view(fact: Fact) -> FactView:
-    return FactView(**{name: getattr(fact, name) for name in FactView.model_fields})
+def fact_view(fact: Fact) -> wire.Fact:
+    return wire.Fact(**{name: getattr(fact, name) for name in wire.Fact.model_fields})
 
 
-def fact_version_view(fact: FactVersion) -> FactVersionView:
-    return FactVersionView(**dict(fact_view(fact)), is_active=fact.is_active)
+def fact_version_view(fact: FactVersion) -> wire.FactVersion:
+    return wire.FactVersion(**dict(fact_view(fact)), is_active=fact.is_active)

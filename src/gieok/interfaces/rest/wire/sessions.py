@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from gieok.interfaces.rest.wire.base import Answer, Asked, Left, View, example
+from gieok import wire
+from gieok.interfaces.rest.wire.base import Answer, Asked, example
 from gieok.interfaces.rest.wire.fields import Ref
 from gieok.interfaces.rest.wire.memory import MemoryView
-from gieok.interfaces.rest.wire.messages import Messages, MessageView
+from gieok.interfaces.rest.wire.messages import Messages
 from gieok.interfaces.rest.wire.plans import PlanIn
-from gieok.memory.jobs.records import Job, JobKind, JobStatus
+from gieok.memory.jobs.records import Job
 from gieok.memory.sessions.records import PlanMove, Session
 
 _HASH = "4b1d3c7e9a0f5d2b8c6e4f1a3d5b7c9e0f2a4c6e8b0d1f3a5c7e9b1d3f5a7c9e"
@@ -25,37 +25,6 @@ _SESSION: dict[str, Any] = {
     "lastExecutionPlanHash": _HASH,
 }
 _JOB = "b1a5e1c2-3d4f-4a6b-8c7d-9e0f1a2b3c4d"
-
-
-class SessionView(View):
-    """A session as it stands. `endedAt` is null while it is open."""
-
-    session_id: str
-    persona_id: str | None
-    started_at: datetime
-    last_activity_at: datetime
-    ended_at: datetime | None
-    message_count: int
-    last_execution_plan_hash: str
-
-
-class MoveView(View):
-    """How a session was moved to another plan."""
-
-    moved_at: datetime
-    from_hash: str
-    to_hash: str
-
-
-class JobView(View):
-    """Work that is done later. `error` is the code of what went wrong last."""
-
-    id: UUID
-    kind: JobKind
-    status: JobStatus
-    attempts: int
-    error: str | None = Left
-    memory_id: UUID | None = Left
 
 
 class StartSession(Asked):
@@ -87,23 +56,19 @@ class CloseSession(Asked):
     wait: bool = False
 
 
-class StartedAnswer(Answer):
+class StartedAnswer(wire.StartedSession[MemoryView], Answer):
     """The new session, and the memories that its conversation begins with."""
 
     model_config = example(success=True, sessionId="session_456", planHash=_HASH, memories=[])
-
-    session_id: str
-    plan_hash: str
-    memories: tuple[MemoryView, ...]
 
 
 class SessionAnswer(Answer):
     model_config = example(success=True, session=_SESSION)
 
-    session: SessionView
+    session: wire.Session
 
 
-class WindowAnswer(SessionAnswer):
+class WindowAnswer(wire.Window, Answer):
     """The session and its working memory: the last messages, none once it has ended and is summarised."""
 
     model_config = example(
@@ -114,26 +79,21 @@ class WindowAnswer(SessionAnswer):
         ],
     )
 
-    messages: tuple[MessageView, ...]
 
-
-class SavedAnswer(Answer):
+class SavedAnswer(wire.Saved, Answer):
     """How many of the messages were new, and how many the session has now."""
 
     model_config = example(success=True, saved=1, messageCount=3)
 
-    saved: int
-    message_count: int
 
+class MovedAnswer(wire.MovedSession, Answer):
+    """The session on its new plan, and how it came there."""
 
-class MovedAnswer(SessionAnswer):
     model_config = example(
         success=True,
         session=_SESSION,
         move={"movedAt": "2025-10-27T12:05:00Z", "fromHash": _HASH, "toHash": _HASH},
     )
-
-    move: MoveView
 
 
 class ClosedAnswer(Answer):
@@ -148,11 +108,11 @@ class ClosedAnswer(Answer):
 class JobAnswer(Answer):
     model_config = example(success=True, job={"id": _JOB, "kind": "summary", "status": "done", "attempts": 1})
 
-    job: JobView
+    job: wire.Job
 
 
-def session_view(session: Session) -> SessionView:
-    return SessionView(
+def session_view(session: Session) -> wire.Session:
+    return wire.Session(
         session_id=session.session_ref,
         persona_id=session.persona_id,
         started_at=session.started_at,
@@ -163,12 +123,12 @@ def session_view(session: Session) -> SessionView:
     )
 
 
-def move_view(move: PlanMove) -> MoveView:
-    return MoveView(moved_at=move.moved_at, from_hash=move.from_hash, to_hash=move.to_hash)
+def move_view(move: PlanMove) -> wire.PlanMove:
+    return wire.PlanMove(moved_at=move.moved_at, from_hash=move.from_hash, to_hash=move.to_hash)
 
 
-def job_view(job: Job) -> JobView:
-    return JobView(
+def job_view(job: Job) -> wire.Job:
+    return wire.Job(
         id=job.id,
         kind=job.kind,
         status=job.status,
