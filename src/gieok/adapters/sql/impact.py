@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from uuid import UUID
 
 from gieok.adapters.sql.database import Tx
@@ -24,8 +25,9 @@ class SqlDecisionGraph:
         self._keys = keys
 
     def edges(self, origins: Sequence[bytes], known: Collection[bytes]) -> Iterator[Edge]:
-        for start in range(0, len(origins), _ORIGINS):
-            yield from self._pages(origins[start : start + _ORIGINS], known)
+        parts = (origins[start : start + _ORIGINS] for start in range(0, len(origins), _ORIGINS))
+        pages = chain.from_iterable(self._pages(part, known) for part in parts)
+        return chain.from_iterable(pages)
 
     def declared_from(
         self, sources: Sequence[UUID], types: Sequence[RelationType], limit: int
@@ -55,7 +57,7 @@ class SqlDecisionGraph:
         row = self._tx.one("count_domain_decisions", **self._place(scope, domain, strength))
         return row[0] if row else 0
 
-    def _pages(self, origins: Sequence[bytes], known: Collection[bytes]) -> Iterator[Edge]:
+    def _pages(self, origins: Sequence[bytes], known: Collection[bytes]) -> Iterator[Sequence[Edge]]:
         """Page by page: of a decision with a million edges no more is read than the walk has room for."""
         last: Edge = (b"", b"", 0, 0)
         while True:
@@ -70,7 +72,7 @@ class SqlDecisionGraph:
                 from_source=from_source,
                 limit=_PAGE,
             )
-            yield from page
+            yield page
             if len(page) < _PAGE:
                 return
             last = page[-1]
