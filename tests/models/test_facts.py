@@ -64,6 +64,72 @@ async def test_what_is_not_stated_is_no_fact(said: str) -> None:
 
 @pytest.mark.req("CANON-6")
 @pytest.mark.parametrize(
+    ("before", "after", "value"),
+    [
+        ("내일 면접이 있어", "면접 봤어", "면접 봄"),
+        ("다음 주 수요일에 입사 면접 봐", "면접 드디어 끝났어", "면접 끝남"),
+        ("내일 면접이 있어", "카카오 면접 망쳤어", "카카오 면접을 망침"),
+        ("다음 주에 발표가 있어", "오늘 발표했어", "발표함"),
+        ("다음 주에 수술이 있어", "어제 수술 받았어", "수술 받음"),
+        ("내일 회식 있어", "회식 다녀왔어", "회식 다녀옴"),
+        ("I have a job interview on Thursday", "The interview went well!", "had interview"),
+        ("I have an exam tomorrow", "I passed my driving exam", "passed their driving exam"),
+    ],
+)
+async def test_what_happened_takes_the_place_of_what_lay_ahead(before: str, after: str, value: str) -> None:
+    """Under the key by which it was waited for, however it is called by then."""
+    known = await known_from(before)
+    assert [(fact.key, fact.value) for fact in await facts(after, known=known)] == [(known[0].key, value)]
+
+
+@pytest.mark.req("CANON-6")
+@pytest.mark.parametrize(
+    ("before", "after", "key"),
+    [
+        ("내일 카카오 면접 있어", "네이버 면접 봤어", "네이버 면접"),
+        ("I have a job interview on Thursday", "I had my visa interview today", "visa interview"),
+        ("면접 떨어졌어", "구글 면접 봤어", "구글 면접"),
+    ],
+)
+async def test_another_occasion_stays_another(before: str, after: str, key: str) -> None:
+    """One of another name, and one that comes after the first was over."""
+    known = await known_from(before)
+    assert [fact.key for fact in await facts(after, known=known)] == [key]
+
+
+@pytest.mark.parametrize(
+    "closing", [", though.", " tho", ", actually!", " anyway", " lol", ", sadly", ", haha"]
+)
+@pytest.mark.parametrize(
+    "said", ["Jihoon and I broke up last night", "Mina and I moved in together", "I moved to Busan"]
+)
+async def test_the_tone_at_the_end_changes_nothing(said: str, closing: str) -> None:
+    """And it is no part of what is noted."""
+    plain = await facts(said)
+    assert plain
+    assert await facts(said + closing) == plain
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("Mina and I broke up", "broke up with Mina"),
+        ("Mina and I got engaged", "engaged to Mina"),
+        ("Me and Mina got married last week", "married to Mina"),
+        ("Mina and I are getting divorced", "divorced from Mina"),
+    ],
+)
+async def test_two_who_are_one_subject(said: str, value: str) -> None:
+    (fact,) = await facts(said)
+    assert (fact.category, fact.key, fact.value) == (Category.RELATIONSHIP, "partner", value)
+
+
+async def test_what_is_no_test_is_told_only_where_it_was_waited_for() -> None:
+    assert await facts("회식 다녀왔어") == await facts("모임 갔어") == []
+
+
+@pytest.mark.req("CANON-6")
+@pytest.mark.parametrize(
     ("said", "values"),
     [
         (

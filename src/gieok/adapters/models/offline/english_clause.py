@@ -34,6 +34,7 @@ _CONTRACTIONS = tuple(
         (r"\b(name|birthday|goal|dream|mom|dad|it)['’]s\b", r"\1 is"),
     )
 )
+_MARKS = " .!,;:~"
 _APOSTROPHE = re.compile("['’]")
 _COLOUR = re.compile(
     r"\b{}\b,? ?".format(
@@ -42,6 +43,17 @@ _COLOUR = re.compile(
             truly always currently definitely basically secretly kinda kind_of even only yesterday today
             last_week last_month last_night this_morning this_week please lol haha+ guess_what oh hey hi
             well so btw by_the_way wow omg yeah yes ok(?:ay)? ugh fully right_now i_guess
+        """)
+    ),
+    re.IGNORECASE,
+)
+
+# Said at the end for the tone of it.
+_CLOSING = re.compile(
+    r"(?:,? {})+$".format(
+        any_word("""
+            though tho anyways? actually lol lmao haha+ after_all in_fact to_be_honest you_know as_well too
+            unfortunately sadly luckily thankfully
         """)
     ),
     re.IGNORECASE,
@@ -64,4 +76,5 @@ def _with_subjects(clause: str) -> list[str]:
 
 
 def _plain(part: str) -> str:
-    return " ".join(_COLOUR.sub("", part).split()).strip(" .!,;:~")
+    said = " ".join(_COLOUR.sub("", part).split()).strip(_MARKS)
+    return _CLOSING.sub("", said).strip(_MARKS)

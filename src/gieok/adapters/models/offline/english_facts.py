@@ -12,7 +12,7 @@ from gieok.adapters.models.offline.english_fact_rules import RULES
 from gieok.adapters.models.offline.english_rule import Rule, any_word
 from gieok.adapters.models.offline.english_thing import activity, thing, told
 from gieok.adapters.models.offline.english_verbs import past_of, third_person
-from gieok.adapters.models.offline.found import Found, bond, named_in, newest
+from gieok.adapters.models.offline.found import Found, bond, come_to_pass, named_in, newest
 from gieok.adapters.models.offline.lexicon import listed
 from gieok.memory.canon.records import Category, Fact
 
@@ -54,7 +54,7 @@ def english_facts(utterance: Utterance, known: Sequence[Fact]) -> list[Found]:
             continue
         for clause in clauses_of(text):
             found += _given_up(clause, known) or [*_reached(clause, known), *_stated(clause, known)]
-    return found
+    return come_to_pass(found, known)
 
 
 def _stated(clause: str, known: Sequence[Fact]) -> list[Found]:

@@ -20,6 +20,10 @@ _OCCASION = any_word("""
     exams? tests? interview finals? midterms? audition surgery presentation recital appointment date wedding
     flight competition tournament performance defen[cs]e reunion concert operation
 """)
+_HELD_ONCE = any_word("""
+    exams? tests? interviews? finals? midterms? audition presentation recital defen[cs]e surgery
+""")
+_HELD = rf"(?P<test>(?:[\w'-]+ ){{0,3}}{_HELD_ONCE})"
 _ILLNESS = any_word(r"""
     (?:the_)?flu a_cold covid pneumonia food_poisoning a_migraine migraines depression insomnia cancer
     (?:type_\w+_)?diabetes asthma a_fever anxiety strep(?:_throat)? bronchitis shingles mono adhd autism
@@ -42,6 +46,12 @@ TESTED = (
     rule(
         rf"i have (?:an? |my )?(?:big |important )?(?P<test>(?:[\w'-]+ ){{0,3}}{_OCCASION}) {SOON}.*",
         States(_EVENT, "{test}", "has {test} ahead"),
+    ),
+    rule(
+        rf"i (?:have )?(?:had|took|sat|finished|did|gave|survived|got through) (?:my|the|an?) {_HELD}{TAIL}"
+        rf"|(?:my|the) {_HELD.replace('test', 'over')} "
+        r"(?:(?:is|was|are|were) (?:over|done|behind me)|went\b.*)",
+        States(_EVENT, "{test}{over}", "had {test}{over}"),
     ),
     rule(
         rf"(?:i|we) (?:have )?won (?P<x>(?:[\w'-]+ ){{0,4}}{_PRIZES})(?: (?:at|in) (?P<y>.+))?",

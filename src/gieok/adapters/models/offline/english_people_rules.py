@@ -7,6 +7,7 @@ from gieok.adapters.models.offline.english_who import KIN, NAME, SOMEONE, TAIL, 
 from gieok.memory.canon.records import Category
 
 _RELATION = Category.RELATIONSHIP
+_AND_I = rf"{WHO.replace('who', 'and_i')} and i"
 _BROKE_UP = r"(?:have )?(?:broken? up|split(?: up)?|parted ways|ended things|called it quits)"
 _NEWS = any_word(r"""
     is_in_(?:the_)?(?:hospital|icu|rehab) is_(?:very_)?(?:sick|ill|pregnant|dying|expecting) died
@@ -45,7 +46,7 @@ LOVE = (
     ),
     rule(
         rf"(?:i|we) (?:have )?(?:broken? up|split(?: up)?) with {WHO}{TAIL}"
-        rf"|{WHO.replace('who', 'and_i')} and i {_BROKE_UP}{TAIL}"
+        rf"|{_AND_I} {_BROKE_UP}{TAIL}"
         rf"|{WHO.replace('who', 'by')} (?:dumped|left|broke up with) me{TAIL}",
         States(_RELATION, _PARTNER, "broke up with {who}{and_i}{by}"),
         extra=1,
@@ -60,13 +61,13 @@ LOVE = (
     rule(r"we (?:have )?(?:got|gotten) back together", States(_RELATION, "{bond}", "back together"), extra=1),
     rule(
         rf"(?:i|we) (?:have )?(?:got|gotten|am|are) back (?:together )?with {WHO}"
-        rf"|{WHO.replace('who', 'and_i')} and i (?:have )?(?:got|are|gotten) back together",
+        rf"|{_AND_I} (?:have )?(?:got|are|gotten) back together",
         States(_RELATION, _PARTNER, "back together with {who}{and_i}"),
         extra=1,
     ),
     rule(
-        rf"(?:i|we) (?:am|are|got) engaged to {WHO}{TAIL}",
-        States(_RELATION, _PARTNER, "engaged to {who}"),
+        rf"(?:i|we) (?:am|are|got) engaged to {WHO}{TAIL}|{_AND_I} (?:are|got) engaged{TAIL}",
+        States(_RELATION, _PARTNER, "engaged to {who}{and_i}"),
         extra=1,
     ),
     rule(rf"(?:i|we) (?:am|are|got) engaged{TAIL}", States(_RELATION, _PARTNER, "engaged"), extra=1),
@@ -83,11 +84,16 @@ LOVE = (
     rule(rf"{WHO} and i are getting married.*", States(_RELATION, _PARTNER, "going to marry {who}"), extra=1),
     rule(r"(?:we are|i am) getting married.*", States(_RELATION, _PARTNER, "going to get married"), extra=1),
     rule(
-        rf"(?:i|we) (?:got married to|married|am married to) {WHO}{TAIL}",
-        States(_RELATION, _PARTNER, "married to {who}"),
+        rf"(?:i|we) (?:got married to|married|am married to) {WHO}{TAIL}|{_AND_I} (?:are|got) married{TAIL}",
+        States(_RELATION, _PARTNER, "married to {who}{and_i}"),
         extra=1,
     ),
     rule(rf"(?:i|we) (?:got|am|are) married{TAIL}", States(_RELATION, _PARTNER, "married"), extra=1),
+    rule(
+        rf"{_AND_I} (?:got|are|are getting) divorced{TAIL}",
+        States(_RELATION, _PARTNER, "divorced from {and_i}"),
+        extra=1,
+    ),
     rule(
         rf"(?:i|we) (?:got|are|am|are getting|am getting) divorced{TAIL}"
         r"|(?:my|our) divorce (?:got|was|is|came) (?:finali[sz]ed|final|through)\b.*",

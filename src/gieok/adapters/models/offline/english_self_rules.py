@@ -56,9 +56,10 @@ HOME = (
         States(_EVENT, "move", "moved to {x}"),
     ),
     rule(
-        rf"{_US} (?:have )?moved (?:back )?in with (?P<x>my [\w ]+?){TAIL}",
-        States(_PERSON, "home", "with {x}"),
-        States(_EVENT, "move", "moved in with {x}"),
+        rf"{_US} (?:have )?moved (?:back )?in with (?P<x>my [\w ]+?|{NAME}){TAIL}"
+        rf"|(?P<and_i>my [\w ]+?|{NAME}) and i (?:have )?moved in together{TAIL}",
+        States(_PERSON, "home", "with {x}{and_i}"),
+        States(_EVENT, "move", "moved in with {x}{and_i}"),
     ),
     rule(
         rf"{_US} (?:live|am living|are living|have been living|am based|are based|reside) in {PLACE}{_SPAN}",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gieok.memory.canon.records import Category, ExtractedFact, Fact, Provenance
 
 MAX_KEY_CHARS = 60
 MAX_VALUE_CHARS = 200
+AHEAD = ("앞두고 있음", " ahead")
+"""How the value of an occasion ends that is still to come, in Korean and in English."""
 
 _IMPORTANCE = {
     Category.RELATIONSHIP: 8,
@@ -61,11 +63,37 @@ def newest(known: Sequence[Fact], category: Category) -> Fact | None:
     )
 
 
+def awaited(what: str, known: Sequence[Fact]) -> Fact | None:
+    """The known occasion that lies ahead and may be this one.
+
+    면접 may be 입사 면접, and the other way round; 대학 면접 is another.
+    """
+    ahead = [fact for fact in known if fact.value.endswith(AHEAD) and _may_be_one(fact.key, what)]
+    return newest(ahead, Category.EVENT)
+
+
+def come_to_pass(found: Sequence[Found], known: Sequence[Fact]) -> list[Found]:
+    """What happened takes the place of what lay ahead: an event gets the key under which it was awaited."""
+    return [
+        replace(fact, key=before.key)
+        if fact.category == Category.EVENT and (before := awaited(fact.key, known))
+        else fact
+        for fact in found
+    ]
+
+
 def bond(known: Sequence[Fact]) -> str:
     """The key for a bare "we": the bond that was spoken of last, or the one with the persona."""
     bonds = [fact for fact in known if fact.key in ("partner", "us")]
     last = newest(bonds, Category.RELATIONSHIP)
     return last.key if last else "us"
+
+
+def _may_be_one(one: str, other: str) -> bool:
+    """Whether one is the other, or the other with more words in front."""
+    shorter, longer = sorted((one.casefold(), other.casefold()), key=len)
+    front = longer.removesuffix(shorter)
+    return longer.endswith(shorter) and (not front or front.endswith(" ") or not shorter.isascii())
 
 
 def _names(said: str, key: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from gieok.adapters.models.offline.analysis import Sentence, Utterance
-from gieok.adapters.models.offline.found import Found
+from gieok.adapters.models.offline.found import Found, come_to_pass
 from gieok.adapters.models.offline.korean_clause import Clause, clauses_of
 from gieok.adapters.models.offline.korean_goals import goals, reached
 from gieok.adapters.models.offline.korean_identity import identity
@@ -52,12 +52,15 @@ def korean_facts(utterance: Utterance, known: Sequence[Fact]) -> list[Found]:
         if is_stated(sentence):
             for clause in clauses_of(sentence):
                 found += _facts(clause, known, sworn=sworn)
-    return found
+    return come_to_pass(found, known)
 
 
 def is_stated(sentence: Sentence) -> bool:
     """Whether the user vouches for the sentence: no question, no condition, no hearsay."""
     if sentence.asks or _DENIED.search(sentence.text):
+        return False
+    # 봤어야 했는데: it should have been, and was not.
+    if any(a.tag == "EP" and b.form in ("어야", "아야") for a, b in pairwise(sentence.morphemes)):
         return False
     forms = [m.form for m in sentence.morphemes]
     if any(m.tag == "EC" and m.form in _CONDITION for m in sentence.morphemes):
@@ -77,7 +80,7 @@ def _facts(clause: Clause, known: Sequence[Fact], *, sworn: bool) -> list[Found]
         or relations(clause, known)
         or identity(clause)
         or work(clause)
-        or life(clause)
+        or life(clause, known)
         or goals(clause, known)
         or leanings(clause)
         or appointment(clause)

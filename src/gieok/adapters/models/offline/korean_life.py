@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from gieok.adapters.models.offline.found import Found
+from gieok.adapters.models.offline.found import Found, awaited
 from gieok.adapters.models.offline.hangul import with_particle
 from gieok.adapters.models.offline.korean_clause import Clause
 from gieok.adapters.models.offline.korean_value import deed, note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.korean_words import BODY, ILLNESSES, OCCASIONS, TESTS
 from gieok.adapters.models.offline.lexicon import listed
-from gieok.memory.canon.records import Category
+from gieok.memory.canon.records import Category, Fact
 
 _PASSED = listed("합격하 붙 통과하")
 _FAILED = listed("떨어지 불합격하 탈락하 망치 망하")
@@ -23,6 +24,7 @@ _AHEAD = re.compile(
     r"내일|모레|글피|다음 ?[주달]|이번 ?[주달]|곧|앞두|앞둔|주말|며칠 [뒤후]|\d+일"
     r"|[월화수목금토일]요일|오후|이따"
 )
+_OVER = listed("보 끝나 끝내 마치 치르 치 받 다녀오 갔다오 가")
 _LOSES = listed("잃어버리 분실하 도둑맞 도난당하 소매치기당하")
 _BELONGINGS = listed("지갑 핸드폰 휴대폰 폰 가방 여권 카드 노트북 자전거 열쇠 반지 에어팟 신분증 카메라 시계")
 _FIRST_TIME = re.compile(r"(?:생애|태어나서|난생)? ?처음(?:으로)? .*(?:봤|했|갔|탔)")
@@ -34,7 +36,7 @@ _GREAT_DAYS = listed("""
 """)
 
 
-def life(clause: Clause) -> list[Found]:
+def life(clause: Clause, known: Sequence[Fact]) -> list[Found]:
     """What the clause says that happened to the user, or is about to."""
     if clause.other:
         return []
@@ -43,6 +45,7 @@ def life(clause: Clause) -> list[Found]:
         or _test(clause)
         or _earned(clause)
         or _awaited(clause)
+        or _held(clause, known)
         or _health(clause)
         or _lost(clause)
         or _first_time(clause)
@@ -91,12 +94,27 @@ def _is_test(text: str) -> bool:
 
 
 def _awaited(clause: Clause) -> list[Found]:
-    what = next((phrase.text for phrase in clause.phrases if phrase.text.endswith(tuple(OCCASIONS))), "")
+    what = _occasion(clause)
     unsure = clause.marks & {Mark.PAST, Mark.NEGATED, Mark.GUESSED, Mark.WANTED}
     comes = clause.verb in ("있", "보", "앞두", "하", "가", "이") and _AHEAD.search(clause.sentence.text)
     if not what or unsure or not comes:
         return []
     return [Found(Category.EVENT, what, f"{with_particle(what, '을/를')} 앞두고 있음")]
+
+
+def _held(clause: Clause, known: Sequence[Fact]) -> list[Found]:
+    """면접 봤어, 시험 끝났어, 발표했어. What is no test is told only where it was waited for."""
+    done = clause.verb.removesuffix("하")
+    is_done = clause.verb.endswith("하") and done.endswith(tuple(OCCASIONS))
+    what = _occasion(clause) or (done if is_done else "")
+    if not what or not clause.happened or not (is_done or clause.verb in _OVER):
+        return []
+    told = _is_test(what) or awaited(what, known)
+    return [Found(Category.EVENT, what, note(clause))] if told else []
+
+
+def _occasion(clause: Clause) -> str:
+    return next((phrase.text for phrase in clause.phrases if phrase.text.endswith(tuple(OCCASIONS))), "")
 
 
 def _milestone(clause: Clause) -> list[Found]:
