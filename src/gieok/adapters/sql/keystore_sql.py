@@ -8,18 +8,13 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import Protocol, cast
-
-import aiosql
-from aiosql.types import QueryFn
 
 from gieok.adapters.sql.database import Row, Session, Value
-from gieok.adapters.sql.queries import Dialect
+from gieok.adapters.sql.queries import Dialect, read_queries
 from gieok.errors import Conflict, OwnerErased, StoreDamaged
 from gieok.vault.keystore import Head, KeyCounts, WrappedKey, check_root
 
 _REWRAP_PAGE = 500
-_DRIVERS: Mapping[Dialect, str] = {"sqlite": "apsw", "postgres": "psycopg"}
 
 
 class KeyTx:
@@ -174,15 +169,8 @@ def keystore_schema(dialect: Dialect) -> str:
 
 @cache
 def _queries(dialect: Dialect) -> Mapping[str, str]:
-    parse = cast(Callable[[str, str], _Loaded], aiosql.from_str)  # pyright: ignore[reportUnknownMemberType] - a bare dict in its types
-    loaded = parse(_file("keystore.sql"), _DRIVERS[dialect])
-    # aiosql offers a cursor form beside each SELECT.
-    names = [name for name in loaded.available_queries if not name.endswith("_cursor")]
-    return {name: cast(QueryFn, getattr(loaded, name)).sql for name in names}
-
-
-class _Loaded(Protocol):
-    available_queries: list[str]
+    name = "keystore.sql"
+    return {query.name: query.sql for query in read_queries(_file(name), dialect, name)}
 
 
 def _file(name: str) -> str:

@@ -98,7 +98,21 @@ def load_system_queries(dialect: Dialect) -> Catalogue:
 
 
 def parse_queries(text: str, dialect: Dialect, place: str, *, of_an_owner: bool = True) -> Iterator[Query]:
-    """The queries of one file. `place` names the file in an error."""
+    """The queries of one file, all of them of an owner, or none. `place` names the file in an error."""
+    for query in read_queries(text, dialect, place):
+        if of_an_owner and "owner" not in query.params:
+            raise ValueError(
+                f"{place}: query {query.name} does not mention :owner; every query is of one owner"
+            )
+        if not of_an_owner and "owner" in query.params:
+            raise ValueError(
+                f"{place}: query {query.name} mentions :owner; put it with the queries of owners"
+            )
+        yield query
+
+
+def read_queries(text: str, dialect: Dialect, place: str) -> Iterator[Query]:
+    """The queries of one file, whomever they are of: the keystore has its own rules."""
     for form, its_own in _FORMS[dialect].items():
         text = form.sub(its_own, text)
     loaded = _from_str(text, _DRIVERS[dialect])
@@ -113,10 +127,6 @@ def parse_queries(text: str, dialect: Dialect, place: str, *, of_an_owner: bool 
             )
         signature = made.__signature__
         params = frozenset(signature.parameters if signature else ()) - {"self"}
-        if of_an_owner and "owner" not in params:
-            raise ValueError(f"{place}: query {name} does not mention :owner; every query is of one owner")
-        if not of_an_owner and "owner" in params:
-            raise ValueError(f"{place}: query {name} mentions :owner; put it with the queries of owners")
         yield Query(name=name, kind=kind, sql=made.sql, params=params)
 
 
