@@ -100,7 +100,7 @@ class SqlChainStore:
                 kind=self._kind,
                 root_id=root,
                 version=number,
-                content=self._keys.seal(place, self._keys.open(place, content)),
+                content=self._keys.seal_anew(place, content),
             )
         return len(rows), root + number.to_bytes(8, "big") if len(rows) == limit else None
 

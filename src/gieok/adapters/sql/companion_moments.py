@@ -45,8 +45,9 @@ class SqlMomentStore:
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
         """Seal the next moments by id under the current key. Returns how many, and where to go on."""
         rows = self._tx.all("list_moment_seals", after=after, limit=limit)
-        for row in rows:
-            self._tx.run("replace_moment_seal", id=row[0], content=self._seal(self._open(row)))
+        for identity, persona_id, memory, intensity, at, sealed in rows:
+            place = _place(UUID(bytes=identity), persona_id, UUID(bytes=memory), intensity, at)
+            self._tx.run("replace_moment_seal", id=identity, content=self._keys.seal_anew(place, sealed))
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
     def _seal(self, moment: EmotionalMoment) -> bytes:

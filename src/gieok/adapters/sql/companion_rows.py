@@ -67,7 +67,8 @@ def open_memory(keys: OwnerKeys, row: Row) -> Memory:
 
 def reseal_memory(keys: OwnerKeys, row: Row) -> bytes:
     """The same content under the current key."""
-    return seal_memory(keys, open_memory(keys, row), row[:8])
+    *_, version, sealed = row
+    return keys.seal_anew(_memory_place(row[:8], version), sealed)
 
 
 def _memory_place(columns: Row, version: int) -> Place:
