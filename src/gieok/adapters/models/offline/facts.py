@@ -20,7 +20,7 @@ English names whatever the language of the talk, so that they stay one slot; wha
     RELATIONSHIP   promise:<what>     같이 영화 보기로 약속함             another about it
     RELATIONSHIP   us                 서로 사귀는 중 / 서로 헤어짐        how user and persona stand next
     GOAL           <what>             토익 900점 넘고 싶어함              reached or given up retracts
-    EVENT          <occasion>         면접을 앞두고 있음                  its outcome: 면접에 합격함
+    EVENT          <occasion>         면접을 앞두고 있음                  its end or outcome: 면접 봄, 합격함
     EVENT          job, move, health  회사 그만둠 / 감기에 걸림           the next of the same kind
     EVENT          <goal reached>     마라톤 완주함
     HABIT          <activity>         매일 아침 달리기 함                 not doing it any more retracts
