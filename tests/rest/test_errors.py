@@ -198,3 +198,10 @@ def test_a_wrong_body_names_the_place_and_not_the_value(
 def test_a_wrong_query_names_the_place(client: httpx.Client) -> None:
     answer = client.get("/api/v1/test/fail", params={"number": "9" * 5000})
     assert (answer.status_code, answer.json()["at"]) == (422, "number")
+
+
+def test_a_sentence_of_ours_stands_alone(client: httpx.Client) -> None:
+    """Without the words that pydantic puts before it."""
+    body = {"sessionId": "s", "hint": "h", "targets": [{"kind": "evidence", "id": "x"}]}
+    answer = client.post("/api/v1/anchors", json=body).json()
+    assert answer["message"].startswith("targets[0].id: must be a UUID such as ")

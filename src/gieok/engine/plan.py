@@ -102,7 +102,12 @@ def place(location: tuple[int | str, ...]) -> str:
 def first_problem(error: ValidationError) -> tuple[tuple[int | str, ...], str]:
     """The place and the sentence of the first problem that pydantic found."""
     problem = error.errors(include_url=False, include_input=False)[0]
-    return problem["loc"], problem["msg"]
+    return problem["loc"], own_words(problem["msg"])
+
+
+def own_words(message: str) -> str:
+    """A message of pydantic; a sentence of ours without what pydantic puts before it."""
+    return message.removeprefix("Value error, ")
 
 
 def _invalid(error: ValidationError | TypeError) -> PlanInvalid:

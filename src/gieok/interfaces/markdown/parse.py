@@ -134,7 +134,7 @@ def _record(given: dict[str, Any]) -> DecisionRecord:
     except ValidationError as error:
         location, message = first_problem(error)
         at = place(location).replace("evidence_ids", "evidence") if location else "scope"
-        raise InputRefused(message.removeprefix("Value error, "), at=at) from None
+        raise InputRefused(message, at=at) from None
 
 
 def _title(body: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from gieok.engine.plan import place
+from gieok.engine.plan import own_words, place
 from gieok.errors import (
     Conflict,
     GieokError,
@@ -153,7 +153,7 @@ async def _answer_invalid(_request: Request, error: Exception) -> Response:
     first = cast(RequestValidationError, error).errors()[0]
     # The first part says which part of the request it is: body, query, path or header.
     at = place(tuple(first["loc"])[1:])[:LONGEST_PLACE] if len(first["loc"]) > 1 else None
-    return respond(problem_of(InputRefused(str(first["msg"]), at=at)))
+    return respond(problem_of(InputRefused(own_words(first["msg"]), at=at)))
 
 
 async def _answer_http(_request: Request, error: Exception) -> Response:
