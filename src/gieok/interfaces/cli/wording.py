@@ -249,7 +249,7 @@ DECISION: Mapping[str, Words] = {
     "decision.below": Words("(in a layer below)", "(아래 계층에 있음)"),
     "decision.beyond": Words("(left out by the budget)", "(예산을 넘어 빠짐)"),
     "decision.left_out": Words(
-        "{many} more, left out by the budget or the plan", "예산이나 플랜에 따라 {many}개를 제외했습니다"
+        "{many} more, left out by the budget or the plan", "예산이나 계획에 따라 {many}개를 제외했습니다"
     ),
     "decision.unread": Words("not looked into: the budget had ended", "예산이 다하여 살펴보지 않았습니다"),
     "decision.tokens": Words("about {tokens} tokens", "약 {tokens} 토큰"),
