@@ -188,9 +188,13 @@ async def measure(file: Path, settings: Settings, only: str | None, questions: i
 async def _with_vectors(
     settings: Settings, embedder: str, conversations: Sequence[Conversation], turns: Mapping[str, str]
 ) -> Figures | None:
-    """Ours with an embedder, or None where its package is not installed."""
+    """Ours with an embedder, or None where its package is not installed.
+
+    It is asked about every language, also where Gieok by itself would not, so that its worth there is seen.
+    """
+    asked = EmbedderSettings(embedder=embedder, embedder_languages="ko,en")
     try:
-        gieok = await Gieok.open(replace(settings, embedding=EmbedderSettings(embedder=embedder)))
+        gieok = await Gieok.open(replace(settings, embedding=asked))
     except SettingsInvalid:
         return None
     async with gieok:
