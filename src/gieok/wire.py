@@ -295,3 +295,19 @@ class Anchor(Told):
     hint: str
     targets: tuple[Target, ...]
     created_at: datetime
+
+
+class Failure(Told):
+    """Every answer of a call that did not succeed. `error` is for programs, `message` for people."""
+
+    success: Literal[False]
+    error: str
+    message: str
+    at: str | None = None
+    """The place in the body, the query or the plan that is wrong."""
+    step: str | None = None
+    """The step of the plan that failed."""
+    expected: str | None = None
+    """The hash of the plan that the session ran."""
+    actual: str | None = None
+    """The hash of the plan that was given."""

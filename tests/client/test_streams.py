@@ -9,7 +9,7 @@ import pytest
 
 from gieok import MemoryDraft
 from gieok.client import ChatTurn, GieokClient, ServiceUnreachable, Token
-from gieok.client.lines import events
+from gieok.client.streams import events
 from gieok.errors import ModelUnavailable
 from tests.client.sockets import answering, saying
 from tests.client.speaker import PIECES, Speaker

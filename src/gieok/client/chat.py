@@ -9,8 +9,8 @@ from typing import Any
 from gieok.client.answers import ChatTurn, Token
 from gieok.client.failures import AnswerUnknown, ServiceUnreachable, error_of
 from gieok.client.line import Call, Line
-from gieok.client.lines import Event, events
 from gieok.client.sessions import Plan, plan_document
+from gieok.client.streams import Event, events
 from gieok.memory.conversation.records import Message
 
 _OK = 200

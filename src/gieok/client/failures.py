@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from gieok.errors import (
     Conflict,
@@ -24,6 +23,7 @@ from gieok.errors import (
     SummaryFailed,
     Unauthenticated,
 )
+from gieok.wire import Failure
 
 DEFAULT_WAIT = 1.0
 """Seconds to wait before a call is tried again, where the service does not say."""
@@ -37,18 +37,6 @@ class AnswerUnknown(GieokError):
     """What answers at this address is no Gieok, or one that is much newer than this client."""
 
     code = "ANSWER_UNKNOWN"
-
-
-class Failure(BaseModel):
-    """The body of every answer that is no success."""
-
-    success: Literal[False]
-    error: str
-    message: str
-    at: str | None = None
-    step: str | None = None
-    expected: str | None = None
-    actual: str | None = None
 
 
 def error_of(status: int, content: bytes, headers: Mapping[str, str]) -> GieokError:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterable
 from contextlib import aclosing
 
 from gieok.client.line import Call, Line
-from gieok.client.lines import lines
+from gieok.client.streams import lines
 from gieok.wire import Erased, Imported
 
 NDJSON = "application/x-ndjson"

@@ -13,6 +13,7 @@ from gieok.engine.plan import first_problem, place
 from gieok.errors import InputRefused
 from gieok.interfaces.rest.wire.base import Answer, Asked, example
 from gieok.interfaces.rest.wire.fields import Uuid
+from gieok.memory.decisions.layers import TIERS
 from gieok.memory.decisions.records import (
     MAX_EVIDENCE_IDS,
     MAX_RELATIONS,
@@ -160,18 +161,7 @@ class ContextAnswer(wire.LoadedContext, Answer):
         phase=None,
         layers=[
             {"tier": tier, "name": name, "items": [], "leftOut": 0}
-            for tier, name in enumerate(
-                (
-                    "policy",
-                    "structural",
-                    "global+axis",
-                    "domain+axis",
-                    "domain+lock",
-                    "domain+normal",
-                    "anchors",
-                ),
-                start=1,
-            )
+            for tier, name in enumerate(TIERS, start=1)
         ],
         tokens=0,
         truncated=False,

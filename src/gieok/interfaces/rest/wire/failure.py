@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
+from gieok import wire
 from gieok.interfaces.rest.wire.base import example
-from gieok.wire import Told
 
 
-class Failure(Told):
+class Failure(wire.Failure):
     """Every answer of a call that did not succeed. `error` is for programs, `message` for people."""
 
     model_config = example(success=False, error="NOT_FOUND", message="no such persona")
-
-    success: Literal[False] = False
-    error: str
-    message: str
-    at: str | None = None
-    """The place in the body, the query or the plan that is wrong."""
-    step: str | None = None
-    """The step of the plan that failed."""
-    expected: str | None = None
-    """The hash of the plan that the session ran."""
-    actual: str | None = None
-    """The hash of the plan that was given."""
 
 
 _CODES: dict[int, tuple[str, ...]] = {
