@@ -11,6 +11,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+import apsw
 import pytest
 
 from gieok.adapters.sql.database import Limits, Tx
@@ -324,3 +325,70 @@ async def test_opening_the_file_once_more_keeps_the_locks_of_the_first(tmp_path:
     finally:
         await second.close()
         await first.close()
+
+
+def thread_of(_tx: Tx) -> str:
+    return threading.current_thread().name
+
+
+async def test_a_brief_read_stays_on_its_thread(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "gieok.db")
+    here = threading.current_thread().name
+    assert await database.read("ana", thread_of, brief=True) == here
+    assert await database.read("ana", thread_of) != here
+    await database.write("ana", add)
+    assert await database.read("ana", exists, brief=True)
+    await database.close()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await database.read("ana", exists, brief=True)
+
+
+async def test_a_brief_read_gives_way_to_another(tmp_path: Path) -> None:
+    """Two threads do not share the connection: the second reads on a database thread."""
+    database = SqliteDatabase(tmp_path / "gieok.db")
+
+    def inside(_tx: Tx) -> str:
+        return asyncio.run(database.read("ana", thread_of, brief=True))
+
+    def elsewhere(tx: Tx) -> str:
+        found: list[str] = []
+        other = threading.Thread(target=lambda: found.append(inside(tx)))
+        other.start()
+        other.join(30)
+        return found[0]
+
+    assert (await database.read("ana", elsewhere, brief=True)).startswith("gieok-reader")
+    assert await database.read("ana", thread_of, brief=True) == threading.current_thread().name
+    await database.close()
+
+
+async def test_a_brief_read_that_fails_is_over(tmp_path: Path) -> None:
+    """Its transaction and its place are given back, so that the next one reads what is there by then."""
+    database = SqliteDatabase(tmp_path / "gieok.db")
+
+    def fail(_tx: Tx) -> None:
+        raise NotFound("no such thing")
+
+    with pytest.raises(NotFound):
+        await database.read("ana", fail, brief=True)
+    await database.write("ana", add)
+    assert await database.read("ana", exists, brief=True)
+    assert await database.read("ana", thread_of, brief=True) == threading.current_thread().name
+    await database.close()
+
+
+async def test_a_brief_read_waits_for_a_held_file_on_a_database_thread(tmp_path: Path) -> None:
+    """Nobody else is kept waiting meanwhile."""
+    database = SqliteDatabase(tmp_path / "gieok.db")
+    await database.write("ana", add)
+    asked: list[str] = []
+
+    def look(tx: Tx) -> bool:
+        asked.append(threading.current_thread().name)
+        if len(asked) == 1:
+            raise apsw.BusyError("held")
+        return exists(tx)
+
+    assert await database.read("ana", look, brief=True)
+    assert [name.startswith("gieok-reader") for name in asked] == [False, True]
+    await database.close()

@@ -71,7 +71,7 @@ class Chat:
 
         NotFound where there is no such session. A plan of the caller's own must be given again.
         """
-        session = await self._cycles.scope.read(lambda rooms: rooms.sessions.get(session_ref))
+        session = await self._cycles.scope.read(lambda rooms: rooms.sessions.get(session_ref), brief=True)
         if session is None:
             raise NotFound("no such session")
         return _shipped().get(session.last_execution_plan_hash, CHAT_PLAN)

@@ -201,7 +201,7 @@ class Companion:
 
     async def get(self, memory_id: UUID) -> Memory:
         """One memory; NotFound where there is none."""
-        memory = await self._scope.read(lambda rooms: rooms.companion.get(memory_id))
+        memory = await self._scope.read(lambda rooms: rooms.companion.get(memory_id), brief=True)
         if memory is None:
             raise NotFound(f"there is no memory {memory_id}")
         return memory

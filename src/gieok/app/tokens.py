@@ -111,7 +111,7 @@ class Tokens:
         if not _SHAPE.fullmatch(token):
             raise Unauthenticated
         digest = _digest(token)
-        found = await self._database.system_read(lambda tx: find_token(tx, digest))
+        found = await self._database.system_read(lambda tx: find_token(tx, digest), brief=True)
         if found is None or not found.is_in_force(self._clock()):
             raise Unauthenticated
         return Principal(found.owner, found.account_plan, found.scopes, found.id)

@@ -10,8 +10,11 @@ T = TypeVar("T")
 
 
 class Reader(Protocol[R_co]):
-    """Runs synchronous store code on a database thread. `R_co` is the rooms that the work may enter."""
+    """Runs synchronous store code. `R_co` is the rooms that the work may enter."""
 
-    async def read(self, work: Callable[[R_co], T]) -> T:
-        """What `work` returns, or the error that it raised."""
+    async def read(self, work: Callable[[R_co], T], *, brief: bool = False) -> T:
+        """What `work` returns, or the error that it raised.
+
+        On a database thread; `brief` work, which reads a few rows by their keys, may run on this one.
+        """
         ...

@@ -201,8 +201,12 @@ class Database(Protocol):
     @property
     def dialect(self) -> Dialect: ...
 
-    async def read(self, owner: str, work: Callable[[Tx], T]) -> T:
-        """Run `work` on one consistent snapshot. It cannot write."""
+    async def read(self, owner: str, work: Callable[[Tx], T], *, brief: bool = False) -> T:
+        """Run `work` on one consistent snapshot. It cannot write.
+
+        `brief` is said of work that reads a few rows by their keys: where the database is a file, the way to
+        another thread and back would take several times as long as the work, so it may run on this one.
+        """
         ...
 
     async def write(self, owner: str, work: Callable[[Tx], T]) -> T:
@@ -218,7 +222,7 @@ class Database(Protocol):
         """Run `work` across owners, in a transaction that is durable when this returns. Jobs only."""
         ...
 
-    async def system_read(self, work: Callable[[SystemTx], T]) -> T:
+    async def system_read(self, work: Callable[[SystemTx], T], *, brief: bool = False) -> T:
         """Look across owners, on one consistent snapshot: it waits for no writer and cannot write."""
         ...
 

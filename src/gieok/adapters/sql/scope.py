@@ -177,9 +177,11 @@ class OwnerScope:
         self._database = database
         self._vault = vault
 
-    async def read(self, work: Callable[[SqlRooms], T]) -> T:
+    async def read(self, work: Callable[[SqlRooms], T], *, brief: bool = False) -> T:
         """Run `work` on one consistent view of this owner's data."""
-        return await self._database.read(self.owner, lambda tx: work(SqlRooms(tx, self._keys_to_read(tx))))
+        return await self._database.read(
+            self.owner, lambda tx: work(SqlRooms(tx, self._keys_to_read(tx))), brief=brief
+        )
 
     async def write(self, work: Callable[[SqlRooms], T]) -> T:
         """Run `work` in one transaction of this owner."""

@@ -1,9 +1,13 @@
-"""SQLite: one writer thread that shares one sync among many units of work, and readers beside it."""
+"""SQLite: one writer thread that shares one sync among many units of work, and readers beside it.
+
+Brief reads run where they are asked for: see `_Here`.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -86,6 +90,38 @@ def _carray(values: Sequence[int] | Sequence[str] | Sequence[bytes]) -> apsw.CAr
     return apsw.carray(tuple(cast("Sequence[str]", values)))
 
 
+class _Here:
+    """A connection for the thread that asks: the way to a reader and back takes longer than a brief read.
+
+    It never waits. Where another thread reads here, or somebody holds the file, a reader does the work.
+    """
+
+    def __init__(self, session: SqliteSession) -> None:
+        self._session = session
+        self._free = threading.Lock()
+        self._closed = False
+
+    def take(self) -> bool:
+        """Whether it was free, and is yours now. `read` gives it back."""
+        return self._free.acquire(blocking=False)
+
+    def read(self, work: Callable[[Session], T]) -> T:
+        try:
+            self._session.begin("BEGIN")
+            try:
+                return work(self._session)
+            finally:
+                self._session.roll_back()
+        finally:
+            self._free.release()
+
+    def close(self) -> None:
+        """Be taken for good; the connection belongs to the database."""
+        if not self._closed:
+            self._closed = True
+            self._free.acquire()
+
+
 class SqliteDatabase:
     """A `Database` in one file. Several processes may share it."""
 
@@ -111,7 +147,9 @@ class SqliteDatabase:
             SqliteSession(sqlite_file.connect(self.path, limits.lock_seconds, read_only=True))
             for _ in range(limits.readers)
         ]
-        self._connections = [session.connection for session in (*readers, writer)]
+        here = SqliteSession(sqlite_file.connect(self.path, 0, read_only=True))
+        self._here = _Here(here)
+        self._connections = [session.connection for session in (here, *readers, writer)]
         self._writer = Crew(
             "writer",
             [partial(commit_together, writer)],
@@ -127,8 +165,8 @@ class SqliteDatabase:
             waiting=limits.waiting_units,
         )
 
-    async def read(self, owner: str, work: Callable[[Tx], T]) -> T:
-        return await self._readers.do(owner, scoped(owner, work, self._queries), writes=False)
+    async def read(self, owner: str, work: Callable[[Tx], T], *, brief: bool = False) -> T:
+        return await self._read(owner, scoped(owner, work, self._queries), brief=brief)
 
     async def write(self, owner: str, work: Callable[[Tx], T]) -> T:
         return await self._writer.do(owner, scoped(owner, work, self._queries), writes=True)
@@ -137,9 +175,9 @@ class SqliteDatabase:
         crossing = across_owners(work, load_system_queries("sqlite"))
         return await self._writer.do(None, crossing, writes=True)
 
-    async def system_read(self, work: Callable[[SystemTx], T]) -> T:
+    async def system_read(self, work: Callable[[SystemTx], T], *, brief: bool = False) -> T:
         crossing = across_owners(work, load_system_queries("sqlite"))
-        return await self._readers.do(None, crossing, writes=False)
+        return await self._read(None, crossing, brief=brief)
 
     async def get_meta(self, key: str) -> str | None:
         rows = await self._readers.do(
@@ -162,10 +200,21 @@ class SqliteDatabase:
         return await self._readers.do(None, self._status, writes=False)
 
     async def close(self) -> None:
+        self._here.close()
         await self._readers.close()
         await self._writer.close()
         for connection in self._connections:
             await asyncio.to_thread(connection.close)
+
+    async def _read(self, owner: str | None, work: Callable[[Session], T], *, brief: bool) -> T:
+        if brief and self._here.take():
+            try:
+                return self._here.read(work)
+            except apsw.BusyError:
+                pass  # a thread may wait for whoever holds the file
+            except apsw.Error as error:
+                raise self._explain(error) from None
+        return await self._readers.do(owner, work, writes=False)
 
     def _probe(self, session: Session) -> None:
         """Write a row and have it rolled back; then ask the disk, which a rolled back row does not reach."""

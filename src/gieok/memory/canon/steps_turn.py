@@ -47,7 +47,7 @@ class LoadPersona(Step[NoData, PersonaInputs, LoadedPersona]):
         self._rooms = rooms
 
     async def run(self, metadata: NoData, inputs: PersonaInputs, context: StepContext) -> LoadedPersona:
-        card = await self._rooms.read(lambda rooms: rooms.personas.get(inputs.persona_id))
+        card = await self._rooms.read(lambda rooms: rooms.personas.get(inputs.persona_id), brief=True)
         if card is None:
             raise NotFound("no such persona")
         context.note("version", card.version)
@@ -82,7 +82,7 @@ class LoadState(Step[StateMetadata, StateInputs, LoadedState]):
     async def run(self, metadata: StateMetadata, inputs: StateInputs, context: StepContext) -> LoadedState:
         limit = most_lines(metadata.max_chars)
         facts = await self._rooms.read(
-            lambda rooms: rooms.facts.active(inputs.persona_id, only_state=True, limit=limit)
+            lambda rooms: rooms.facts.active(inputs.persona_id, only_state=True, limit=limit), brief=True
         )
         made = state_block(
             facts, inputs.language, max_chars=metadata.max_chars, max_tokens=metadata.max_tokens

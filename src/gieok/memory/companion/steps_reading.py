@@ -45,7 +45,7 @@ class LoadMemories(Step[LoadMetadata, LoadInputs, Loaded]):
                 return ()
             return tuple(rooms.companion.load(inputs.persona_id, metadata.limit))
 
-        memories = await self._rooms.read(load)
+        memories = await self._rooms.read(load, brief=True)
         context.note("loaded", [str(memory.id) for memory in memories])
         return Loaded(memories=memories)
 

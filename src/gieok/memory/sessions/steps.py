@@ -29,7 +29,7 @@ class ResumeSession(Step[NoData, SessionInputs, Resumed]):
         self._rooms = rooms
 
     async def run(self, metadata: NoData, inputs: SessionInputs, context: StepContext) -> Resumed:
-        session = await self._rooms.read(lambda rooms: rooms.sessions.get(inputs.session_ref))
+        session = await self._rooms.read(lambda rooms: rooms.sessions.get(inputs.session_ref), brief=True)
         if session is None:
             return Resumed(known=False)
         check_resumable(session, context.plan_hash, inputs.persona_id)

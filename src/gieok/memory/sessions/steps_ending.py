@@ -89,7 +89,7 @@ class RequireActive(Step[InactivityMetadata, Named, NoData]):
         self._rooms = rooms
 
     async def run(self, metadata: InactivityMetadata, inputs: Named, context: StepContext) -> NoData:
-        session = await self._rooms.read(lambda rooms: rooms.sessions.get(inputs.session_ref))
+        session = await self._rooms.read(lambda rooms: rooms.sessions.get(inputs.session_ref), brief=True)
         if session is not None:
             check_active(session, metadata.inactivity_minutes, context.now)
         return NoData()

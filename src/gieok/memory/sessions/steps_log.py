@@ -34,7 +34,7 @@ class LoadSession(Step[NoData, LoadInputs, LoadedSession]):
         self._rooms = rooms
 
     async def run(self, metadata: NoData, inputs: LoadInputs, context: StepContext) -> LoadedSession:
-        session = await self._rooms.read(lambda rooms: rooms.sessions.get(inputs.session_ref))
+        session = await self._rooms.read(lambda rooms: rooms.sessions.get(inputs.session_ref), brief=True)
         if session is None:
             raise NotFound("no such session")
         return LoadedSession(session=session)
@@ -69,7 +69,7 @@ class LoadWindow(Step[WindowMetadata, LoadInputs, Window]):
             messages = rooms.messages.window(inputs.session_ref, metadata.recent_messages)
             return Window(messages=tuple(messages), message_count=session.message_count)
 
-        window = await self._rooms.read(load)
+        window = await self._rooms.read(load, brief=True)
         context.note("messages", len(window.messages))
         return window
 

@@ -35,7 +35,7 @@ class CheckBudget(Step[BudgetMetadata, NoData, NoData]):
     async def run(self, metadata: BudgetMetadata, inputs: NoData, context: StepContext) -> NoData:
         if (budget := metadata.tokens_per_day) is None:
             return NoData()
-        used = await self._rooms.read(lambda rooms: rooms.usage.on(day_of(context.now)))
+        used = await self._rooms.read(lambda rooms: rooms.usage.on(day_of(context.now)), brief=True)
         context.note("tokensToday", used.tokens)
         if used.tokens >= budget:
             raise RateLimited(
