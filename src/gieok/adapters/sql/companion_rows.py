@@ -47,7 +47,7 @@ def open_memory(keys: OwnerKeys, row: Row) -> Memory:
     """
     identity, persona, _, session, origin, importance, created, occurred, archived, version, sealed = row
     content = json.loads(keys.open(_memory_place(row[:8], version), sealed).decode())
-    return Memory.model_construct(
+    return Memory.trusted(
         id=UUID(bytes=identity),
         persona_id=persona,
         session_ref=session,
@@ -72,6 +72,8 @@ def reseal_memory(keys: OwnerKeys, row: Row) -> bytes:
 
 
 def _memory_place(columns: Row, version: int) -> Place:
-    memory_id, *rest = columns
-    row = " ".join(("" if column is None else str(column)) for column in (UUID(bytes=memory_id), *rest))
+    identity, persona, number, session, *rest = columns
+    text = identity.hex()
+    dashed = f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    row = f"{dashed} {persona} {number} {session or ''} {' '.join(map(str, rest))}"
     return Place("memories", "content", row, version)

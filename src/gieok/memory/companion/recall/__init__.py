@@ -90,7 +90,7 @@ def hits(found: Found, policy: RecallPolicy, count: int) -> tuple[MemoryHit, ...
             why=Why(
                 matched_words=_matched(found, number),
                 signals={
-                    name: Signal.model_construct(
+                    name: Signal.trusted(
                         value=values.get(number, 0.0), weight=weights[name], rank=places[name].get(number)
                     )
                     for name, values in found.signals.items()
