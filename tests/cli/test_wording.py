@@ -14,7 +14,7 @@ from gieok.interfaces.cli.wording import WORDING, Say
 SOURCES = "\n".join(
     file.read_text(encoding="utf-8")
     for file in Path(gieok.interfaces.cli.__file__).parent.rglob("*.py")
-    if not file.name.startswith("wording") and "demo" not in file.parts
+    if not {"wording", "demo"} & set(file.parts)
 )
 
 

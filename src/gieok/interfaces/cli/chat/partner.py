@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gieok.app.canon import MAX_PAGE
 from gieok.errors import InputRefused, NotFound
-from gieok.interfaces.cli.words import Lang
+from gieok.interfaces.cli.wording.words import Lang
 from gieok.memory.canon.records import PersonaCard, PersonaDraft
 
 if TYPE_CHECKING:

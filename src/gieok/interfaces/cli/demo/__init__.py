@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from gieok.interfaces.cli.output import can_show
-from gieok.interfaces.cli.words import Lang
+from gieok.interfaces.cli.wording.words import Lang
 
 _BEYOND_ASCII = "한글→…─·×✗├└│↑"
 _ASCII_FORM = str.maketrans(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gieok.interfaces.cli.words import Words
+from gieok.interfaces.cli.wording.words import Words
 
 MEMORY: Mapping[str, Words] = {
     "memory.none": Words("nothing is remembered here", "기억이 없습니다"),

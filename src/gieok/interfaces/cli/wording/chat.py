@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gieok.interfaces.cli.words import Words
+from gieok.interfaces.cli.wording.words import Words
 
 CHAT: Mapping[str, Words] = {
     "chat.you": Words("you", "나"),
