@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gieok.adapters.sql.keystore_sqlite import SqliteKeyStore
+from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore
 from gieok.vault import FileRootKey, Vault
 from gieok.vault.root_key import RootKey
 

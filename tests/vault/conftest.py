@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gieok.adapters.sql.keystore_sqlite import SqliteKeyStore
+from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore
 from gieok.vault import FileRootKey, KeyStore, Vault
 from tests.postgres import Postgres
 from tests.vault.opening import Opener
@@ -35,7 +35,7 @@ def keystores(request: pytest.FixtureRequest) -> Opener:
 @pytest.fixture
 def postgres_keystores(request: pytest.FixtureRequest) -> Iterator[Opener]:
     """The same in PostgreSQL, in a database of its own."""
-    from gieok.adapters.sql.keystore_postgres import PostgresKeyStore  # noqa: PLC0415 - psycopg loads slowly
+    from gieok.adapters.sql.keystores.postgres import PostgresKeyStore  # noqa: PLC0415 - psycopg loads slowly
 
     server: Postgres = request.getfixturevalue("postgres")
     url = server.new_database()

@@ -14,8 +14,8 @@ import psycopg
 import pytest
 
 from gieok.adapters.sql import sqlite_file
-from gieok.adapters.sql.keystore_postgres import PostgresKeyStore
-from gieok.adapters.sql.keystore_sqlite import SqliteKeyStore
+from gieok.adapters.sql.keystores.postgres import PostgresKeyStore
+from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore
 from gieok.errors import GieokError, SchemaMismatch, SettingsInvalid, StoreDamaged, StoreUnavailable
 from gieok.testing.keystore_contract import (
     OTHER_ROOT,
@@ -171,7 +171,7 @@ def test_a_keystore_that_another_process_holds_is_unavailable(claimed: KeyStore,
 CREATE_IN_ANOTHER_PROCESS = """
 import sys
 from pathlib import Path
-from gieok.adapters.sql.keystore_sqlite import SqliteKeyStore
+from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore
 from gieok.vault import FileRootKey, Place, Vault
 
 vault = Vault(SqliteKeyStore(Path(sys.argv[1])), FileRootKey(Path(sys.argv[2])))

@@ -70,7 +70,7 @@ def test_a_running_process_follows_a_rotation(keystores: Opener, root: FileRootK
 ROTATE_AND_DIE = """
 import os, sys
 from pathlib import Path
-from gieok.adapters.sql.keystore_sqlite import SqliteKeyStore
+from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore
 from gieok.vault import FileRootKey, Vault
 
 keystore_file, root_file, point = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]

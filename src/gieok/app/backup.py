@@ -16,7 +16,7 @@ from pydantic import Field, StringConstraints, ValidationError
 from gieok import __version__
 from gieok.adapters.sql import sqlite_file
 from gieok.adapters.sql.backup import Pair, Report, check_file, copy_both, open_untouched
-from gieok.adapters.sql.keystore_sqlite import keystore_file_exists
+from gieok.adapters.sql.keystores.sqlite import keystore_file_exists
 from gieok.adapters.sql.restore import read_head, sync_folder
 from gieok.app.opening import KEYSTORE
 from gieok.engine import Data

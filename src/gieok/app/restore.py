@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gieok.adapters.sql.backup import Pair, copy_file, copy_untouched, open_untouched
-from gieok.adapters.sql.keystore_sqlite import keystore_file_exists
+from gieok.adapters.sql.keystores.sqlite import keystore_file_exists
 from gieok.adapters.sql.open import open_keystore
 from gieok.adapters.sql.restore import add_keys, held, put_in_place
 from gieok.app.assembly import open_vault

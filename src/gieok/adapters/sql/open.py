@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from gieok.adapters.sql.database import DEFAULT_LIMITS, Database, DatabaseStatus, Limits
-from gieok.adapters.sql.keystore_sqlite import SqliteKeyStore, keystore_file_exists
+from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore, keystore_file_exists
 from gieok.adapters.sql.sqlite import SqliteDatabase, find_sqlite
 from gieok.errors import SettingsInvalid
 from gieok.vault import KeyStore
@@ -33,7 +33,7 @@ def open_database(url: str, *, limits: Limits = DEFAULT_LIMITS) -> Database:
 def open_keystore(url: str) -> KeyStore:
     """Open the keystore at `url`, in the same forms. In PostgreSQL it has a schema of its own."""
     if _is_postgres(url):
-        from gieok.adapters.sql.keystore_postgres import PostgresKeyStore  # noqa: PLC0415 - as above
+        from gieok.adapters.sql.keystores.postgres import PostgresKeyStore  # noqa: PLC0415 - as above
 
         return PostgresKeyStore(url)
     return SqliteKeyStore(_sqlite_path(url, _KEYSTORE))
@@ -54,7 +54,7 @@ def find_database(url: str) -> DatabaseStatus | None:
 def find_keystore(url: str) -> KeyStore | None:
     """The keystore at `url`, opened; None when it is not there yet, and then none is made."""
     if _is_postgres(url):
-        from gieok.adapters.sql.keystore_postgres import keystore_exists  # noqa: PLC0415 - as above
+        from gieok.adapters.sql.keystores.postgres import keystore_exists  # noqa: PLC0415 - as above
 
         return open_keystore(url) if keystore_exists(url) else None
     return open_keystore(url) if keystore_file_exists(_sqlite_path(url, _KEYSTORE)) else None

@@ -18,7 +18,7 @@ _REWRAP_PAGE = 500
 
 
 class KeyTx:
-    """An open transaction on the keystore. Queries are named as in `keystore.sql`."""
+    """An open transaction on the keystore. Queries are named as in `queries.sql`."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -164,17 +164,17 @@ class SqlKeyStore(ABC):
 
 def keystore_schema(dialect: Dialect) -> str:
     """The statements that make an empty keystore."""
-    return _file(f"keystore_{dialect}.sql")
+    return _file(f"{dialect}.sql")
 
 
 @cache
 def _queries(dialect: Dialect) -> Mapping[str, str]:
-    name = "keystore.sql"
+    name = "queries.sql"
     return {query.name: query.sql for query in read_queries(_file(name), dialect, name)}
 
 
 def _file(name: str) -> str:
-    return files("gieok.adapters.sql").joinpath(name).read_text(encoding="utf-8")
+    return files("gieok.adapters.sql.keystores").joinpath(name).read_text(encoding="utf-8")
 
 
 def _head(tx: KeyTx) -> Head | None:

@@ -14,7 +14,7 @@ from threading import Lock
 import psycopg
 
 from gieok.adapters.sql.database import DEFAULT_LIMITS, Limits, Row
-from gieok.adapters.sql.keystore_sql import KeyTx, SqlKeyStore, keystore_schema
+from gieok.adapters.sql.keystores.operations import KeyTx, SqlKeyStore, keystore_schema
 from gieok.adapters.sql.postgres import PostgresSession, parts_of
 from gieok.adapters.sql.postgres_errors import explain
 from gieok.errors import SchemaMismatch

@@ -15,7 +15,7 @@ from threading import Lock
 import apsw
 
 from gieok.adapters.sql import sqlite_file
-from gieok.adapters.sql.keystore_sql import KeyTx, SqlKeyStore, keystore_schema
+from gieok.adapters.sql.keystores.operations import KeyTx, SqlKeyStore, keystore_schema
 from gieok.adapters.sql.sqlite import SqliteSession
 from gieok.adapters.sql.sqlite_errors import explain
 from gieok.errors import SchemaMismatch, StoreDamaged, StoreUnavailable

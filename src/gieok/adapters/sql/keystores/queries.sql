@@ -1,4 +1,4 @@
--- What the two SQL keystores share. Each query runs inside one transaction of `keystore_sql.py`.
+-- What the two SQL keystores share. Each query runs inside one transaction of `operations.py`.
 
 -- name: head()
 SELECT root_id, tag_key_id, tag_key, created_at FROM head
