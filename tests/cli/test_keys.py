@@ -117,7 +117,7 @@ def test_a_mounted_key_is_replaced_by_the_operator(
     remember("kim")
     done = run("keys", "rotate", "--root", "--lang", "ko")
     assert done.exit_code == 0
-    assert f"새 키를 {mounted}" in done.stdout
+    assert f"새 열쇠를 {mounted}" in done.stdout
 
 
 def test_another_root_key_is_refused(run: Run, url: str) -> None:

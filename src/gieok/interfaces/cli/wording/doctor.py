@@ -14,9 +14,9 @@ NAMES: Mapping[str, Words] = {
     "name.writing": Words("writing", "쓰기"),
     "name.row_security": Words("row security", "행 보안"),
     "name.disk": Words("disk", "디스크"),
-    "name.root_key": Words("root key", "루트 키"),
-    "name.keystore": Words("keystore", "키 저장소"),
-    "name.rotation": Words("rotation", "키 교체"),
+    "name.root_key": Words("root key", "루트 열쇠"),
+    "name.keystore": Words("keystore", "열쇠 보관소"),
+    "name.rotation": Words("rotation", "열쇠 교체"),
     "name.erasures": Words("erasures", "삭제"),
     "name.model": Words("model", "모델"),
     "name.analyzer": Words("analyzer", "형태소 분석"),
@@ -79,36 +79,36 @@ DOCTOR: Mapping[str, Words] = {
     ),
     "doctor.keystore_gone": Words(
         "the database is there and its keystore {url} is not",
-        "데이터베이스는 있는데 키 저장소 {url}이(가) 없습니다",
+        "데이터베이스는 있는데 열쇠 보관소 {url}이(가) 없습니다",
     ),
     "doctor.keystore_gone_remedy": Words(
         "if memories were stored, put the keystore back before you start Gieok; a new one cannot open them",
-        "저장한 기억이 있다면 먼저 키 저장소를 되돌려 놓으세요. 새 키 저장소로는 열 수 없습니다",
+        "저장한 기억이 있다면 먼저 열쇠 보관소를 되돌려 놓으세요. 새 열쇠 보관소로는 열 수 없습니다",
     ),
-    "doctor.keystore_unused": Words("{place} holds no key yet", "{place}에 아직 키가 없습니다"),
+    "doctor.keystore_unused": Words("{place} holds no key yet", "{place}에 아직 열쇠가 없습니다"),
     "doctor.keystore_fits": Words(
         "{place} fits the root key: {owners} owners, {keys} keys, sealed with AES-256-GCM",
-        "{place}: 루트 키와 맞습니다. 소유자 {owners}명, 키 {keys}개, AES-256-GCM으로 봉인",
+        "{place}: 루트 열쇠와 맞습니다. 소유자 {owners}명, 열쇠 {keys}개, AES-256-GCM으로 봉인",
     ),
     "doctor.rotation_cut_off": Words(
         "a rotation to root key {new} was cut off after the keystore had gone over to it",
-        "루트 키 {new}(으)로 바꾸는 일이 키 저장소를 옮긴 뒤에 중단되었습니다",
+        "루트 열쇠 {new}(으)로 바꾸는 일이 열쇠 보관소를 옮긴 뒤에 중단되었습니다",
     ),
     "doctor.rotation_cut_off_remedy": Words(
         "start Gieok once, which finishes it; put a mounted or environment key in its place yourself",
-        "Gieok을 한 번 시작하면 마무리됩니다. 마운트한 키나 환경 변수의 키는 직접 바꾸세요",
+        "Gieok을 한 번 시작하면 마무리됩니다. 마운트한 열쇠나 환경 변수의 열쇠는 직접 바꾸세요",
     ),
     "doctor.rotation_waits": Words(
-        "root key {new} waits to be rotated to", "루트 키 {new}(으)로 바꿀 준비가 되어 있습니다"
+        "root key {new} waits to be rotated to", "루트 열쇠 {new}(으)로 바꿀 준비가 되어 있습니다"
     ),
     "doctor.rotation_waits_remedy": Words(
         "run `gieok keys rotate --root`, or remove the waiting key",
-        "`gieok keys rotate --root`를 실행하거나 준비된 키를 지우세요",
+        "`gieok keys rotate --root`를 실행하거나 준비된 열쇠를 지우세요",
     ),
     "doctor.erasures_finished": Words("none is unfinished", "끝나지 않은 삭제가 없습니다"),
     "doctor.erasures_unfinished": Words(
         "{many} unfinished: the keys are destroyed, some rows may still be there",
-        "끝나지 않은 삭제 {many}건: 키는 파기되었고 행이 남아 있을 수 있습니다",
+        "끝나지 않은 삭제 {many}건: 열쇠는 파기되었고 행이 남아 있을 수 있습니다",
     ),
     "doctor.erasures_remedy": Words(
         "start Gieok once, which finishes them", "Gieok을 한 번 시작하면 마무리됩니다"

@@ -22,7 +22,7 @@ MEMORY: Mapping[str, Words] = {
     "memory.tags": Words("TAGS", "태그"),
     "memory.origin": Words("ORIGIN", "출처"),
     "memory.session": Words("SESSION", "세션"),
-    "memory.archived": Words("ARCHIVED", "보관"),
+    "memory.archived": Words("ARCHIVED", "아카이브"),
     "memory.exporting": Words("exporting", "내보내는 중"),
     "memory.exported": Words("records written to {path}: {records}", "{path}에 기록 {records}개를 썼습니다"),
     "memory.importing": Words("importing", "가져오는 중"),
@@ -34,7 +34,7 @@ MEMORY: Mapping[str, Words] = {
     "memory.not_erased": Words("another name; nothing was erased", "이름이 달라 아무것도 지우지 않았습니다"),
     "memory.erased": Words(
         "the key of {user} is destroyed and their rows are gone: {rows}",
-        "{user}의 키를 파기하고 {rows}개 행을 지웠습니다",
+        "{user}의 열쇠를 파기하고 {rows}개 행을 지웠습니다",
     ),
 }
 
@@ -42,13 +42,13 @@ BACKUP: Mapping[str, Words] = {
     "backup.copying": Words("copying", "복사 중"),
     "backup.made": Words(
         "backed up to {path}; it needs root key {root}, which is not in it",
-        "{path}에 백업했습니다. 이 안에 없는 루트 키 {root}이(가) 있어야 열립니다",
+        "{path}에 백업했습니다. 이 안에 없는 루트 열쇠 {root}이(가) 있어야 열립니다",
     ),
     "backup.database": Words("database", "데이터베이스"),
-    "backup.keystore": Words("keystore", "키 저장소"),
+    "backup.keystore": Words("keystore", "열쇠 보관소"),
     "backup.kept": Words("{path}, the one in use", "{path}, 쓰던 것을 그대로 둠"),
     "backup.copied": Words("{path}, from the backup", "{path}, 백업에서 복사함"),
-    "backup.keys_added": Words("keys added from the backup", "백업에서 더한 키"),
+    "backup.keys_added": Words("keys added from the backup", "백업에서 더한 열쇠"),
     "backup.erased_again": Words("users erased again", "다시 지운 사용자"),
     "backup.before": Words("the database before", "이전 데이터베이스"),
 }

@@ -39,13 +39,13 @@ DB: Mapping[str, Words] = {
 KEYS: Mapping[str, Words] = {
     "keys.missing": Words(
         "no keys yet; they are made when the first memory is stored",
-        "아직 키가 없습니다. 첫 기억을 저장할 때 만들어집니다",
+        "아직 열쇠가 없습니다. 첫 기억을 저장할 때 만들어집니다",
     ),
-    "keys.root": Words("root key", "루트 키"),
-    "keys.keystore": Words("keystore", "키 저장소"),
+    "keys.root": Words("root key", "루트 열쇠"),
+    "keys.keystore": Words("keystore", "열쇠 보관소"),
     "keys.owners": Words("owners", "소유자"),
-    "keys.keys": Words("keys", "키"),
-    "keys.oldest": Words("oldest key", "가장 오래된 키"),
+    "keys.keys": Words("keys", "열쇠"),
+    "keys.oldest": Words("oldest key", "가장 오래된 열쇠"),
     "keys.erased": Words("erased owners", "삭제된 소유자"),
     "keys.unfinished": Words("unfinished erasures", "끝나지 않은 삭제"),
     "keys.in_environment": Words("from GIEOK_ROOT_KEY", "GIEOK_ROOT_KEY에서 읽음"),
@@ -53,7 +53,7 @@ KEYS: Mapping[str, Words] = {
     "keys.own_file": Words("in {path}", "{path}에 있음"),
     "keys.root_rotated": Words(
         "root key {old} was replaced by {new}; {keys} keys are wrapped anew",
-        "루트 키 {old}을(를) {new}(으)로 바꾸고 키 {keys}개를 다시 감쌌습니다",
+        "루트 열쇠 {old}을(를) {new}(으)로 바꾸고 열쇠 {keys}개를 다시 감쌌습니다",
     ),
     "keys.next_environment": Words(
         "Next: set GIEOK_ROOT_KEY to the value of GIEOK_ROOT_KEY_NEXT everywhere, then remove the latter.",
@@ -61,7 +61,7 @@ KEYS: Mapping[str, Words] = {
     ),
     "keys.next_mounted": Words(
         "Next: mount the new key as {path} everywhere, then remove {path}.next.",
-        "다음 할 일: 모든 곳에서 새 키를 {path}(으)로 마운트한 뒤 {path}.next를 지우세요.",
+        "다음 할 일: 모든 곳에서 새 열쇠를 {path}(으)로 마운트한 뒤 {path}.next를 지우세요.",
     ),
     "keys.next_own": Words(
         "Next: move {path}.next to {path}; this user could not do it.",
@@ -69,16 +69,16 @@ KEYS: Mapping[str, Words] = {
     ),
     "keys.old_backups": Words(
         "Keep root key {old} as long as you keep backups of the keystore from before now.",
-        "지금보다 앞선 키 저장소 백업을 두는 동안에는 루트 키 {old}을(를) 보관하세요.",
+        "지금보다 앞선 열쇠 보관소 백업을 두는 동안에는 루트 열쇠 {old}을(를) 보관하세요.",
     ),
     "keys.new_backup": Words(
         "Back up {path} and the keystore now: older backups of it need root key {old}, which is gone.",
-        "{path}와(과) 키 저장소를 지금 백업하세요. 앞선 백업에 필요한 루트 키 {old}은(는) 없어졌습니다.",
+        "{path}와(과) 열쇠 보관소를 지금 백업하세요. 앞선 백업에 필요한 루트 열쇠 {old}은(는) 없어졌습니다.",
     ),
     "keys.users_rotated": Words(
         "users with a new data key: {users}; rows sealed anew: {rows}",
-        "사용자 {users}명의 데이터 키를 바꾸고 {rows}개 행을 다시 봉인했습니다",
+        "사용자 {users}명의 데이터 열쇠를 바꾸고 {rows}개 행을 다시 봉인했습니다",
     ),
-    "keys.rotating": Words("rotating", "키 교체 중"),
+    "keys.rotating": Words("rotating", "열쇠 교체 중"),
     "keys.rows": Words("{rows} rows", "{rows}개 행"),
 }
