@@ -86,7 +86,9 @@ def test_a_few_texts_are_scored_by_what_is_rare_among_them() -> None:
 
 
 def test_ranks_are_shared_by_equals_and_kept_from_nothing() -> None:
-    assert ranks({1: 0.5, 2: 0.9, 3: 0.5, 4: 0.0, 5: 0.1}) == {1: 2, 2: 1, 3: 2, 5: 4}
+    values = {1: 0.5, 2: 0.9, 3: 0.5, 4: 0.0, 5: 0.1}
+    assert ranks(values, values) == {1: 2, 2: 1, 3: 2, 5: 4}
+    assert ranks(values, (3, 4, 6)) == {3: 2}
 
 
 def test_signals_add_up_by_their_weights() -> None:

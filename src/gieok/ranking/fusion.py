@@ -5,7 +5,8 @@ Not the sum of ranks: measured on two collections of real conversations, it lost
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
 
 
 def normalised(values: Mapping[int, float]) -> dict[int, float]:
@@ -26,10 +27,12 @@ def weighted_sum(
     return total
 
 
-def ranks(values: Mapping[int, float]) -> dict[int, int]:
-    """1 for the best by this signal alone; equal values share a rank. What has no value has no rank."""
-    order = sorted((value for value in values.values() if value > 0), reverse=True)
-    first: dict[float, int] = {}
-    for place, value in enumerate(order, start=1):
-        first.setdefault(value, place)
-    return {one: first[value] for one, value in values.items() if value > 0}
+def ranks(values: Mapping[int, float], of: Iterable[int]) -> dict[int, int]:
+    """Where these stand among all by this signal alone: 1 for the best, and equal values share a rank.
+
+    What has no value has no rank.
+    """
+    order = sorted(value for value in values.values() if value > 0)
+    return {
+        one: 1 + len(order) - bisect_right(order, value) for one in of if (value := values.get(one, 0.0)) > 0
+    }

@@ -82,7 +82,8 @@ def hits(found: Found, policy: RecallPolicy, count: int) -> tuple[MemoryHit, ...
     A signal is made of our own numbers, a dozen for each hit, so it is not checked once more.
     """
     weights = dict(policy.weights)
-    places = {name: ranks(values) for name, values in found.signals.items()}
+    best = _best(found, policy, count)
+    places = {name: ranks(values, [number for number, _ in best]) for name, values in found.signals.items()}
     return tuple(
         MemoryHit(
             memory=found.memories[number],
@@ -99,7 +100,7 @@ def hits(found: Found, policy: RecallPolicy, count: int) -> tuple[MemoryHit, ...
                 filled=number in found.fillers,
             ),
         )
-        for number, score in _best(found, policy, count)
+        for number, score in best
     )
 
 

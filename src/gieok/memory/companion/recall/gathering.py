@@ -35,17 +35,10 @@ class Gathered(NamedTuple):
     """What they are lent."""
     following: Mapping[int, int]
     """What was said right after each of the best matches."""
-
-    def own(self, policy: RecallPolicy) -> dict[int, float]:
-        """How well each answers the query by what it says itself."""
-        return weighted_sum({"bm25": self.bm25, "vectors": self.vectors}, dict(policy.weights))
-
-    def match(self, policy: RecallPolicy) -> dict[int, float]:
-        """The same, with what was said around it."""
-        return weighted_sum(
-            {"own": self.own(policy), "neighbours": self.neighbours},
-            {"own": 1.0, "neighbours": policy.weights.neighbours},
-        )
+    own: Mapping[int, float]
+    """How well each answers the query by what it says itself."""
+    match: Mapping[int, float]
+    """The same, with what was said around it."""
 
 
 def gather(
@@ -65,8 +58,13 @@ def gather(
     entries = {entry.number: entry for entry in index.entries(numbers, {*rarest, *speakers})}
     scores = _bm25(index, entries, rarest, understood, policy)
     close = {number: near[number] for number in entries if number in near}
-    gathered = Gathered(understood, speakers, entries, scores, close, {}, {})
+    own = _own(scores, close, policy)
+    gathered = Gathered(understood, speakers, entries, scores, close, {}, {}, own, own)
     return _with_neighbours(index, gathered, policy, near) if policy.weights.neighbours else gathered
+
+
+def _own(scores: Mapping[int, float], close: Mapping[int, float], policy: RecallPolicy) -> dict[int, float]:
+    return weighted_sum({"bm25": scores, "vectors": close}, dict(policy.weights))
 
 
 def _guessed(index: MemoryIndex, understood: Understood) -> frozenset[str]:
@@ -115,7 +113,7 @@ def _with_neighbours(
     index: MemoryIndex, gathered: Gathered, policy: RecallPolicy, near: Mapping[int, float]
 ) -> Gathered:
     """The best matches lend of their score; what it is lent to is gathered too."""
-    own = gathered.own(policy)
+    own = gathered.own
     beside_each = index.neighbours(nlargest(LENDERS, own, key=lambda number: own[number]))
     lent = neighbourhood(own, beside_each)
     following = {
@@ -124,4 +122,9 @@ def _with_neighbours(
     beside = index.entries(lent.keys() - gathered.entries.keys(), gathered.speakers)
     entries = {**gathered.entries, **{entry.number: entry for entry in beside}}
     close = {number: near[number] for number in entries if number in near}
-    return gathered._replace(entries=entries, vectors=close, neighbours=lent, following=following)
+    own = _own(gathered.bm25, close, policy)
+    weights = {"own": 1.0, "neighbours": policy.weights.neighbours}
+    match = weighted_sum({"own": own, "neighbours": lent}, weights)
+    return gathered._replace(
+        entries=entries, vectors=close, neighbours=lent, following=following, own=own, match=match
+    )

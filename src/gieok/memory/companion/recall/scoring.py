@@ -19,7 +19,7 @@ Signals = dict[str, Mapping[int, float]]
 
 def matching_signals(gathered: Gathered, query: Query, policy: RecallPolicy) -> Signals:
     """What the index says of those that were gathered."""
-    match = gathered.match(policy)
+    match = gathered.match
     sessions = {number: entry.session_ref for number, entry in gathered.entries.items()}
     words = gathered.understood.words
     shared = {number: entry.frequencies.keys() & words.keys() for number, entry in gathered.entries.items()}
@@ -53,7 +53,7 @@ def reading_signals(
     and what was said right after a question that matches is the answer to it.
     """
     asking = {number for number, memory in memories.items() if asks(memory.summary)}
-    telling, own = normalised(gathered.match(policy)), normalised(gathered.own(policy))
+    telling, own = normalised(gathered.match), normalised(gathered.own)
     asked = frozenset(pairs(query.text))
     texts = {number: Counter(pairs(memory.summary)) for number, memory in memories.items()} if asked else {}
     return {
