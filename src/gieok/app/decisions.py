@@ -195,7 +195,7 @@ class Decisions:
 
     async def get(self, root_id: UUID) -> Decision:
         """The active version; NotFound where there is none."""
-        return await self._scope.read(lambda rooms: active_version(rooms, root_id))
+        return await self._scope.read(lambda rooms: active_version(rooms, root_id), brief=True)
 
     async def active(self, root_ids: Sequence[UUID]) -> Sequence[Decision]:
         """The active versions of these decisions, in the order asked; unknown ones are left out."""

@@ -47,4 +47,4 @@ async def ask_once(
 
 async def _answer(cycles: Cycles, request: RequestKey) -> str | None:
     now = cycles.now
-    return await cycles.scope.read(lambda rooms: rooms.requests.answer(request, now))
+    return await cycles.scope.read(lambda rooms: rooms.requests.answer(request, now), brief=True)

@@ -44,7 +44,7 @@ class ProposeDecision(Step[NoData, ProposeInputs, Proposed]):
             check_proposal(rooms, proposal)
             return None if proposal.root_id is None else active_version(rooms, proposal.root_id)
 
-        return Proposed(proposal=proposal, replaces=await self._rooms.read(look))
+        return Proposed(proposal=proposal, replaces=await self._rooms.read(look, brief=True))
 
 
 class SaveInputs(Data):
