@@ -22,7 +22,9 @@ from gieok.interfaces.cli.wording import Say
 from gieok.plans import load_plan
 from tests.cli.stranger import Stranger
 
+ROOT = Path(__file__).parents[2]
 LOCALES = {"ko": "C.UTF-8", "en": "en_GB.UTF-8"}
+READMES = {"ko": ROOT / "README.ko.md", "en": ROOT / "README.md"}
 ACTS = ("talk", "disk", "recall", "canon", "decide", "plug", "plan")
 
 
@@ -72,6 +74,15 @@ async def opened(kept: Kept, tmp_path: Path) -> AsyncGenerator[Gieok]:
     place = Place(shutil.copytree(kept.folder, tmp_path / "copy"))
     async with await place.open(kept.story.lost.at) as gieok:
         yield gieok
+
+
+def test_the_readme_shows_what_is_told(kept: Kept) -> None:
+    """The acts that a README shows are those of the demo, to the letter."""
+    (shown,) = re.findall(r"```\n(3  .*?)\n```", READMES[kept.say.lang].read_text("utf-8"), re.DOTALL)
+    acts = shown.split("\n\n")
+    assert len(acts) == 2
+    for act in acts:
+        assert act in kept.output
 
 
 def test_tells_every_act_in_the_language_of_the_locale(kept: Kept) -> None:
