@@ -18,6 +18,7 @@ from gieok.interfaces.cli import (
     plan,
     serve,
     token,
+    usage,
     worker,
 )
 from gieok.interfaces.cli.program import Program
@@ -46,6 +47,7 @@ COMMANDS = (
     backup.restore,
     serve.serve,
     token.token,
+    usage.usage,
     worker.worker,
 )
 

@@ -14,7 +14,7 @@ from gieok.interfaces.cli.wording.doctor import DOCTOR, NAMES
 from gieok.interfaces.cli.wording.memory import BACKUP, MEMORY
 from gieok.interfaces.cli.wording.particles import fit_particles
 from gieok.interfaces.cli.wording.plan import PLAN
-from gieok.interfaces.cli.wording.service import AUDIT, SERVE, TOKEN
+from gieok.interfaces.cli.wording.service import AUDIT, SERVE, TOKEN, USAGE
 from gieok.interfaces.cli.wording.stores import DB, KEYS
 from gieok.interfaces.cli.wording.words import Lang, Words
 
@@ -27,6 +27,7 @@ WORDING: Mapping[str, Words] = {
     **DOCTOR,
     **TOKEN,
     **AUDIT,
+    **USAGE,
     **SERVE,
     **MEMORY,
     **BACKUP,

@@ -19,6 +19,7 @@ NAMES: Mapping[str, Words] = {
     "name.rotation": Words("rotation", "열쇠 교체"),
     "name.erasures": Words("erasures", "삭제"),
     "name.model": Words("model", "모델"),
+    "name.embedder": Words("embedder", "임베더"),
     "name.analyzer": Words("analyzer", "형태소 분석"),
     "name.clock": Words("clock", "시계"),
 }
@@ -114,6 +115,7 @@ DOCTOR: Mapping[str, Words] = {
         "start Gieok once, which finishes them", "Gieok을 한 번 시작하면 마무리됩니다"
     ),
     "doctor.model_offline": Words("{name}, which needs no network", "{name}, 네트워크가 필요 없습니다"),
+    "doctor.embedder_none": Words("none; memories are found by their words", "없음. 기억은 낱말로 찾습니다"),
     "doctor.analyzer_works": Words("{sample} gives {term}", "{sample} → {term}"),
     "doctor.analyzer_broken": Words(
         "{sample} is not analysed as it must be: searches would miss memories",

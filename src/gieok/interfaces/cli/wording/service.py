@@ -1,4 +1,4 @@
-"""The lines of `gieok token`, `audit`, `serve` and `worker`."""
+"""The lines of `gieok token`, `audit`, `usage`, `serve` and `worker`."""
 
 from __future__ import annotations
 
@@ -40,6 +40,15 @@ AUDIT: Mapping[str, Words] = {
     "audit.action": Words("ACTION", "행위"),
     "audit.subject": Words("SUBJECT", "대상"),
     "audit.id": Words("ID", "ID"),
+}
+
+USAGE: Mapping[str, Words] = {
+    "usage.none": Words("no use of a language model", "언어 모델을 쓰지 않았습니다"),
+    "usage.day": Words("DAY (UTC)", "날짜(UTC)"),
+    "usage.calls": Words("CALLS", "호출"),
+    "usage.input": Words("INPUT TOKENS", "입력 토큰"),
+    "usage.output": Words("OUTPUT TOKENS", "출력 토큰"),
+    "usage.tokens": Words("TOKENS", "토큰 합계"),
 }
 
 SERVE: Mapping[str, Words] = {

@@ -1,0 +1,49 @@
+"""`gieok usage`, on both databases."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from gieok import Gieok, PersonaDraft
+from tests.cli.conftest import Run, home, run, url
+
+__all__ = ["home", "run", "url"]
+
+
+def talk(owner: str, *messages: str) -> None:
+    """Turns of an owner, with the settings of the environment."""
+
+    async def turns() -> None:
+        async with await Gieok.open() as gieok:
+            user = gieok.user(owner)
+            await user.personas.create(PersonaDraft(name="하나"), persona_id="hana")
+            for message in messages:
+                await user.chat.send("hana", message)
+
+    asyncio.run(turns())
+
+
+def test_the_days_of_a_user_are_shown(run: Run, url: str) -> None:
+    talk("kim", "안녕", "오늘 면접 봤어")
+    (day,) = json.loads(run("usage", "--user", "kim", "--json").stdout)["days"]
+    assert day["calls"] == 2
+    heading, shown = run("usage", "--user", "kim", "--days", "1").stdout.splitlines()
+    assert heading.split()[:2] == ["DAY", "(UTC)"]
+    tokens = day["inputTokens"] + day["outputTokens"]
+    assert shown.split() == [
+        day["day"],
+        "2",
+        f"{day['inputTokens']:,}",
+        f"{day['outputTokens']:,}",
+        f"{tokens:,}",
+    ]
+    assert run("usage", "--user", "kim", "--lang", "ko").stdout.startswith("날짜(UTC)")
+    assert run("usage", "--user", "lee").stdout == "no use of a language model\n"
+
+
+def test_a_number_of_days_that_is_not_kept_is_refused(run: Run, url: str) -> None:
+    for days in ("0", "367"):
+        refused = run("usage", "--user", "kim", "--days", days)
+        assert (refused.exit_code, refused.stdout) == (1, "")
+        assert "must be 1 to 366" in refused.stderr
