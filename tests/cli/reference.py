@@ -30,7 +30,8 @@ def page(current: str) -> str:
 
 
 def _section(path: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=path)
+    # With main's settings, since click keeps the help option that it makes here.
+    context = click.Context(command, info_name=path, **main.context_settings)
     usage = " ".join([path, *command.collect_usage_pieces(context)])
     lines = ["", f"## `{path}`", "", "```", usage, "```", "", *(command.help or "").strip().splitlines()]
     options = [_row(each) for each in command.params if isinstance(each, click.Option)]
