@@ -256,3 +256,17 @@ def test_korean(run: Run) -> None:
     assert "모두 정상입니다." in done.stdout
     assert "데이터베이스" in done.stdout
     assert "기본값" in done.stdout
+
+
+def test_an_embedder_that_cannot_be_opened_is_told_before_a_search_needs_it(run: Run, home: Path) -> None:
+    assert finding(report(run), "embedder")["level"] == "ok"
+    found = report(run, GIEOK_EMBEDDER=f"onnx:{home}")
+    assert finding(found, "embedder")["level"] == "failed"
+    assert "has no file" in finding(found, "embedder")["text"]
+    served = {"GIEOK_EMBEDDER": "openai:bge-m3@1024", "GIEOK_EMBEDDER_BASE_URL": "http://127.0.0.1:1/v1"}
+    assert finding(report(run, **served), "embedder") == {
+        "name": "embedder",
+        "level": "ok",
+        "text": "openai:bge-m3@1024 (http://127.0.0.1:1/v1)",
+        "remedy": None,
+    }

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from gieok.adapters.embedders import open_embedder
+from gieok.adapters.embedders import OwnEmbedder, open_embedder
 from gieok.adapters.sql.database import Database
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
 from gieok.adapters.sql.vectors import claim_to_embed
@@ -43,6 +43,11 @@ def register_vector_steps(registry: Registry[OwnerScope], meaning: Meaning | Non
     registry.register(KeepVectors, lambda _: KeepVectors())
 
 
+def choose_embedder(settings: Settings) -> OwnEmbedder | None:
+    """The embedder that the settings name; whoever asks closes it. SettingsInvalid says what is missing."""
+    return open_embedder(settings.embedding, settings.secrets.get("GIEOK_EMBEDDER_API_KEY"))
+
+
 async def open_meaning(
     settings: Settings, embedder: Embedder | None, database: Database, stack: AsyncExitStack
 ) -> Meaning | None:
@@ -50,8 +55,7 @@ async def open_meaning(
 
     From here on it is in force. `stack` closes what is opened. InputRefused for a name that cannot be kept.
     """
-    secret = settings.secrets.get("GIEOK_EMBEDDER_API_KEY")
-    own = None if embedder else await asyncio.to_thread(open_embedder, settings.embedding, secret)
+    own = None if embedder else await asyncio.to_thread(choose_embedder, settings)
     chosen = embedder or own
     if chosen is None:
         return None

@@ -43,6 +43,7 @@ def _of_settings(settings: Settings, say: Say) -> list[Finding]:
         *sealing.keys(settings, say),
         *storage.disk(settings, say),
         *guarded("model", partial(machine.model, settings, say)),
+        *guarded("embedder", partial(machine.embedder, settings, say)),
     ]
 
 

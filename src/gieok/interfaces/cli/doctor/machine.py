@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import platform
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import apsw
 
 from gieok import __version__
 from gieok.app.assembly import choose_model
+from gieok.app.embedding import choose_embedder
 from gieok.interfaces.cli.doctor.finding import Finding
 from gieok.interfaces.cli.output import shown_url
 from gieok.interfaces.cli.wording import Say
@@ -54,6 +56,18 @@ def model(settings: Settings, say: Say) -> Iterator[Finding]:
     else:
         at = f" ({shown_url(settings.model_base_url)})" if settings.model_base_url else ""
         yield Finding("model", "ok", f"{settings.model}{at}")
+
+
+def embedder(settings: Settings, say: Say) -> Iterator[Finding]:
+    """Whether it can be opened: its package, its weights or its address are there. Nothing is sent."""
+    chosen = choose_embedder(settings)
+    if chosen is None:
+        yield Finding("embedder", "ok", say("doctor.embedder_none"))
+        return
+    asyncio.run(chosen.close())
+    base_url = settings.embedding.embedder_base_url
+    at = f" ({shown_url(base_url)})" if base_url else ""
+    yield Finding("embedder", "ok", f"{settings.embedding.embedder}{at}")
 
 
 def clock(settings: Settings | None, say: Say) -> Iterator[Finding]:
