@@ -5,6 +5,7 @@ Nothing here can write a persona.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 from uuid import uuid4
@@ -185,17 +186,29 @@ class ExtractFacts(Step[ExtractMetadata, ExtractInputs, Extracted]):
         reply = own_words(inputs.reply) if metadata.from_reply else ""
         with asking(self._model, metadata, context) as (model, meter):
             found = await model.extract_facts(message, reply, inputs.known) if message or reply else ()
-        standing = grounded(
-            found,
-            said_in(message, reply, inputs.prompt.texts()),
-            inputs.known,
-            from_reply=metadata.from_reply,
-            min_grounding=metadata.min_grounding,
-        )
-        facts = most_important(standing, metadata.max_facts)
+        facts = most_important(_standing(found, message, reply, inputs, metadata), metadata.max_facts)
         context.note("facts", len(facts))
         context.note("factsDropped", len(found) - len(facts))
         return Extracted(facts=facts, usage=meter.usage)
+
+
+def _standing(
+    found: Sequence[ExtractedFact],
+    message: str,
+    reply: str,
+    inputs: ExtractInputs,
+    metadata: ExtractMetadata,
+) -> Sequence[ExtractedFact]:
+    """Those that were really said. Most turns state nothing, and then the whole prompt need not be read."""
+    if not found:
+        return ()
+    return grounded(
+        found,
+        said_in(message, reply, inputs.prompt.texts()),
+        inputs.known,
+        from_reply=metadata.from_reply,
+        min_grounding=metadata.min_grounding,
+    )
 
 
 class SaveInputs(Data):
