@@ -9,6 +9,7 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
+from gieok.memory.decisions.blocks import item_tokens
 from gieok.memory.decisions.layers import (
     DecisionItem,
     EvidenceItem,
@@ -118,7 +119,7 @@ def reference(memory: Memory) -> Placed:
 def _within(order: Iterable[tuple[int, LayerItem]], budget: int) -> Iterator[tuple[int, LayerItem]]:
     spent = 0
     for tier, item in order:
-        spent += item.tokens
+        spent += item_tokens(item)
         if spent > budget:
             return
         yield tier, item
@@ -198,6 +199,6 @@ def memories(draw: st.DrawFn) -> Memory:
             *(evidence_item(number, draw(_MINUTES)) for number in range(draw(st.integers(0, 3)))),
         ),
         similar=tuple(known[number] for number in draw(some)),
-        budget=draw(st.integers(1, 600)),
+        budget=draw(st.integers(1, 1_200)),
         normals=draw(st.integers(0, 5)),
     )

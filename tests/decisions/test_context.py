@@ -14,6 +14,7 @@ from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.decisions import Decisions
 from gieok.engine import make_plan
 from gieok.errors import InputRefused, NotFound, PlanInvalid
+from gieok.memory.decisions.blocks import frame_tokens
 from gieok.memory.decisions.evidence import Target
 from gieok.memory.decisions.exploring import as_item
 from gieok.memory.decisions.layers import DecisionItem, EvidenceItem
@@ -254,14 +255,16 @@ async def test_the_deep_walk_is_a_plan_of_its_own_and_changes_nothing_before_it(
 @pytest.mark.req("ENG-5", "DEC-10")
 async def test_a_request_may_ask_for_a_smaller_budget_and_not_for_a_larger(decisions: Decisions) -> None:
     await save_everywhere(decisions, "wms")
-    plan = plan_with(budget=40)
+    frame = frame_tokens("wms", None)
+    plan = plan_with(budget=frame + 90)
     whole, some, more = [
-        await decisions.context("wms", budget=budget, plan=plan) for budget in (None, 15, 10_000)
+        await decisions.context("wms", budget=budget, plan=plan) for budget in (None, frame + 40, 10_000)
     ]
     assert told(some)[2:6] == [["global axis"], [], [], []]
     assert told(whole)[2:6] == told(more)[2:6] == [["global axis"], ["wms axis"], ["wms lock"], []]
     assert [layer.left_out for layer in some.layers] == [0, 0, 0, 1, 2, 2, None]
-    assert whole.tokens <= 40
+    assert some.tokens <= frame + 40
+    assert some.tokens < whole.tokens <= frame + 90
 
 
 @pytest.mark.req("ENG-5")

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import pytest
 from hypothesis import find, given, settings
+from hypothesis import strategies as st
 
 from gieok.memory.decisions import loading
-from gieok.memory.decisions.layers import TIERS, DecisionItem, EvidenceItem
+from gieok.memory.decisions.blocks import block_tokens, frame_tokens, item_tokens, render_decisions
+from gieok.memory.decisions.layers import TIERS, DecisionItem, EvidenceItem, LoadedContext
 from gieok.memory.decisions.loading import SLICES, Slice, load
+from gieok.memory.decisions.records import PathEdge
+from gieok.text import count_tokens
 from tests.decisions.loading_reference import (
     Memory,
     Offered,
@@ -133,7 +138,50 @@ def test_a_budget_cuts_from_the_end(memory: Memory) -> None:
         layers = load(Offered(memory), budget=budget, normals=memory.normals)
         some = placed(layers)
         assert some == whole[: len(some)]
-        assert sum(item.tokens for layer in layers for item in layer.items) <= budget
+        assert sum(item_tokens(item) for layer in layers for item in layer.items) <= budget
+
+
+HOSTILE = st.text(st.sampled_from("a 가0[]<|\\\n\u202e漢🙂"), min_size=1, max_size=40)
+DOMAINS = st.sampled_from(("w", "창고-관리"))
+
+
+@st.composite
+def said_anyhow(draw: st.DrawFn, memory: Memory) -> Memory:
+    """The same memory in words that must be escaped, with everything that a line may hold beside them."""
+    related = PathEdge(source=UUID(int=7, version=4), type="CONFLICTS_WITH", target=UUID(int=8, version=4))
+
+    def decision(item: DecisionItem) -> DecisionItem:
+        words = {name: draw(HOSTILE) for name in ("statement", "rationale", "hint")}
+        return item.model_copy(update={**words, "version": draw(st.integers(1, 10**6))})
+
+    return replace(
+        memory,
+        policy=tuple(item.model_copy(update={"statement": draw(HOSTILE)}) for item in memory.policy),
+        structural=tuple(
+            item.model_copy(
+                update={"path": (related,) * draw(st.integers(1, 4)), "is_affected": draw(st.booleans())}
+            )
+            for item in memory.structural
+        ),
+        applying=tuple(map(decision, memory.applying)),
+        anchored=tuple(decision(each) for each in memory.anchored if isinstance(each, DecisionItem)),
+    )
+
+
+@pytest.mark.req("DEC-10")
+@settings(deadline=None)
+@given(memory=memories().flatmap(said_anyhow), phase=st.none() | HOSTILE, domain=DOMAINS)
+def test_a_block_takes_no_more_than_is_claimed_and_allowed(
+    memory: Memory, phase: str | None, domain: str
+) -> None:
+    """Counted as it is written, in both languages: headings, ids, notices and escapes included."""
+    frame = frame_tokens(domain, phase)
+    layers = load(Offered(memory), budget=memory.budget, normals=memory.normals)
+    claimed = block_tokens(domain, phase, layers)
+    context = LoadedContext(domain=domain, phase=phase, layers=layers, tokens=claimed, truncated=False)
+    rendered = max(count_tokens(render_decisions(context, language)) for language in ("ko", "en"))
+    assert rendered <= claimed <= frame + memory.budget
+    assert claimed <= frame + sum(item_tokens(item) for layer in layers for item in layer.items)
 
 
 @pytest.mark.req("DEC-10")
@@ -169,14 +217,14 @@ class Watched(Offered):
 
 @pytest.mark.req("DEC-10", "DEC-11")
 @pytest.mark.parametrize(
-    ("short_of", "asked", "left_out"), [(0, ["anchors", "words"], 0), (1, ["anchors"], 1), (25, [], None)]
+    ("short_of", "asked", "left_out"), [(0, ["anchors", "words"], 0), (1, ["anchors"], 1), (35, [], None)]
 )
 def test_words_are_not_looked_at_while_anything_structural_waits(
     short_of: int, asked: list[str], left_out: int | None
 ) -> None:
     """Neither anchors nor words are asked once the budget has ended before them."""
     decision, evidence = decision_item(1, "global", "axis", 0, words=1), evidence_item(1, 0)
-    budget = decision.tokens + evidence.tokens - short_of
+    budget = item_tokens(decision) + item_tokens(evidence) - short_of
     sources = Watched(Memory((), (), (decision,), (evidence,), (), budget=budget, normals=0))
     layers = load(sources, budget=budget, normals=0)
     assert sources.asked == asked

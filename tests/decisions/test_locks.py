@@ -259,7 +259,7 @@ async def test_lock_cost_is_no_reason_to_leave_the_order(decisions: Decisions, a
     card = await decisions.keep_evidence("source", "all of its words")
     await decisions.add_anchor("s", "a hint", [Target(kind="evidence", id=card.id)])
     whole = [words for layer in told(await decisions.context("wms", q="lock")) for words in layer]
-    for budget in range(1, 120, 7):
+    for budget in range(1, 500, 29):
         asked.queries.clear()
         context = await decisions.context("wms", q="lock", budget=budget)
         some = [words for layer in told(context) for words in layer]

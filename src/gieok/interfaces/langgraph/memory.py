@@ -13,11 +13,11 @@ from gieok.app import User
 from gieok.app.decisions import COMPACT_PLAN, LOAD_PLAN
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused
-from gieok.interfaces.langgraph.blocks import render_decisions, render_report, render_signposts
 from gieok.interfaces.langgraph.exchanges import exchanges
 from gieok.interfaces.langgraph.proposals import read_proposal, request_of
 from gieok.interfaces.langgraph.state import DecisionState
 from gieok.interfaces.langgraph.tools import reading_tools, saving_tool
+from gieok.memory.decisions.blocks import render_decisions, render_report, render_signposts
 from gieok.memory.decisions.rules import MAX_QUERY_CHARS
 from gieok.memory.fields import Language
 

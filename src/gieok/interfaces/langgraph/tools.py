@@ -13,8 +13,8 @@ from typing_extensions import TypedDict
 
 from gieok.app.decisions import Decisions
 from gieok.errors import Conflict, InputRefused, NotFound
-from gieok.interfaces.langgraph.blocks import render_report
 from gieok.interfaces.langgraph.proposals import read_proposal, request_of
+from gieok.memory.decisions.blocks import render_report
 from gieok.memory.decisions.records import DecisionProposal, RelationType, Strength
 from gieok.memory.fields import Language
 

@@ -10,7 +10,6 @@ from pydantic import Field
 from gieok.engine import Data
 from gieok.memory.decisions.evidence import EvidenceCard
 from gieok.memory.decisions.records import Decision, PathEdge, Scope, Strength
-from gieok.text import count_tokens
 
 TierName = Literal[
     "policy", "structural", "global+axis", "domain+axis", "domain+lock", "domain+normal", "anchors"
@@ -26,9 +25,6 @@ TIERS: tuple[TierName, ...] = (
 )
 """The loading order. Tiers are numbered from 1."""
 
-FRAME_TOKENS = 10
-"""What an item costs besides its words: its id, its strength, its place."""
-
 Through = Literal["scope", "anchor", "words"]
 """How a decision was found: it applies here, an anchor leads to it, or it shares words with the question."""
 
@@ -38,10 +34,6 @@ class PolicyItem(Data):
 
     kind: Literal["policy"] = "policy"
     statement: str
-
-    @property
-    def tokens(self) -> int:
-        return FRAME_TOKENS + count_tokens(self.statement)
 
 
 class StructuralItem(Data):
@@ -59,11 +51,6 @@ class StructuralItem(Data):
     distance: int
     path: tuple[PathEdge, ...]
 
-    @property
-    def tokens(self) -> int:
-        relations = " ".join(edge.type for edge in self.path)
-        return FRAME_TOKENS + count_tokens(f"{relations} {self.statement or ''}")
-
 
 class DecisionItem(Decision):
     """The active version of a decision."""
@@ -73,11 +60,6 @@ class DecisionItem(Decision):
     anchor_id: UUID | None = None
     hint: str | None = None
 
-    @property
-    def tokens(self) -> int:
-        words = f"{self.statement} {self.rationale or ''} {self.hint or ''}"
-        return FRAME_TOKENS + len(self.evidence_ids) + count_tokens(words)
-
 
 class EvidenceItem(EvidenceCard):
     """Evidence that can be opened by its id. Its words stay where they are until someone does."""
@@ -85,10 +67,6 @@ class EvidenceItem(EvidenceCard):
     kind: Literal["evidence"] = "evidence"
     anchor_id: UUID
     hint: str
-
-    @property
-    def tokens(self) -> int:
-        return FRAME_TOKENS + count_tokens(f"{self.title} {self.source or ''} {self.hint}")
 
 
 LayerItem = Annotated[PolicyItem | StructuralItem | DecisionItem | EvidenceItem, Field(discriminator="kind")]
@@ -112,6 +90,6 @@ class LoadedContext(Data):
     """Given back as it came: it routes a workflow and filters nothing."""
     layers: Annotated[tuple[Layer, ...], Field(min_length=len(TIERS), max_length=len(TIERS))]
     tokens: int
-    """About how many tokens the items take in a prompt."""
+    """About how many tokens they take in a prompt, headings and ids included; no less than the block does."""
     truncated: bool
     """Whether the plan's bounds cut off what the structure, or the anchors, lead to."""

@@ -19,6 +19,7 @@ from itertools import islice
 from typing import NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
+from gieok.memory.decisions.blocks import item_tokens
 from gieok.memory.decisions.layers import (
     TIERS,
     DecisionItem,
@@ -84,9 +85,10 @@ class Sources(Protocol):
 
 
 def load(sources: Sources, *, budget: int, normals: int) -> tuple[Layer, ...]:
-    """The seven layers within a budget of tokens. Of normal decisions each scope gives at most `normals`.
+    """The seven layers, whose items fit a budget of tokens.
 
-    Only the weakest strength has such a bound: it leaves room for tier 7 and passes over nothing stronger.
+    Of normal decisions each scope gives at most `normals`. Only the weakest strength has such a bound: it
+    leaves room for tier 7 and passes over nothing stronger.
     """
     purse = _Purse(budget)
     policy = _layer(1, purse, sources.policy)
@@ -119,10 +121,11 @@ class _Purse:
         """The items from the first on, as far as the budget goes."""
         taken: list[Item] = []
         for item in () if self.is_shut else items:
-            if item.tokens > self._left:
+            cost = item_tokens(item)
+            if cost > self._left:
                 self.is_shut = True
                 break
-            self._left -= item.tokens
+            self._left -= cost
             taken.append(item)
         return taken
 

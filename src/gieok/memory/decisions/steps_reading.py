@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 
 from gieok.engine import Data, Stage, Step, StepContext
+from gieok.memory.decisions.blocks import block_tokens, frame_tokens
 from gieok.memory.decisions.exploring import structure_around
 from gieok.memory.decisions.graph import ReadingRooms
 from gieok.memory.decisions.guardian import GuardianReport
@@ -143,12 +144,13 @@ def _load(rooms: ReadingRooms, metadata: LoadMetadata, inputs: LoadInputs) -> Lo
     )
     policy = [PolicyItem(statement=statement) for statement in metadata.policy]
     sources = StoredSources(rooms, inputs.domain, policy, structural, exploring)
-    layers = load(sources, budget=_at_most(metadata.budget, inputs.budget), normals=metadata.normals)
+    budget = _at_most(metadata.budget, inputs.budget) - frame_tokens(inputs.domain, inputs.phase)
+    layers = load(sources, budget=budget, normals=metadata.normals)
     return LoadedContext(
         domain=inputs.domain,
         phase=inputs.phase,
         layers=layers,
-        tokens=sum(item.tokens for layer in layers for item in layer.items),
+        tokens=block_tokens(inputs.domain, inputs.phase, layers),
         truncated=truncated or sources.truncated,
     )
 

@@ -12,9 +12,13 @@ from uuid import UUID
 
 from gieok.memory.decisions.evidence import Anchor
 from gieok.memory.decisions.guardian import Concern, GuardianReport
-from gieok.memory.decisions.layers import DecisionItem, Layer, LayerItem, LoadedContext
+from gieok.memory.decisions.layers import TIERS, DecisionItem, Layer, LayerItem, LoadedContext
 from gieok.memory.fields import Language
+from gieok.text import count_tokens
 from gieok.text.line import escape_line
+
+_ANY_NUMBER = 10**10
+"""More than any layer leaves out: a notice of so many is as long as one can be."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +93,28 @@ WORDING: Mapping[Language, Wording] = {
 
 def render_decisions(context: LoadedContext, language: Language) -> str:
     """All seven layers, in the order in which they were loaded."""
-    words = WORDING[language]
-    phase = (f"phase: {escape_line(context.phase)}",) if context.phase else ()
-    lines = [words.decisions.format(domain=context.domain), words.decisions_lead, *phase]
-    for layer in context.layers:
-        lines += _layer(layer, words)
-    return "\n".join((*lines, words.end))
+    return _block(context.domain, context.phase, context.layers, WORDING[language])
+
+
+def block_tokens(domain: str, phase: str | None, layers: Sequence[Layer]) -> int:
+    """What `render_decisions` makes of them takes no more than this, in either language."""
+    return max(count_tokens(_block(domain, phase, layers, words)) for words in WORDING.values())
+
+
+def frame_tokens(domain: str, phase: str | None) -> int:
+    """What a block takes besides its items, at most: headings, and what each layer says it left out."""
+    empty = [
+        [Layer(tier=tier, name=name, items=(), left_out=left_out) for tier, name in enumerate(TIERS, start=1)]
+        for left_out in (None, _ANY_NUMBER)
+    ]
+    return max(block_tokens(domain, phase, layers) for layers in empty)
+
+
+def item_tokens(item: LayerItem) -> int:
+    """What an item adds to a block in either language, at most: its words, its ids, its place."""
+    return max(
+        count_tokens("".join(f"{line}\n" for line in _item(item, words))) for words in WORDING.values()
+    )
 
 
 def render_signposts(anchors: Sequence[Anchor], left_out: int, language: Language) -> str:
@@ -121,6 +141,14 @@ def render_report(report: GuardianReport, language: Language) -> str:
             *((words.truncated,) if report.truncated or report.impact.truncated else ()),
         )
     )
+
+
+def _block(domain: str, phase: str | None, layers: Iterable[Layer], words: Wording) -> str:
+    told = (f"phase: {escape_line(phase)}",) if phase else ()
+    lines = [words.decisions.format(domain=domain), words.decisions_lead, *told]
+    for layer in layers:
+        lines += _layer(layer, words)
+    return "\n".join((*lines, words.end))
 
 
 def _layer(layer: Layer, words: Wording) -> list[str]:
