@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -124,6 +126,33 @@ def test_a_package_that_is_not_installed_is_told_with_its_remedy(monkeypatch: py
         monkeypatch.setitem(sys.modules, package, None)
         with pytest.raises(SettingsInvalid, match=remedy):
             chosen(kind)
+
+
+class SentenceTransformer:
+    """Stands in for the class of the library, which brings PyTorch along: a vector of each text's length."""
+
+    def __init__(self, name: str) -> None:
+        if name == "nowhere":
+            raise OSError(name)
+
+    def encode(self, sentences: list[str], *, show_progress_bar: bool) -> np.ndarray:
+        assert not show_progress_bar
+        return np.array([[len(text), 1.0, 0.5] for text in sentences], np.float32)
+
+
+async def test_a_model_of_sentence_transformers_is_asked_as_the_library_has_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    library = ModuleType("sentence_transformers")
+    library.__dict__["SentenceTransformer"] = SentenceTransformer
+    library.__spec__ = ModuleSpec("sentence_transformers", None, is_package=True)
+    library.__spec__.submodule_search_locations = [""]
+    monkeypatch.setitem(sys.modules, "sentence_transformers", library)
+    embedder = chosen("sentence-transformers:any")
+    assert embedder.dimension == 3
+    assert await embedder.embed_documents(["ab", "기억이"]) == [[2.0, 1.0, 0.5], [3.0, 1.0, 0.5]]
+    with pytest.raises(SettingsInvalid, match="no model 'nowhere'"):
+        chosen("sentence-transformers:nowhere")
 
 
 def test_languages_are_the_models_own_unless_they_are_given() -> None:
