@@ -74,20 +74,21 @@ def test_a_body_in_pieces_is_cut_off_at_the_same_size(client: httpx.Client) -> N
 
 
 @pytest.mark.parametrize(
-    ("headers", "message"),
+    ("headers", "at", "message"),
     [
-        ({}, "application/json"),
-        ({"Content-Type": "text/plain"}, "application/json"),
-        ({"Content-Type": "application/x-www-form-urlencoded"}, "application/json"),
-        ({"Content-Type": "application/json; charset=euc-kr"}, "UTF-8"),
-        ({**JSON, "Content-Encoding": "gzip"}, "compressed"),
+        ({}, "Content-Type", "application/json"),
+        ({"Content-Type": "text/plain"}, "Content-Type", "application/json"),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, "Content-Type", "application/json"),
+        ({"Content-Type": "application/json; charset=euc-kr"}, "Content-Type", "UTF-8"),
+        ({**JSON, "Content-Encoding": "gzip"}, "Content-Encoding", "compressed"),
     ],
 )
 def test_a_body_of_another_kind_is_refused(
-    client: httpx.Client, headers: dict[str, str], message: str
+    client: httpx.Client, headers: dict[str, str], at: str, message: str
 ) -> None:
     answer = client.post("/api/v1/test/echo", content=b"{}", headers=headers)
     assert message in refused(answer, 422, "VALIDATION_FAILED")
+    assert answer.json()["at"] == at
 
 
 def test_a_kind_may_name_its_charset(client: httpx.Client) -> None:
@@ -206,5 +207,6 @@ def test_a_request_that_takes_too_long_is_given_up(embedded: Settings) -> None:
 
     options = replace(GENEROUS, request_seconds=0.2)
     with serving(embedded, options, extend=add_endless) as server, server.client() as client:
-        message = refused(client.get("/api/v1/test/endless"), 500, "STEP_FAILED")
-        assert "longer than 0.2 s" in message
+        answer = client.get("/api/v1/test/endless")
+        assert "longer than 0.2 s" in refused(answer, 500, "STEP_FAILED")
+        assert answer.json()["step"] == "request"

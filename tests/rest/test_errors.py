@@ -59,7 +59,7 @@ CASES: list[tuple[BaseException, int, str, dict[str, str]]] = [
         "VALIDATION_FAILED",
         {"at": "messages[2].content"},
     ),
-    (InputRefused("wrong"), 422, "VALIDATION_FAILED", {}),
+    (InputRefused("wrong"), 422, "VALIDATION_FAILED", {"at": "request"}),
     (PlanInvalid("wrong", at="steps[1].stage"), 422, "PLAN_INVALID", {"at": "steps[1].stage"}),
     (Unauthenticated(), 401, "UNAUTHENTICATED", {}),
     (OwnerErased("gone"), 401, "UNAUTHENTICATED", {}),
@@ -80,8 +80,8 @@ CASES: list[tuple[BaseException, int, str, dict[str, str]]] = [
     (StepFailed("PostProcess", ValueError(SECRET)), 500, "STEP_FAILED", {"step": "PostProcess"}),
     (StepFailed("LoadWindow", SealBroken("broken")), 500, "STEP_FAILED", {"step": "LoadWindow"}),
     (StepTimedOut("LLMCall", 120), 500, "STEP_FAILED", {"step": "LLMCall"}),
-    (StoreDamaged("/data/gieok.db is damaged"), 500, "STEP_FAILED", {}),
-    (ValueError(SECRET), 500, "STEP_FAILED", {}),
+    (StoreDamaged("/data/gieok.db is damaged"), 500, "STEP_FAILED", {"step": "request"}),
+    (ValueError(SECRET), 500, "STEP_FAILED", {"step": "request"}),
 ]
 
 
@@ -92,12 +92,12 @@ def every_error(kind: type[GieokError] = GieokError) -> Iterator[type[GieokError
 
 
 ERRORS = sorted(set(every_error()), key=lambda kind: kind.__name__)
-PLACES: list[tuple[Any, str | None]] = [
+PLACES: list[tuple[Any, str]] = [
     ({}, "messages"),
     ({"messages": [{"content": "ok"}, {"content": SECRET}]}, "messages[1].content"),
     ({"messages": [{}]}, "messages[0].content"),
     ({"messages": SECRET}, "messages"),
-    ([], None),
+    ([], "request"),
 ]
 
 
@@ -186,18 +186,29 @@ def test_a_late_retry_is_told_when(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(("body", "at"), PLACES)
-def test_a_wrong_body_names_the_place_and_not_the_value(
-    client: httpx.Client, body: Any, at: str | None
-) -> None:
+def test_a_wrong_body_names_the_place_and_not_the_value(client: httpx.Client, body: Any, at: str) -> None:
     answer = client.post("/api/v1/test/check", json=body)
     assert (answer.status_code, answer.json()["error"]) == (422, "VALIDATION_FAILED")
-    assert answer.json().get("at") == at
+    assert answer.json()["at"] == at
     assert SECRET not in answer.text
 
 
 def test_a_wrong_query_names_the_place(client: httpx.Client) -> None:
     answer = client.get("/api/v1/test/fail", params={"number": "9" * 5000})
     assert (answer.status_code, answer.json()["at"]) == (422, "number")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"title": "t"}, "content: is missing; give it"),
+        ({"title": "t", "content": "c", "contents": "c"}, "contents: is no field of this call; leave it out"),
+        ([], "must be an object"),
+        (None, "is missing"),
+    ],
+)
+def test_the_commonest_mistakes_are_told_with_a_remedy(client: httpx.Client, body: Any, message: str) -> None:
+    assert client.post("/api/v1/evidence", json=body).json()["message"].startswith(message)
 
 
 def test_a_sentence_of_ours_stands_alone(client: httpx.Client) -> None:

@@ -62,18 +62,18 @@ def _check_headers(headers: Headers, options: ServiceOptions) -> None:
     _check_length(headers, options.body_bytes)
     kind = headers.get(b"content-type", b"").partition(b";")
     if kind[0].strip().lower() != b"application/json":
-        raise InputRefused("the body must be JSON; send it with `Content-Type: application/json`")
+        raise InputRefused("must be application/json, and the body JSON", at="Content-Type")
     charset = kind[2].strip().lower().replace(b'"', b"")
     if charset not in (b"", b"charset=utf-8", b"charset=utf8"):
-        raise InputRefused("the body must be UTF-8; send it with `Content-Type: application/json`")
+        raise InputRefused("must name no other charset than UTF-8", at="Content-Type")
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-        raise InputRefused("the body must not be compressed; send it without Content-Encoding")
+        raise InputRefused("must be left out: the body may not be compressed", at="Content-Encoding")
 
 
 def _check_length(headers: Headers, limit: int) -> None:
     length = headers.get(b"content-length", b"0")
     if not length.isdigit():
-        raise InputRefused("Content-Length must be a number")
+        raise InputRefused("must be a number", at="Content-Length")
     if len(length) > 18 or int(length) > limit:
         raise _too_large(limit)
 

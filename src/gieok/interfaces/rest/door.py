@@ -14,10 +14,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gieok.access import Principal
 from gieok.app import Gieok
-from gieok.errors import StepFailed, Unauthenticated
+from gieok.errors import Unauthenticated
 from gieok.interfaces.rest.body import ClientGone, Headers, bounded, checked_json, has_body
 from gieok.interfaces.rest.caller import PRINCIPAL
-from gieok.interfaces.rest.errors import REQUEST_ID, Problem, told
+from gieok.interfaces.rest.errors import REQUEST_ID, Problem, failed_outside_steps, told
 from gieok.interfaces.rest.limits import Places, Rate
 from gieok.interfaces.rest.options import ServiceOptions
 from gieok.interfaces.rest.outgoing import Outgoing, request_id
@@ -107,7 +107,7 @@ class Door:
             f"this took longer than {self._options.request_seconds:g} s and was given up; what it was to "
             "store is stored whole or not at all, so look before you try again"
         )
-        return Problem(500, StepFailed.code, message, {}, {})
+        return failed_outside_steps(message)
 
 
 def _bearer(headers: Headers) -> str:

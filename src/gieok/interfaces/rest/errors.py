@@ -52,7 +52,16 @@ STATUS: Mapping[type[GieokError], int] = {
 NO_SUCH_CALL = "there is no such call; /docs lists them all"
 REQUEST_ID = "gieok.request_id"
 """Where the door leaves the id of a request: a key of the ASGI scope."""
+WHOLE = "request"
+"""The place, or the step, of what went wrong with a request as a whole. No step of a plan has this name."""
 LONGEST_PLACE = 200
+_WORDS: Mapping[str, str] = {
+    "missing": "is missing; give it",
+    "extra_forbidden": "is no field of this call; leave it out, or look at its spelling",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+}
+"""What is said of the commonest mistakes, by pydantic's names of them."""
 _UNEXPECTED = "this did not go through, for a reason inside the service; its log has it under X-Request-Id"
 _STORE_AWAY = "the database cannot be reached or cannot write now; nothing was stored, so try again later"
 
@@ -65,7 +74,7 @@ class Problem:
     code: str
     message: str
     details: Mapping[str, str]
-    """`at`, `step`, `expected` and `actual`, where there are such."""
+    """`at` of what was refused, `step` of what failed, `expected` and `actual` of two plans."""
     headers: Mapping[str, str]
 
     @property
@@ -84,7 +93,12 @@ def problem_of(error: BaseException) -> Problem:
     for kind, status in STATUS.items():
         if isinstance(error, kind):
             return Problem(status, error.code, str(error), _details(error), _headers(error))
-    return Problem(500, StepFailed.code, _UNEXPECTED, {}, {})
+    return failed_outside_steps(_UNEXPECTED)
+
+
+def failed_outside_steps(message: str) -> Problem:
+    """STEP_FAILED where no step of a plan is to blame."""
+    return Problem(500, StepFailed.code, message, {"step": WHOLE}, {})
 
 
 def respond(problem: Problem) -> Response:
@@ -128,8 +142,8 @@ def _problem_of_step(failed: StepFailed) -> Problem:
 
 
 def _details(error: GieokError) -> dict[str, str]:
-    if isinstance(error, InputRefused) and error.at:
-        return {"at": error.at}
+    if isinstance(error, InputRefused):
+        return {"at": error.at or WHOLE}
     if isinstance(error, PlanHashMismatch):
         return {"expected": error.expected, "actual": error.actual}
     return {}
@@ -153,7 +167,8 @@ async def _answer_invalid(_request: Request, error: Exception) -> Response:
     first = cast(RequestValidationError, error).errors()[0]
     # The first part says which part of the request it is: body, query, path or header.
     at = place(tuple(first["loc"])[1:])[:LONGEST_PLACE] if len(first["loc"]) > 1 else None
-    return respond(problem_of(InputRefused(own_words(first["msg"]), at=at)))
+    message = _WORDS.get(first["type"]) or own_words(first["msg"])
+    return respond(problem_of(InputRefused(message, at=at)))
 
 
 async def _answer_http(_request: Request, error: Exception) -> Response:
