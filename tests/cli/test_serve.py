@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -90,6 +91,26 @@ def test_it_serves_until_it_is_told_to_end(url: str, spawn: Spawn, token: str) -
     status, errors = process.end(signal.SIGTERM)
     assert status == 0
     assert "Traceback" not in errors
+
+
+NO_REQUESTS = (
+    b"hello\r\n\r\n",
+    b"GET /api/v1/memory/search?q=" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: gieok\r\n\r\n",
+    b"POST /api/v1/memory/create HTTP/1.1\r\nHost: gieok\r\nContent-Length: ten\r\n\r\n",
+)
+
+
+def test_what_is_no_request_is_refused_in_the_form_of_the_contract(spawn: Spawn) -> None:
+    """Which knows no status 400 and no plain text."""
+    place = httpx.URL(spawn("serve", "--port", "0").url)
+    for sent in NO_REQUESTS:
+        with socket.create_connection((place.host, place.port or 0), timeout=60) as connection:
+            connection.sendall(sent)
+            head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 422 "), sent[:40]
+        assert b"content-type: application/json" in head
+        answer = json.loads(body)
+        assert (answer["success"], answer["error"], answer["at"]) == (False, "VALIDATION_FAILED", "request")
 
 
 def test_a_request_under_way_is_finished_first(spawn: Spawn, token: str) -> None:

@@ -12,7 +12,8 @@ from gieok.interfaces.rest.body import Headers
 from gieok.interfaces.rest.errors import Problem, respond
 
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_ALWAYS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+ALWAYS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+"""Headers of every answer."""
 
 
 def request_id(headers: Headers) -> str:
@@ -38,7 +39,7 @@ class Outgoing:
             self.status = message["status"]
             message["headers"] = [
                 *message.get("headers", ()),
-                *_ALWAYS,
+                *ALWAYS,
                 (b"x-request-id", self.request_id.encode("ascii")),
             ]
             if self.timer is not None:

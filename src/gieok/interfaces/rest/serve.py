@@ -23,6 +23,7 @@ from gieok.app.worker import Worker
 from gieok.engine import CycleRecord
 from gieok.errors import SettingsInvalid
 from gieok.interfaces.rest.app import create_app
+from gieok.interfaces.rest.connection import Connection
 from gieok.interfaces.rest.listening import is_loopback, listen, url_of
 from gieok.interfaces.rest.logs import configure_logging, kind_and_place
 from gieok.interfaces.rest.metrics import SHARED_FOLDER, Metrics
@@ -139,6 +140,7 @@ def _config(app: Service | str, *, factory: bool = False, workers: int = 1) -> u
         factory=factory,
         workers=workers,
         lifespan="on",
+        http=Connection,
         ws="none",
         log_config=None,
         access_log=False,
