@@ -72,7 +72,7 @@ class ListScope:
     def turns(self) -> ListStore:
         return ListStore(self.items)
 
-    async def read(self, work: Callable[[ListScope], T]) -> T:
+    async def read(self, work: Callable[[ListScope], T], *, brief: bool = False) -> T:
         return work(self)
 
     async def write(self, work: Callable[[ListScope], T]) -> T:
