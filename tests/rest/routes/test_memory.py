@@ -77,6 +77,18 @@ def test_a_memory_needs_words_or_messages(api: Api) -> None:
     assert api.post("/memory/create", both, 422)["at"] == "summary"
 
 
+def test_a_written_memory_may_come_without_messages(api: Api) -> None:
+    """The specification's request has both fields, so the list may be empty."""
+    body: dict[str, Any] = {
+        "personaId": "hana",
+        "sessionId": "session_456",
+        "messages": [],
+        "manualSummary": "수동 요약 텍스트",
+    }
+    memory = api.post("/memory/create", body, 201)["memory"]
+    assert (memory["summary"], memory["origin"]) == ("수동 요약 텍스트", "manual")
+
+
 def test_a_request_under_the_same_key_is_answered_once(api: Api) -> None:
     """The same key and body give the same memory; another body under that key is a conflict."""
     body = {"personaId": "hana", "manualSummary": "면접을 앞둠"}
@@ -214,7 +226,7 @@ def test_a_session_is_summarised_on_request(api: Api) -> None:
         ({"personaId": "hana", "summary": "x", "autoArchive": "no"}, "autoArchive"),
         ({"personaId": "하 나", "summary": "x"}, "personaId"),
         ({"personaId": "hana", "summary": "x", "userId": "someone"}, "userId"),
-        ({"personaId": "hana", "messages": []}, "messages"),
+        ({"personaId": "hana", "messages": []}, "manualSummary"),
         (
             {"personaId": "hana", "messages": [SAID[0], {"role": "system", "content": "x"}]},
             "messages[1].role",

@@ -9,7 +9,7 @@ from pydantic import Field
 from gieok.errors import InputRefused
 from gieok.interfaces.rest.wire.base import Asked, example
 from gieok.interfaces.rest.wire.fields import EmotionName, MessageTime, Ref
-from gieok.interfaces.rest.wire.messages import MessageIn, Messages, Window
+from gieok.interfaces.rest.wire.messages import MessageIn, Window
 from gieok.memory.chains.records import VersionNumber
 from gieok.memory.companion.records import MAX_LABELS, Label, MemoryDraft, SummaryText
 from gieok.memory.companion.steps_drafting import MemoryOutline
@@ -46,7 +46,7 @@ class CreateMemory(Asked):
 
     persona_id: Ref
     session_id: Ref | None = None
-    messages: Messages | None = None
+    messages: Window | None = None
     manual_summary: SummaryText | None = None
     summary: SummaryText | None = None
     """Another name of `manualSummary`."""
@@ -80,7 +80,7 @@ def to_draft(body: CreateMemory) -> MemoryDraft | None:
         raise InputRefused("is another text than manualSummary; give one of the two", at="summary")
     if written is not None:
         return MemoryDraft(summary=written, topics=tuple(body.topics or ()), **_known(body))
-    if body.messages is None:
+    if not body.messages:
         raise InputRefused("give a text to be kept, or messages to be summarised", at="manualSummary")
     return None
 
