@@ -96,6 +96,22 @@ def test_a_model_that_cannot_summarise(settings: Settings) -> None:
         assert closed["notices"] == ["대화를 요약하지 못해 대화의 앞부분을 그대로 저장했습니다."]
 
 
+@pytest.mark.req("OPS-5", "COMP-3")
+def test_who_asks_for_the_job_learns_of_the_excerpt(settings: Settings) -> None:
+    """§6.3 without waiting: the job is done as soon as there is a memory, and betters it when it can."""
+    clock, model = Clock(), NoSummaries()
+    with service(settings, clock, model=model, job_plans=job_plans("excerpt")) as (server, api):
+        session = talk(api, api.persona(**HANA), clock, "내일 중요한 면접이 있어")
+        job = api.call("POST", f"/sessions/{session}/close", 202)["jobId"]
+        for origin, away in (("excerpt", True), ("summary", False)):
+            model.away = away
+            work(server, clock)
+            found = api.get(f"/jobs/{job}")["job"]
+            assert found["status"] == "done"
+            assert api.get(f"/memory/{found['memoryId']}")["memory"]["origin"] == origin
+            clock.advance(hours=1)
+
+
 @pytest.mark.req("COMP-3")
 def test_a_plan_without_an_excerpt_fails_and_keeps_the_messages(settings: Settings) -> None:
     """502 says so, and once the model is back the same call succeeds."""

@@ -128,10 +128,11 @@ def move_view(move: PlanMove) -> wire.PlanMove:
 
 
 def job_view(job: Job) -> wire.Job:
+    """A job that made a memory is done for its client, also where it is to better an excerpt later."""
     return wire.Job(
         id=job.id,
         kind=job.kind,
-        status=job.status,
+        status=job.status if job.memory_id is None else "done",
         attempts=job.attempts,
         error=job.error,
         memory_id=job.memory_id,
