@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
+from pydantic.alias_generators import to_camel
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
@@ -48,7 +49,8 @@ async def import_(request: Request, caller: Owner) -> ImportedAnswer:
 async def erase(caller: Owner) -> ErasedAnswer:
     """The key is destroyed first, then the rows. From then on every token of the owner is refused."""
     receipt = await caller.user.erase()
-    return ErasedAnswer(erased=receipt.erased, key_destroyed=receipt.key_destroyed, at=receipt.at)
+    erased = {to_camel(table): rows for table, rows in receipt.erased.items()}
+    return ErasedAnswer(erased=erased, key_destroyed=receipt.key_destroyed, at=receipt.at)
 
 
 class _Export(StreamingResponse):
