@@ -13,8 +13,9 @@ demo: $(READY)
 test: $(DEV)
 	$(BIN)/pytest -n 4 --dist loadgroup $(PYTEST_ARGS)
 
-# The slow proofs: many kills, power cuts, driver faults and writers.
+# The slow proofs: many kills, power cuts, driver faults and writers, and new examples for every property.
 soak: $(DEV)
+	GIEOK_SOAK=1 $(BIN)/pytest -n 2 -m hypothesis $(PYTEST_ARGS)
 	GIEOK_SOAK=1 GIEOK_CRASH_ROUNDS=200 $(BIN)/pytest tests/crash tests/faults tests/jobs/test_kill.py tests/decisions/test_writers.py tests/service $(PYTEST_ARGS)
 
 lint: $(DEV)

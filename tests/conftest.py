@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from gieok import Gieok, Settings
@@ -13,6 +15,11 @@ from gieok.adapters.sql.open import open_database
 from gieok.testing.settings import settings_for
 from tests.behind import Behind
 from tests.postgres import Postgres
+
+# The same examples in every run, so that a change is judged by itself; `make soak` looks for new ones.
+hypothesis.settings.register_profile("repeatable", derandomize=True)
+if not os.environ.get("GIEOK_SOAK"):
+    hypothesis.settings.load_profile("repeatable")
 
 
 @pytest.fixture(scope="session")
