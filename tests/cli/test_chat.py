@@ -159,7 +159,7 @@ def test_an_interrupted_reply_leaves_what_was_said_before(run: Run, monkeypatch:
     done = run("chat", "--user", "kim", "--lang", "ko", stdin=f"{INTERVIEW}이 말은 남지 않는다\n")
     assert done.exit_code == 130
     (memory,) = memories(run)
-    assert said_in(memory["sessionRef"]) == [INTERVIEW.strip(), HOSTILE]
+    assert said_in(memory["sessionId"]) == [INTERVIEW.strip(), HOSTILE]
 
 
 def test_the_database_that_cannot_be_opened_is_told_in_one_line(run: Run, tmp_path: Path) -> None:

@@ -54,6 +54,39 @@ def test_memories_are_listed_searched_and_shown(run: Run, url: str) -> None:
     assert "nothing is remembered" in run("memory", "list", "--user", "choi").stdout
 
 
+MEMORY = [
+    "id",
+    "personaId",
+    "sessionId",
+    "summary",
+    "topics",
+    "emotion",
+    "importance",
+    "tags",
+    "speaker",
+    "origin",
+    "createdAt",
+    "occurredAt",
+    "archivedAt",
+    "version",
+]
+
+
+def test_json_tells_a_memory_as_the_service_does(run: Run, url: str) -> None:
+    """Under the names of the contract, and the emotion in the language that was asked for."""
+    keep("kim", "면접을 준비함.")
+    (listed,) = json.loads(run("memory", "list", "--user", "kim", "--json", "--lang", "ko").stdout)[
+        "memories"
+    ]
+    assert (list(listed), listed["emotion"]) == (MEMORY, "평온")
+    shown = json.loads(run("memory", "show", listed["id"], "--user", "kim", "--json", "--lang", "en").stdout)
+    assert shown["memory"] == listed | {"emotion": "calm"}
+    searched = ("memory", "search", "면접", "--persona", "hana", "--user", "kim", "--json", "--lang", "ko")
+    (found,) = json.loads(run(*searched).stdout)["memories"]
+    assert {name: found[name] for name in MEMORY} == listed
+    assert found["why"]["matchedWords"] == ["면접"]
+
+
 @pytest.mark.req("OPS-3")
 def test_everything_goes_to_a_file_and_comes_back_from_it(run: Run, home: Path, url: str) -> None:
     remember("kim")
@@ -101,6 +134,7 @@ def test_an_erasure_leaves_a_receipt(run: Run, url: str) -> None:
     keep("kim", "면접을 준비함.")
     receipt = json.loads(run("memory", "erase", "--user", "kim", "--yes", "--json").stdout)
     assert (receipt["keyDestroyed"], receipt["erased"]["memories"]) == (True, 1)
+    assert not [name for name in receipt["erased"] if "_" in name]
     assert receipt["at"].endswith("Z")
 
 

@@ -90,7 +90,7 @@ def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
 def wire(record: DataclassInstance) -> dict[str, Any]:
     """A frozen record as JSON has it: camelCase names, times in UTC with Z, nothing that is None."""
     values = {field.name: getattr(record, field.name) for field in fields(record)}
-    return {_camel(name): _plain(value) for name, value in values.items() if value is not None}
+    return {camel(name): _plain(value) for name, value in values.items() if value is not None}
 
 
 def documents(records: Sequence[Data]) -> list[dict[str, Any]]:
@@ -98,7 +98,8 @@ def documents(records: Sequence[Data]) -> list[dict[str, Any]]:
     return [record.model_dump(mode="json", by_alias=True) for record in records]
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """A name as JSON has it."""
     return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
 
 

@@ -8,7 +8,7 @@ import click
 
 from gieok.errors import NotFound
 from gieok.interfaces.cli.asking import ask
-from gieok.interfaces.cli.output import json_option, lang_option, print_json, wire
+from gieok.interfaces.cli.output import camel, json_option, lang_option, print_json, wire
 from gieok.interfaces.cli.wording import Say
 
 if TYPE_CHECKING:
@@ -42,6 +42,6 @@ def erase(owner: str, yes: bool, as_json: bool, say: Say) -> None:
 
     receipt = ask(owner, destroy)
     if as_json:
-        print_json(wire(receipt))
+        print_json(wire(receipt) | {"erased": {camel(table): rows for table, rows in receipt.erased.items()}})
     else:
         print(say("memory.erased", user=owner, rows=sum(receipt.erased.values())))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from gieok.interfaces.cli.asking import ask, owner_option
 from gieok.interfaces.cli.harmless import one_line, printable
 from gieok.interfaces.cli.output import (
-    documents,
     json_option,
     lang_option,
     print_facts,
@@ -51,7 +50,8 @@ def list_memories(
         lambda user: user.companion.list(persona, shelf=cast("Shelf", shelf), limit=limit, offset=offset),
     )
     if as_json:
-        print_json({"memories": documents(page.memories), "total": page.total, "hasMore": page.has_more})
+        memories = [_document(each, say) for each in page.memories]
+        print_json({"memories": memories, "total": page.total, "hasMore": page.has_more})
     elif not page.memories:
         print(say("memory.none"))
     else:
@@ -70,7 +70,7 @@ def search(query: str, persona: str, limit: int | None, owner: str, as_json: boo
     """What answers QUERY, the best first, each with its reasons."""
     hits = ask(owner, lambda user: user.companion.search(persona, query, limit=limit))
     if as_json:
-        print_json({"memories": documents(hits)})
+        print_json({"memories": [_found(hit, say) for hit in hits]})
     elif not hits:
         print(say("memory.none"))
     else:
@@ -87,7 +87,7 @@ def show(memory_id: UUID, owner: str, as_json: bool, say: Say) -> None:
     """All of the memory with this ID."""
     memory = ask(owner, lambda user: user.companion.get(memory_id))
     if as_json:
-        print_json({"memory": documents([memory])[0]})
+        print_json({"memory": _document(memory, say)})
         return
     print(f"{printable(memory.summary)}\n")
     archived = f"{memory.archived_at:%Y-%m-%d %H:%M} UTC" if memory.archived_at else "-"
@@ -105,6 +105,19 @@ def show(memory_id: UUID, owner: str, as_json: bool, say: Say) -> None:
             (say("memory.archived"), archived),
         ]
     )
+
+
+def _document(memory: Memory, say: Say) -> dict[str, Any]:
+    """A memory as the HTTP service tells it."""
+    from gieok.interfaces.rest.wire.memory import memory_view
+
+    return memory_view(memory, korean=say.lang == "ko").model_dump(mode="json", by_alias=True)
+
+
+def _found(hit: MemoryHit, say: Say) -> dict[str, Any]:
+    from gieok.interfaces.rest.wire.memory import hit_view
+
+    return hit_view(hit, korean=say.lang == "ko").model_dump(mode="json", by_alias=True)
 
 
 def _headings(say: Say) -> list[str]:
