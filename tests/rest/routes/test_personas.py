@@ -44,7 +44,9 @@ def test_an_edit_is_a_new_version(api: Api) -> None:
     path = f"/personas/{persona['id']}"
     edited = api.call("PUT", path, json=HANA | {"card": "스물일곱 살", "expectedVersion": 1})["persona"]
     assert (edited["version"], edited["card"]) == (2, "스물일곱 살")
-    assert api.call("PUT", path, 409, json=HANA, headers={"If-Match": '"1"'})["error"] == "CONFLICT"
+    refused = api.call("PUT", path, 409, json=HANA, headers={"If-Match": '"1"'})
+    assert refused["error"] == "CONFLICT"
+    assert refused["message"].startswith("this is at version 2, and version 1 was expected")
     assert api.call("PUT", path, json=HANA, headers={"If-Match": '"2"'})["persona"]["version"] == 3
     versions = api.get(f"{path}/versions")["versions"]
     assert [each["card"] for each in versions] == ["스물여섯 살", "스물일곱 살", "스물여섯 살"]

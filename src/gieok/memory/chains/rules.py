@@ -21,7 +21,7 @@ def next_version(root_id: UUID, head: ChainHead | None, expected: int | None) ->
     if head is None:
         if expected == NEW:
             return 1
-        raise NotFound(f"there is no chain {root_id}")
+        raise NotFound(f"there is nothing with the root {root_id} to append to")
     check_expected(head, expected)
     return head.latest + 1
 
@@ -30,6 +30,6 @@ def check_expected(head: ChainHead, expected: int | None) -> None:
     """Refuse a writer who has not seen the newest version."""
     if expected is not None and expected != head.latest:
         raise Conflict(
-            f"chain {head.root_id} is at version {head.latest}, and version {expected} was expected; "
-            "read it again and decide anew"
+            f"this is at version {head.latest}, and version {expected} was expected; read it again and "
+            "decide anew"
         )
