@@ -45,7 +45,7 @@ TESTED = (
     ),
     rule(
         rf"i have (?:an? |my )?(?:big |important )?(?P<test>(?:[\w'-]+ ){{0,3}}{_OCCASION}) {SOON}.*",
-        States(_EVENT, "{test}", "has {test} ahead"),
+        States(_EVENT, "{test}", "{test} ahead"),
     ),
     rule(
         rf"i (?:have )?(?:had|took|sat|finished|did|gave|survived|got through) (?:my|the|an?) {_HELD}{TAIL}"
