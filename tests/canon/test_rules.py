@@ -15,7 +15,7 @@ from gieok.memory.blocks import HEADERS, StateLine, parse_state, state_frame
 from gieok.memory.canon.block import most_lines, state_block
 from gieok.memory.canon.grounding import grounded, own_words, said_in
 from gieok.memory.canon.records import STATE, Category, Fact, PersonaDraft, Provenance
-from gieok.memory.canon.rules import check_persona, persona_text
+from gieok.memory.canon.rules import brought_to_mind, check_persona, persona_text
 from gieok.memory.fields import Language
 from gieok.text import count_tokens
 from tests.canon.talking import found
@@ -55,6 +55,22 @@ FACTS = st.lists(
     ),
     max_size=30,
 )
+
+
+@pytest.mark.req("CANON-2", "CANON-8")
+def test_ordinary_facts_come_to_mind_by_words_then_importance_then_age() -> None:
+    """State never does: it has a block of its own."""
+    info, taste = Category.PERSONAL_INFO, Category.PREFERENCE
+    known = [
+        fact("땅콩 알레르기가 있음", "allergy:땅콩", category=info, importance=7, minute=1),
+        fact("커피를 좋아함", "likes:커피", category=taste, importance=4, minute=2),
+        fact("수원", "home", category=info, importance=7, minute=3),
+        fact("커피 끊음", "커피", category=Category.HABIT, importance=9, minute=4),
+    ]
+    told = [one.key for one in brought_to_mind(known, "오늘도 커피를 마셨어", 10)]
+    assert told == ["likes:커피", "home", "allergy:땅콩"]
+    assert [one.key for one in brought_to_mind(known, "땅콩은 먹어도 되나?", 1)] == ["allergy:땅콩"]
+    assert brought_to_mind(known, "커피", 0) == ()
 
 
 @pytest.mark.req("CANON-4", "CANON-2")

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gieok.errors import InputRefused
-from gieok.memory.conversation.records import Context, ContextMemory, Language, Message, Persona, StateFact
+from gieok.memory.conversation.records import (
+    Context,
+    ContextMemory,
+    KnownFact,
+    Language,
+    Message,
+    Persona,
+    StateFact,
+)
 from gieok.memory.conversation.rules import assemble, prompt_tokens
 from gieok.text import count_tokens
 
@@ -20,10 +28,13 @@ HEADERS = {
 }
 
 
-def context(language: Language = "ko", *, memories: int = 0, recent: int = 0, state: int = 0) -> Context:
+def context(
+    language: Language = "ko", *, facts: int = 0, memories: int = 0, recent: int = 0, state: int = 0
+) -> Context:
     return Context(
         persona=Persona(name="하나", language=language, system_prompt="PERSONA"),
         state=tuple(StateFact(category="GOAL", key=f"key{n}", value=f"value{n}") for n in range(state)),
+        facts=tuple(KnownFact(key=f"key{n}", value=f"fact{n}", valid_from=NOW) for n in range(facts)),
         memories=tuple(ContextMemory(summary=f"memory{n}", timestamp=NOW) for n in range(memories)),
         recent=tuple(Message(role="user", content=f"recent{n} " * 20) for n in range(recent)),
     )
@@ -94,10 +105,31 @@ def test_each_part_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(counted) < 5 * sum(len(memory.summary) + 20 for memory in full.memories)
 
 
-@given(st.integers(10, 2_000), st.integers(0, 6), st.integers(0, 6))
-def test_a_prompt_keeps_its_budget(budget: int, memories: int, recent: int) -> None:
-    made = assemble(context(memories=memories, recent=recent), "hello", NOW, budget)
+@given(st.integers(10, 2_000), st.integers(0, 6), st.integers(0, 6), st.integers(0, 6))
+def test_a_prompt_keeps_its_budget(budget: int, facts: int, memories: int, recent: int) -> None:
+    """And what it holds and what was left out are all that there was."""
+    made = assemble(context(facts=facts, memories=memories, recent=recent), "hello", NOW, budget)
     assert prompt_tokens(made.prompt) <= budget
+    assert made.prompt.system.count("fact") == len(made.prompt.facts) == facts - made.facts_left_out
+    assert (
+        made.prompt.system.count("memory") == len(made.prompt.memories) == memories - made.memories_left_out
+    )
+    assert len(made.prompt.messages) - 1 == recent - made.messages_left_out
+
+
+@pytest.mark.req("CANON-9", "COMP-6")
+def test_facts_stand_first_among_the_memories_and_go_last() -> None:
+    full = context(facts=2, memories=3)
+    lines = [
+        line for line in assemble(full, "hello", NOW, 10_000).prompt.system.splitlines() if line[:1] == "-"
+    ]
+    days = " (2026-01-05)"
+    assert lines == [
+        f"- {text}{days}" for text in ("key0: fact0", "key1: fact1", "memory0", "memory1", "memory2")
+    ]
+    whole = prompt_tokens(assemble(full, "hello", NOW, 10_000).prompt)
+    tight = assemble(full, "hello", NOW, whole - 1)
+    assert (tight.facts_left_out, tight.memories_left_out) == (0, 1)
 
 
 FORGERIES = [

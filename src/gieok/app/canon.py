@@ -20,6 +20,7 @@ from gieok.memory.canon.records import (
     PersonaDraft,
 )
 from gieok.memory.canon.steps_editing import CreatePersona, EditPersona, RetireFact, SetFact
+from gieok.memory.canon.steps_recall import RecallFacts
 from gieok.memory.canon.steps_turn import (
     ExtractFacts,
     LoadedState,
@@ -42,6 +43,7 @@ def register_canon_steps(registry: Registry[OwnerScope], model: FactExtractor) -
     registry.register(LoadPersona, LoadPersona)
     registry.register(LoadState, LoadState)
     registry.register(LoadFacts, LoadFacts)
+    registry.register(RecallFacts, lambda _: RecallFacts())
     registry.register(ExtractFacts, lambda _: ExtractFacts(model))
     registry.register(SaveFacts, lambda _: SaveFacts())
     registry.register(CreatePersona, lambda _: CreatePersona())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gieok.errors import InputRefused
 from gieok.memory.blocks import HEADERS
-from gieok.memory.canon.records import STATE, Category, FactDraft, PersonaDraft, PersonaPrompt
+from gieok.memory.canon.records import STATE, Category, Fact, FactDraft, PersonaDraft, PersonaPrompt
 from gieok.memory.fields import Language
-from gieok.text import normalize
+from gieok.text import normalize, terms
 
 _SECTIONS: dict[Language, tuple[str, str, str]] = {
     "ko": ("[로어북]", "[경계]", "[처음 관계 — 현재 상태가 우선한다]"),
@@ -32,6 +34,19 @@ def changes(active: FactDraft, draft: FactDraft) -> bool:
     if draft.provenance == "hand":
         return (draft.value, draft.importance, draft.key) != (active.value, active.importance, active.key)
     return normalize(draft.value) != normalize(active.value)
+
+
+def brought_to_mind(known: Sequence[Fact], query: str, limit: int) -> tuple[Fact, ...]:
+    """At most `limit` ordinary facts: by the words that they share with the query, importance and age."""
+    # A syllable alone is in too many words to name a fact.
+    asked = {term for term in terms(query) if len(term) > 1}
+
+    def place(fact: Fact) -> tuple[int, int, float, bytes]:
+        said = normalize(f"{fact.key} {fact.value}")
+        shared = sum(term in said for term in asked)
+        return -shared, -fact.importance, -fact.valid_from.timestamp(), fact.root_id.bytes
+
+    return tuple(sorted((fact for fact in known if not is_state(fact.category)), key=place)[:limit])
 
 
 def check_persona(draft: PersonaDraft) -> None:

@@ -141,11 +141,12 @@ class Told(Data, from_attributes=True):
     persona: ToldPersona
     messages: tuple[ToldMessage, ...]
     state: tuple[ToldFact, ...]
+    facts: tuple[ToldFact, ...]
     memories: tuple[ToldMemory, ...]
 
     def texts(self) -> tuple[str, ...]:
         """Every text that a reply may have taken from the prompt."""
-        facts = (f"{fact.key}: {fact.value}" for fact in self.state)
+        facts = (f"{fact.key}: {fact.value}" for fact in (*self.state, *self.facts))
         memories = (memory.summary for memory in self.memories)
         earlier = (message.content for message in self.messages[:-1])
         # Line by line: over a whole persona nearly any two words are found somewhere.

@@ -32,6 +32,14 @@ class ContextMemory(Data, from_attributes=True):
     timestamp: datetime
 
 
+class KnownFact(Data, from_attributes=True):
+    """Something known of the user that is no state: their name, what they like."""
+
+    key: str
+    value: str
+    valid_from: datetime
+
+
 class Message(Data, from_attributes=True):
     """One message of the conversation."""
 
@@ -44,6 +52,7 @@ class Context(Data):
 
     persona: Persona
     state: tuple[StateFact, ...]
+    facts: tuple[KnownFact, ...] = ()
     memories: tuple[ContextMemory, ...]
     recent: tuple[Message, ...]
 
@@ -56,6 +65,7 @@ class Prompt(Data):
     messages: tuple[Message, ...]
     persona: Persona
     state: tuple[StateFact, ...]
+    facts: tuple[KnownFact, ...] = ()
     memories: tuple[ContextMemory, ...]
     now: datetime
 

@@ -13,6 +13,7 @@ from gieok.memory.conversation.model import ChatModel
 from gieok.memory.conversation.records import (
     Context,
     ContextMemory,
+    KnownFact,
     Message,
     Persona,
     Prompt,
@@ -33,6 +34,8 @@ class SelectInputs(Data):
     recent_messages: tuple[Message, ...] = ()
     client_messages: tuple[Message, ...] = ()
     """From a client that keeps its own window; they stand in for the messages that were kept here."""
+    facts: tuple[KnownFact, ...] = ()
+    """What is known of the user besides the state."""
     memories: tuple[ContextMemory, ...] = ()
     recalled: tuple[ContextMemory, ...] = ()
     """From other sessions; they follow what this session itself remembers."""
@@ -52,7 +55,9 @@ class ContextSelect(Step[SelectMetadata, SelectInputs, Selected]):
         window = inputs.client_messages or inputs.recent_messages
         recent = window[max(len(window) - metadata.recent_messages, 0) :]
         memories = inputs.memories + tuple(each for each in inputs.recalled if each not in inputs.memories)
-        chosen = Context(persona=inputs.persona, state=inputs.state, memories=memories, recent=recent)
+        chosen = Context(
+            persona=inputs.persona, state=inputs.state, facts=inputs.facts, memories=memories, recent=recent
+        )
         context.note("memories", len(memories))
         context.note("recentMessages", len(recent))
         return Selected(context=chosen)
@@ -82,6 +87,7 @@ class PromptAssemble(Step[AssembleMetadata, AssembleInputs, AssembledPrompt]):
     ) -> AssembledPrompt:
         made = assemble(inputs.context, inputs.message, context.now, metadata.token_budget)
         context.note("tokens", prompt_tokens(made.prompt))
+        context.note("factsLeftOut", made.facts_left_out)
         context.note("memoriesLeftOut", made.memories_left_out)
         context.note("messagesLeftOut", made.messages_left_out)
         return AssembledPrompt(prompt=made.prompt)
