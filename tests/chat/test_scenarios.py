@@ -63,6 +63,31 @@ async def test_a_character_speaks_of_yesterday(settings: Settings) -> None:
         assert {hit.memory.id for hit in turn.recalled} == {memory.id for memory in kept}
 
 
+@pytest.mark.req("CANON-2", "CANON-8", "CANON-9")
+@pytest.mark.parametrize(
+    "plan", ["chat_turn", "chat_turn_without_summaries", "chat_turn_without_turn_memory"]
+)
+async def test_what_the_user_told_of_themselves_is_known_in_another_session(
+    settings: Settings, plan: str
+) -> None:
+    """Whatever the summary kept: a name, a pet and an allergy are no state, and are known all the same."""
+    clock = Clock()
+    async with await Gieok.open(settings, clock=clock) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        told = ("내 이름은 김민지야", "우리 강아지 이름은 초코야", "나 땅콩 알레르기 있어")
+        await user.sessions.close(await talk(user, hana, clock, *told), wait=True)
+        clock.advance(days=7)
+        turn = await user.chat.send(hana.id, "우리 강아지 이름 뭐였지", plan=plan)
+        assert "초코" in turn.reply
+        state, known = turn.prompt.system.split("[과거 대화 기록]")
+        assert all(word in known and word not in state for word in ("김민지", "초코", "땅콩"))
+        turn = await user.chat.send(hana.id, "나 땅콩 먹어도 돼?", plan=plan)
+        assert "알레르기" in turn.reply
+        opening = await user.companion.start(hana.id, "안녕")
+        assert "김민지" in opening.prompt.system
+
+
 @pytest.mark.req("COMP-4", "COMP-5")
 async def test_the_sixth_memory_archives_the_least_important(settings: Settings) -> None:
     """Five memories, a sixth: the least important is archived, five stay active, and the user is told."""

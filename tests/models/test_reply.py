@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from gieok.adapters.models.offline import OfflineModel
+from gieok.adapters.models.offline.analysis import read
 from gieok.memory.conversation.records import (
     ContextMemory,
+    KnownFact,
     Language,
     Message,
     Persona,
@@ -29,6 +31,7 @@ async def answer(
     language: Language = "ko",
     manner: str = "",
     state: tuple[StateFact, ...] = (),
+    facts: dict[str, str] | None = None,
     before: tuple[Message, ...] = (),
     now: datetime = EVENING,
 ) -> Reply:
@@ -38,6 +41,7 @@ async def answer(
         messages=(*before, Message(role="user", content=said)),
         persona=Persona(name="지우", language=language, system_prompt=manner),
         state=state,
+        facts=tuple(KnownFact(key=key, value=value, valid_from=now) for key, value in (facts or {}).items()),
         memories=tuple(
             ContextMemory(summary=text, timestamp=now - timedelta(days=days)) for text, days in memories
         ),
@@ -180,6 +184,79 @@ async def test_a_note_of_the_state_is_left_to_the_memory_that_it_came_from() -> 
     waiting = StateFact(category="EVENT", key="면접", value="면접을 앞두고 있음")
     memory = ("사용자가 부산에 면접이 있다고 함.", 1)
     assert (await answer("면접 어디였지?", memory, state=(waiting,))).text == "부산에 면접이 있다고 했잖아."
+
+
+@pytest.mark.parametrize(
+    ("question", "key", "value", "told"),
+    [
+        ("내 이름 뭐였지?", "name", "김민지", "이름은 김민지잖아."),
+        ("우리 강아지 이름이 뭐더라?", "pet:강아지", "강아지 이름은 초코", "강아지 이름은 초코잖아."),
+        (
+            "나 새우 먹어도 돼?",
+            "allergy:새우",
+            "새우 알레르기가 있음",
+            "새우 알레르기가 있잖아.",
+        ),
+        ("내가 등산 좋아한다고 했나?", "likes:등산", "등산을 좋아함", "등산을 좋아하잖아."),
+        ("내가 무슨 일 하는지 알아?", "job", "은행에 다님", "은행에 다니잖아."),
+    ],
+)
+async def test_what_is_known_of_the_user_answers(question: str, key: str, value: str, told: str) -> None:
+    assert (await answer(question, facts={key: value})).text == told
+
+
+@pytest.mark.parametrize(
+    ("question", "key", "value", "told"),
+    [
+        ("What's my name again?", "name", "Beth", "Your name is Beth."),
+        ("what is my cat called", "pet:cat", "has a cat, Miso", "You told me you have a cat, Miso."),
+        (
+            "Can I eat shrimp?",
+            "allergy:shrimp",
+            "allergic to shrimp",
+            "You told me you are allergic to shrimp.",
+        ),
+        ("Where did I say I live?", "home", "Boston", "Your home is Boston."),
+    ],
+)
+async def test_what_is_known_answers_in_english(question: str, key: str, value: str, told: str) -> None:
+    assert (await answer(question, facts={key: value}, language="en")).text == told
+
+
+@pytest.mark.parametrize("said", ["너 커피 좋아해?", "커피 마실래?", "커피 마셨어", "오늘 뭐 했어?"])
+async def test_what_is_known_is_told_only_to_who_asks_for_it(said: str) -> None:
+    """Asked about itself, invited, or told something, the persona says nothing of the user's tastes."""
+    assert "좋아하잖아" not in (await answer(said, facts={"likes:커피": "커피를 좋아함"})).text
+
+
+@pytest.mark.parametrize(
+    ("said", "asks"),
+    [
+        ("우리 고양이 이름 뭐였지", True),
+        ("그날 누구랑 갔더라 ㅋㅋ", True),
+        ("회의 몇 시였죠", True),
+        ("where did i put my keys", True),
+        ("what's my sister called", True),
+        ("뭐 그랬지", False),
+        ("시험 떨어졌지 뭐", False),
+        ("언젠가 가겠지", False),
+        ("what matters is that I passed", False),
+        ("what I did today was fun", False),
+    ],
+)
+def test_whoever_tries_to_recollect_asks(said: str, asks: bool) -> None:
+    """With or without a question mark."""
+    assert read(said).sentences[0].asks == asks
+
+
+async def test_a_note_of_the_state_is_left_alone_in_english_too() -> None:
+    told = await answer(
+        "How was that interview again?",
+        ("The user had an interview at Kakao.", 3),
+        language="en",
+        state=(StateFact(category="EVENT", key="interview", value="had interview"),),
+    )
+    assert told.text == "You told me you had an interview at Kakao."
 
 
 async def test_it_knows_its_own_name() -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from gieok.adapters.models.offline.lexicon import listed
 from gieok.adapters.models.offline.smalltalk import SmallTalk, small_talk_in
 from gieok.text import Morpheme, language, morphemes, normalize, sentences
 from gieok.text.normal import clean
@@ -18,6 +19,18 @@ MAX_SENTENCES = 40
 _CLOSING = ("니다", "거든요", "잖아요", "네요", "는데요", "었어요", "어요", "아요", "예요", "이에요")
 # A web address is no language, and nothing in it is a word that someone said.
 _ADDRESS = re.compile(r"\b\w{2,10}://\S+")
+# 뭐였지, 언제더라: whoever tries to recollect asks, with or without a mark.
+_RECOLLECTING = listed("지 죠 지요 더라 더라고 나 나요 던가 던가요")
+_SOUGHT = listed("뭐 뭘 무엇 언제 어디 누구 누가 왜 어떻 어떻게 몇 얼마 얼마나 무슨 어느 어떤")
+_ASKING = re.compile(
+    r"(?:(?:and|so|but|hey|wait|um),? )?(?:"
+    r"(?:what|when|where|who|how|why)(?:['’]?s|['’]re|['’]d) \w"
+    r"|(?:what|which|when|where|who|how|why)(?: (?!(?:i|you|we|he|she|they|it|an?)\b)\w+)?"
+    r" (?:is|was|were|are|am|did|do|does|have) (?:i|you|we|my|your|the|it|he|she|they|our|his|her)\b"
+    r"|what happened (?:to|with)\b"
+    r"|(?:do|did|can|could) you (?:still )?(?:remember|know|recall)\b|did i (?:ever )?tell you\b)",
+    re.IGNORECASE,
+)
 _SYMBOLS = frozenset({"SF", "SY", "SE", "SC", "SSO", "SSC", "UNKNOWN"})
 
 
@@ -31,7 +44,8 @@ class Sentence:
 
     @property
     def asks(self) -> bool:
-        return "?" in self.text[-4:] or "？" in self.text[-4:]
+        marked = "?" in self.text[-4:] or "？" in self.text[-4:]
+        return marked or (_recollects(self.morphemes) if self.morphemes else bool(_ASKING.match(self.text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +103,15 @@ def _repaired(found: list[Morpheme]) -> tuple[Morpheme, ...]:
         else:
             repaired.append(morpheme)
     return tuple(repaired)
+
+
+def _recollects(found: tuple[Morpheme, ...]) -> bool:
+    """우리 강아지 이름 뭐였지; but not 뭐 그랬지, where 뭐 only fills in."""
+    said = [m for m in found if not is_symbol(m) and m.tag != "IC"]
+    if len(said) < 3 or said[-1].form not in _RECOLLECTING:
+        return False
+    past = said[-2].tag == "EP" and said[-2].form.endswith(("았", "었", "였", "ㅆ"))
+    return past and any(m.form in _SOUGHT for m in said)
 
 
 def is_symbol(morpheme: Morpheme) -> bool:

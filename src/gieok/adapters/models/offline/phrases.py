@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gieok.adapters.models.offline.emotion import Emotion
@@ -47,12 +48,16 @@ class Phrases:
     of_course: str
     name: str
     fact: str
+    slots: Mapping[str, str]
+    """What a fact is called whose key is one of the slots."""
 
 
 def one(choices: tuple[str, ...], said: str) -> str:
     """One of `choices`, always the same for the same words."""
     return choices[zlib.crc32(said.encode("utf-8", "replace")) % len(choices)]
 
+
+_KOREAN_SLOTS = {"name": "이름", "home": "사는 곳", "job": "하는 일", "birthday": "생일", "age": "나이"}
 
 CASUAL = Phrases(
     emotions={
@@ -110,6 +115,7 @@ CASUAL = Phrases(
     of_course="그럼, 기억하지!",
     name="나는 {name:이야/야}!",
     fact="{key:은/는} {value:이잖아/잖아}.",
+    slots=_KOREAN_SLOTS,
 )
 
 POLITE = Phrases(
@@ -152,6 +158,7 @@ POLITE = Phrases(
     of_course="그럼요, 기억하죠!",
     name="저는 {name:이에요/예요}!",
     fact="{key:은/는} {value:이잖아요/잖아요}.",
+    slots=_KOREAN_SLOTS,
 )
 
 ENGLISH = Phrases(
@@ -198,4 +205,5 @@ ENGLISH = Phrases(
     of_course="Of course!",
     name="I'm {name}!",
     fact="Your {key} is {value}.",
+    slots={slot: slot for slot in _KOREAN_SLOTS},
 )

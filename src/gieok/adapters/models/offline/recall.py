@@ -10,7 +10,7 @@ from datetime import date, datetime
 from gieok.adapters.models.offline.emotion import Emotion, emotion_of
 from gieok.adapters.models.offline.lexicon import either
 from gieok.adapters.models.offline.moment import day_meant, local_day
-from gieok.memory.conversation.records import ContextMemory, StateFact
+from gieok.memory.conversation.records import ContextMemory, KnownFact, StateFact
 from gieok.text import sentences, terms
 
 # Things that one waits for, and is asked about afterwards.
@@ -28,6 +28,16 @@ _EVENT = re.compile(rf"{either(_KOREAN_EVENTS)}|\b(?:{either(_ENGLISH_EVENTS)})\
 _OVER = re.compile(
     r"[았었했갔왔봤쳤렸났됐웠졌냈켰였]다고|\bthe user (?:had|was|went|saw|did|met|\w+ed)\b", re.IGNORECASE
 )
+# What a question says that asks for one of the slots of `facts`.
+_SLOTS = {
+    "name": re.compile(r"(?:내|제|나|저) ?이름|\bmy name\b|\bcall me\b", re.IGNORECASE),
+    "home": re.compile(r"어디 ?(?:에|서|에서)? ?(?:사|살|산)|사는 (?:곳|데|동네)|\bi live\b", re.IGNORECASE),
+    "job": re.compile(
+        r"직업|직장|하는 일|무슨 일 (?:하|해)|\bmy job\b|\bi (?:work|do for a)\b", re.IGNORECASE
+    ),
+    "birthday": re.compile(r"(?:내|제|나|저) ?생일|\bmy (?:birthday|bday)\b", re.IGNORECASE),
+    "age": re.compile(r"(?:내|제|나|저|내가|제가) ?(?:나이|몇 ?살)|\bhow old (?:am i|i am)\b", re.IGNORECASE),
+}
 _ASKED = re.compile(r"물음\.?$|\basked\b")
 
 
@@ -88,5 +98,16 @@ def answering_fact(question: str, state: Iterable[StateFact]) -> StateFact | Non
     for fact in state:
         named = set(terms(fact.key))
         if named and named <= asked:
+            return fact
+    return None
+
+
+def answering_known(question: str, facts: Iterable[KnownFact]) -> KnownFact | None:
+    """The fact of a slot that the question asks for, or of a thing that it names: pet:강아지 for 강아지."""
+    asked = set(terms(question))
+    for fact in facts:
+        slot, _, thing = fact.key.partition(":")
+        wanted = _SLOTS.get(slot)
+        if wanted.search(question) if wanted else bool(asked.intersection(terms(thing))):
             return fact
     return None

@@ -17,11 +17,18 @@ from gieok.adapters.models.offline.phrases import CASUAL, ENGLISH, POLITE, Noun,
 from gieok.adapters.models.offline.recall import (
     Event,
     answering_fact,
+    answering_known,
     answering_memory,
     event_in,
     had_a_hard_time,
 )
-from gieok.adapters.models.offline.retelling import tell_back_english, tell_back_korean
+from gieok.adapters.models.offline.retelling import (
+    is_note,
+    tell_back_english,
+    tell_back_korean,
+    tell_fact_english,
+    tell_fact_korean,
+)
 from gieok.memory.conversation.records import ContextMemory, Prompt
 from gieok.text import language
 
@@ -33,11 +40,16 @@ _WHO_ARE_YOU = re.compile(
     re.IGNORECASE,
 )
 _SEEKING = re.compile(
-    r"뭐|뭘|무엇|무슨|언제|어디|누구|누가|몇|얼마|어느|어떤|기억|했지|였지|더라|말했|"
-    r"\b(?:what|when|where|who|which|how (?:many|much|old)|remember|told|tell)\b",
+    r"뭐|뭘|무엇|무슨|언제|어디|누구|누가|몇|얼마|어느|어떤|기억|했지|였지|됐지|더라|말했|"
+    r"\b(?:what|when|where|who|which|how (?:many|much|old)|remember|told|tell)\b"
+    r"|\bhow (?:was|were|did)\b(?! you)",
     re.IGNORECASE,
 )
-_NOTE = re.compile(r"\s\S*[음함됨짐]$")
+_TO_THE_PERSONA = re.compile(
+    r"(?:^|\s)(?:너|넌|너는|너도|네가|니가|당신)(?:\s|은|이|도|$)"
+    r"|\b(?:do|are|have|did) you (?!remember|know|recall)",
+    re.IGNORECASE,
+)
 _PROPOSING = re.compile(r"[래까]요?\s*\?")
 _REMEMBER = re.compile(r"기억|\bremember", re.IGNORECASE)
 _PAST = re.compile(
@@ -71,7 +83,8 @@ class _Turn:
 def compose(prompt: Prompt) -> str:
     """One to three sentences. Never empty."""
     turn = _turn(prompt)
-    for answer in (_introduction, _from_state, _from_memory, _about_event, _about_last_time, _small_talk):
+    from_memory = (_from_state, _from_facts, _from_memory, _about_event, _about_last_time)
+    for answer in (_introduction, *from_memory, _small_talk):
         text = answer(turn)
         if text:
             return text
@@ -108,15 +121,31 @@ def _introduction(turn: _Turn) -> str:
 
 def _from_state(turn: _Turn) -> str:
     fact = answering_fact(turn.said.text, turn.prompt.state) if _asks(turn) else None
-    if fact is None or _is_note(fact.value):
+    # A note is no name for a thing; the memory that it came from says it better.
+    if fact is None or is_note(fact.value):
         return ""
     key, value = (Noun(" ".join(text.split())) for text in (fact.key, fact.value))
     return turn.phrases.fact.format(key=key, value=value)
 
 
-def _is_note(value: str) -> bool:
-    """`면접을 앞두고 있음` is no name for a thing; the memory that it came from says it better."""
-    return bool(_NOTE.search(value))
+def _from_facts(turn: _Turn) -> str:
+    """What is known of the user besides the state, where they ask for it or for what it bears on."""
+    text = turn.said.text
+    if not _asks(turn) or _PROPOSING.search(text) or _TO_THE_PERSONA.search(text):
+        return ""
+    known = [fact for fact in turn.prompt.facts if fact.value and _speaks(fact.value, turn.language)]
+    fact = answering_known(text, known)
+    if fact is None:
+        return ""
+    value, label = " ".join(fact.value.split()), turn.phrases.slots.get(fact.key)
+    if label and not is_note(value):
+        return turn.phrases.fact.format(key=Noun(label), value=Noun(value))
+    return tell_fact_english(value) if turn.language == "en" else tell_fact_korean(value, polite=turn.polite)
+
+
+def _speaks(value: str, spoken: str) -> bool:
+    """A value in another language cannot be put into this one's sentences; a name or a number can."""
+    return " " not in value or language(value) == spoken
 
 
 def _from_memory(turn: _Turn) -> str:

@@ -7,9 +7,14 @@ import re
 from gieok.adapters.models.offline import korean
 from gieok.adapters.models.offline.analysis import read
 from gieok.adapters.models.offline.english_verbs import base_of_third_person
+from gieok.adapters.models.offline.hangul import final_of, with_particle, without_final
 
 _SUBJECT = re.compile(r"^사용자(?:가|는|도|만)?\s+")
 _REPORTED = re.compile(r"(?P<body>.*(?:고|라고)) (?:함|말함|했음|이야기함)$")
+_NOTE = re.compile(
+    r"\s\S*[음함됨짐임님움]$"
+    r"|^(?:\w+(?:ed|ing|s)|had|got|quit|broke|fell|back|hurt|won|lost|bought|met|left) \S"
+)
 _YOUR = {"their": "your", "them": "you", "they": "you", "theirs": "yours", "themselves": "yourself"}
 _PERSON = re.compile(rf"\b(?:{'|'.join(_YOUR)})\b", re.IGNORECASE)
 _ASSISTANT = re.compile(r"\bthe assistant('s)?")
@@ -34,6 +39,28 @@ def _reported_body(text: str) -> str:
     if told is not None and told.words.endswith("고 함"):
         return told.words.removesuffix(" 함")
     return f"{text}라고"
+
+
+def is_note(value: str) -> bool:
+    """Whether a value tells what is so, and is no name for a thing: 면접을 앞두고 있음, had an exam."""
+    return bool(_NOTE.search(value))
+
+
+def tell_fact_korean(value: str, *, polite: bool) -> str:
+    """A note of a fact, said to the user's face: 커피를 좋아함 becomes 커피를 좋아하잖아."""
+    end = "잖아요." if polite else "잖아."
+    if value.endswith("음") and len(value) > 1 and final_of(value[:-1]):
+        return f"{value[:-1]}{end}"
+    if final_of(value) == "ㅁ" and is_note(value):
+        return f"{without_final(value)}{end}"
+    return f"{with_particle(value, '이/')}{end}"
+
+
+def tell_fact_english(value: str) -> str:
+    """A note of a fact, said to the user's face: `likes coffee` becomes `You told me you like coffee.`"""
+    first = value.split(" ", 1)[0]
+    stands_alone = base_of_third_person(first) != first
+    return tell_back_english(f"The user {value}." if stands_alone else f"The user is {value}.")
 
 
 def tell_back_english(memory: str) -> str:
