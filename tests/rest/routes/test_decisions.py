@@ -66,6 +66,18 @@ def test_a_change_appends_a_version(api: Api) -> None:
     ] == [2]
 
 
+def test_a_long_chain_is_told_whole(api: Api) -> None:
+    """To the active version, which is the last; a part of it says that there is more."""
+    root = api.post("/decisions", STOCK, 201)["decision"]["rootId"]
+    for number in range(100):
+        api.post("/decisions", STOCK | {"rootId": root, "statement": f"재고 규칙 {number}"}, 201)
+    told = api.get(f"/decisions/{root}/history")
+    assert [each["version"] for each in told["versions"]] == list(range(1, 102))
+    assert (told["versions"][-1]["isActive"], told["hasMore"]) == (True, False)
+    assert api.get(f"/decisions/{root}/history", limit=100)["hasMore"] is True
+    assert api.get(f"/decisions/{root}/history", after=1, limit=100)["hasMore"] is False
+
+
 def test_saving_again_under_a_key_saves_once(api: Api) -> None:
     first = api.post("/decisions", STOCK, 201, **{"Idempotency-Key": "d1"})
     assert api.post("/decisions", STOCK, 201, **{"Idempotency-Key": "d1"}) == first

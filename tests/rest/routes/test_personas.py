@@ -53,6 +53,27 @@ def test_an_edit_is_a_new_version(api: Api) -> None:
     assert [each["version"] for each in api.get(f"{path}/versions", after=2)["versions"]] == [3]
 
 
+def test_a_list_says_whether_it_goes_on(api: Api) -> None:
+    """Personas, their versions and those of a fact; a last page that is full says no."""
+    first, second = api.persona(), api.persona()
+    api.call("PUT", f"/personas/{first}", json=HANA | {"card": "스물일곱 살"})
+    goal = {"category": "GOAL", "key": "취업"}
+    for value in ("준비 중", "합격"):
+        fact = api.call("PUT", f"/personas/{first}/state", json=goal | {"value": value})["fact"]
+    lists = {
+        "/personas": ("personas", second),
+        f"/personas/{first}/versions": ("versions", 2),
+        f"/personas/{first}/state/{fact['rootId']}/history": ("versions", 2),
+    }
+    for path, (name, last) in lists.items():
+        beginning = api.get(path, limit=1)
+        after = beginning[name][0]["id" if name == "personas" else "version"]
+        rest = api.get(path, limit=1, after=after)
+        assert (beginning["hasMore"], rest["hasMore"]) == (True, False)
+        assert rest[name][0]["id" if name == "personas" else "version"] == last
+        assert (len(api.get(path)[name]), api.get(path)["hasMore"]) == (2, False)
+
+
 @pytest.mark.req("CANON-2", "CANON-6")
 def test_a_fact_supersedes_the_one_before(api: Api) -> None:
     """State stands in the block, ordinary facts do not; old versions stay as history."""

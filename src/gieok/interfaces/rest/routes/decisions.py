@@ -23,7 +23,15 @@ from gieok.interfaces.rest.wire.decisions import (
 )
 from gieok.interfaces.rest.wire.failure import failures
 from gieok.interfaces.rest.wire.once import IdempotencyKey, once
-from gieok.interfaces.rest.wire.params import MAX_Q, AfterVersion, DecisionPath, Limit, SessionFilter
+from gieok.interfaces.rest.wire.params import (
+    MAX_PAGE,
+    MAX_Q,
+    AfterVersion,
+    DecisionPath,
+    Limit,
+    SessionFilter,
+    goes_on,
+)
 from gieok.memory.decisions.records import Domain, Scope, Strength
 
 router = APIRouter(prefix="/decisions", tags=["decisions"])
@@ -88,11 +96,15 @@ async def get(root_id: DecisionPath, caller: Reader) -> DecisionAnswer:
 
 @router.get("/{rootId}/history", responses=failures(404), summary="Every version of a decision")
 async def history(
-    root_id: DecisionPath, caller: Reader, after: AfterVersion = 0, limit: Limit = PAGE
+    root_id: DecisionPath, caller: Reader, after: AfterVersion = 0, limit: Limit = MAX_PAGE
 ) -> DecisionVersionsAnswer:
     """Oldest first."""
-    versions = await caller.user.decisions.history(root_id, after=after, limit=limit)
-    return DecisionVersionsAnswer(versions=tuple(versions))
+    decisions = caller.user.decisions
+    versions = await decisions.history(root_id, after=after, limit=limit)
+    more = await goes_on(
+        versions, limit, lambda last: decisions.history(root_id, after=last.version, limit=1)
+    )
+    return DecisionVersionsAnswer(versions=tuple(versions), has_more=more)
 
 
 @router.get("/{rootId}/impact", responses=failures(404), summary="What a change of a decision reaches")

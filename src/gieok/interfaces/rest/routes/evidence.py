@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from gieok.app.decisions import PAGE
 from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.wire.evidence import (
     AddAnchor,
@@ -16,7 +15,7 @@ from gieok.interfaces.rest.wire.evidence import (
     anchor_view,
 )
 from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.params import EvidencePath, Limit, SessionFilter
+from gieok.interfaces.rest.wire.params import MAX_PAGE, EvidencePath, Limit, SessionFilter
 from gieok.memory.decisions.evidence import Target
 
 router = APIRouter(tags=["decisions"])
@@ -53,7 +52,7 @@ async def add_anchor(body: AddAnchor, caller: Writer) -> AnchorAnswer:
 
 
 @router.get("/anchors", responses=failures(), summary="Anchors, newest first")
-async def anchors(caller: Reader, session_id: SessionFilter = None, limit: Limit = PAGE) -> AnchorsAnswer:
+async def anchors(caller: Reader, session_id: SessionFilter = None, limit: Limit = MAX_PAGE) -> AnchorsAnswer:
     """Of one session, or without `sessionId` of all."""
     found = await caller.user.decisions.anchors(session_id, limit)
     return AnchorsAnswer(anchors=tuple(map(anchor_view, found)))

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from gieok.app.canon import MAX_PAGE, PAGE
+from gieok.app.canon import MAX_PAGE
 from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.routes import state
 from gieok.interfaces.rest.wire.failure import failures
 from gieok.interfaces.rest.wire.fields import Ref
 from gieok.interfaces.rest.wire.once import IdempotencyKey, once
-from gieok.interfaces.rest.wire.params import AfterVersion, IfMatch, PersonaPath, etag, expected
+from gieok.interfaces.rest.wire.params import AfterVersion, IfMatch, PersonaPath, etag, expected, goes_on
 from gieok.interfaces.rest.wire.personas import (
     ConfigAnswer,
     ConfigureMemories,
@@ -46,11 +46,13 @@ async def create(
 async def list_(
     caller: Reader,
     after: Annotated[Ref | None, Query()] = None,
-    limit: Page = PAGE,
+    limit: Page = MAX_PAGE,
 ) -> PersonasAnswer:
     """In the order of their creation; `after` is the id of the last one seen."""
-    cards = await caller.user.personas.list(after=after, limit=limit)
-    return PersonasAnswer(personas=tuple(map(persona_view, cards)))
+    personas = caller.user.personas
+    cards = await personas.list(after=after, limit=limit)
+    more = await goes_on(cards, limit, lambda last: personas.list(after=last.id, limit=1))
+    return PersonasAnswer(personas=tuple(map(persona_view, cards)), has_more=more)
 
 
 @router.get("/{id}", responses=failures(404), summary="One persona")
@@ -74,11 +76,15 @@ async def edit(
 
 @router.get("/{id}/versions", responses=failures(404), summary="Every version of a persona")
 async def versions(
-    persona_id: PersonaPath, caller: Reader, after: AfterVersion = 0, limit: Page = PAGE
+    persona_id: PersonaPath, caller: Reader, after: AfterVersion = 0, limit: Page = MAX_PAGE
 ) -> PersonaVersionsAnswer:
     """Oldest first."""
-    cards = await caller.user.personas.versions(persona_id, after=after, limit=limit)
-    return PersonaVersionsAnswer(versions=tuple(map(persona_view, cards)))
+    personas = caller.user.personas
+    cards = await personas.versions(persona_id, after=after, limit=limit)
+    more = await goes_on(
+        cards, limit, lambda last: personas.versions(persona_id, after=last.version, limit=1)
+    )
+    return PersonaVersionsAnswer(versions=tuple(map(persona_view, cards)), has_more=more)
 
 
 @router.get("/{id}/memory-config", responses=failures(404), summary="What is set for a persona's memories")

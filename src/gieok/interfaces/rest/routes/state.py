@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from gieok.app.canon import MAX_PAGE, PAGE
+from gieok.app.canon import MAX_PAGE
 from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.params import AfterVersion, FactPath, Limit, PersonaPath
+from gieok.interfaces.rest.wire.params import AfterVersion, FactPath, Limit, PersonaPath, goes_on
 from gieok.interfaces.rest.wire.personas import (
     FactAnswer,
     FactVersionsAnswer,
@@ -45,11 +45,19 @@ async def put(persona_id: PersonaPath, body: SetFact, caller: Writer) -> FactAns
 
 @router.get("/{rootId}/history", responses=failures(404), summary="Every version of a fact")
 async def history(
-    persona_id: PersonaPath, root_id: FactPath, caller: Reader, after: AfterVersion = 0, limit: Limit = PAGE
+    persona_id: PersonaPath,
+    root_id: FactPath,
+    caller: Reader,
+    after: AfterVersion = 0,
+    limit: Limit = MAX_PAGE,
 ) -> FactVersionsAnswer:
     """Oldest first. None is active where the fact was retired."""
-    versions = await caller.user.canon.history(persona_id, root_id, after=after, limit=limit)
-    return FactVersionsAnswer(versions=tuple(map(fact_version_view, versions)))
+    canon = caller.user.canon
+    versions = await canon.history(persona_id, root_id, after=after, limit=limit)
+    more = await goes_on(
+        versions, limit, lambda last: canon.history(persona_id, root_id, after=last.version, limit=1)
+    )
+    return FactVersionsAnswer(versions=tuple(map(fact_version_view, versions)), has_more=more)
 
 
 @router.delete("/{rootId}", responses=failures(404), summary="Retire a fact")

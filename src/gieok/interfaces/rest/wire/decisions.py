@@ -124,9 +124,10 @@ class DecisionsAnswer(wire.DecisionPage, Answer):
 
 
 class DecisionVersionsAnswer(Answer):
-    model_config = example(success=True, versions=[_DECISION])
+    model_config = example(success=True, versions=[_DECISION], hasMore=False)
 
     versions: tuple[Decision, ...]
+    has_more: bool
 
 
 class RelationAnswer(Answer):

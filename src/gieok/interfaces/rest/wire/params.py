@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Annotated, cast
+from typing import Annotated, TypeVar, cast
 from uuid import UUID
 
 from fastapi import Depends, Header, Path, Query, Request
@@ -15,6 +15,8 @@ from gieok.app import Gieok
 from gieok.errors import InputRefused, NotFound
 from gieok.interfaces.rest.wire.fields import Ref, parse_ref, parse_uuid
 from gieok.memory.companion.rules import MAX_PAGE
+
+T = TypeVar("T")
 
 _ETAG = re.compile(r'(?:W/)?"(\d{1,9})"', re.ASCII)
 
@@ -49,6 +51,11 @@ MAX_Q = 4_000
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="How many at most.")]
 Offset = Annotated[int, Query(ge=0, le=2**31, description="How many to pass over.")]
 AfterVersion = Annotated[int, Query(ge=0, le=2**31 - 1, description="The last version that was seen.")]
+
+
+async def goes_on(page: Sequence[T], limit: int, after: Callable[[T], Awaitable[Sequence[T]]]) -> bool:
+    """Whether there is more behind a page. `after` gives what comes after its last item; a full page asks."""
+    return len(page) == limit and bool(await after(page[-1]))
 
 
 async def _now(request: Request) -> datetime:

@@ -136,15 +136,17 @@ class PersonaAnswer(Answer):
 
 
 class PersonasAnswer(Answer):
-    model_config = example(success=True, personas=[_PERSONA])
+    model_config = example(success=True, personas=[_PERSONA], hasMore=False)
 
     personas: tuple[PersonaView, ...]
+    has_more: bool
 
 
 class PersonaVersionsAnswer(Answer):
-    model_config = example(success=True, versions=[_PERSONA])
+    model_config = example(success=True, versions=[_PERSONA], hasMore=False)
 
     versions: tuple[PersonaView, ...]
+    has_more: bool
 
 
 class StateAnswer(wire.State, Answer):
@@ -162,9 +164,10 @@ class FactAnswer(wire.FactChange, Answer):
 
 
 class FactVersionsAnswer(Answer):
-    model_config = example(success=True, versions=[_FACT | {"isActive": True}])
+    model_config = example(success=True, versions=[_FACT | {"isActive": True}], hasMore=False)
 
     versions: tuple[wire.FactVersion, ...]
+    has_more: bool
 
 
 class ConfigAnswer(wire.Configured, Answer):
