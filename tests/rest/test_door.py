@@ -19,7 +19,7 @@ from gieok.interfaces.rest.caller import Reader
 from tests.rest.conftest import GENEROUS, Server, serving
 
 JSON = {"Content-Type": "application/json"}
-SMALL = replace(GENEROUS, body_bytes=1000, body_seconds=0.2)
+SMALL = replace(GENEROUS, body_bytes=1000, upload_bytes=2000, body_seconds=0.2)
 
 
 def add_echo(app: FastAPI) -> None:
@@ -70,7 +70,17 @@ def test_a_body_that_says_that_it_is_too_large_is_not_read(client: httpx.Client)
 
 def test_a_body_in_pieces_is_cut_off_at_the_same_size(client: httpx.Client) -> None:
     answer = client.post("/api/v1/test/echo", content=(b"x" * 100 for _ in range(11)), headers=JSON)
-    refused(answer, 413, "PAYLOAD_TOO_LARGE")
+    assert "send it in parts" in refused(answer, 413, "PAYLOAD_TOO_LARGE")
+
+
+@pytest.mark.parametrize("in_pieces", [True, False])
+def test_an_import_that_is_too_large_is_told_another_way(client: httpx.Client, in_pieces: bool) -> None:
+    """It counts whole or not at all, so no part of it would be taken."""
+    line = b'{"kind":"gieok","format":1,"exportedAt":"2026-01-01T00:00:00Z"}\n'
+    content = (line for _ in range(100)) if in_pieces else line * 100
+    message = refused(client.post("/api/v1/me/import", content=content), 413, "PAYLOAD_TOO_LARGE")
+    assert "at most 2000 bytes here" in message
+    assert "`gieok memory import`" in message
 
 
 @pytest.mark.parametrize(

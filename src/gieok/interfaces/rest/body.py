@@ -13,6 +13,9 @@ from gieok.interfaces.rest.strict_json import parse
 
 Headers = Mapping[bytes, bytes]
 
+_IN_PARTS = "send it in parts"
+_BY_COMMAND = "whoever runs this Gieok can take in a larger one with `gieok memory import`"
+
 
 class ClientGone(Exception):
     """The client went away before it had sent everything; there is nobody to answer."""
@@ -44,7 +47,7 @@ async def checked_json(headers: Headers, receive: Receive, options: ServiceOptio
 
 def bounded(headers: Headers, receive: Receive, limit: int) -> Receive:
     """Let a stream through to its route, up to a number of bytes; then PayloadTooLarge."""
-    _check_length(headers, limit)
+    _check_length(headers, limit, _BY_COMMAND)
     taken = 0
 
     async def receive_some() -> Message:
@@ -52,14 +55,14 @@ def bounded(headers: Headers, receive: Receive, limit: int) -> Receive:
         message = await receive()
         taken += len(message.get("body", b""))
         if taken > limit:
-            raise _too_large(limit)
+            raise _too_large(limit, _BY_COMMAND)
         return message
 
     return receive_some
 
 
 def _check_headers(headers: Headers, options: ServiceOptions) -> None:
-    _check_length(headers, options.body_bytes)
+    _check_length(headers, options.body_bytes, _IN_PARTS)
     kind = headers.get(b"content-type", b"").partition(b";")
     if kind[0].strip().lower() != b"application/json":
         raise InputRefused("must be application/json, and the body JSON", at="Content-Type")
@@ -70,12 +73,12 @@ def _check_headers(headers: Headers, options: ServiceOptions) -> None:
         raise InputRefused("must be left out: the body may not be compressed", at="Content-Encoding")
 
 
-def _check_length(headers: Headers, limit: int) -> None:
+def _check_length(headers: Headers, limit: int, remedy: str) -> None:
     length = headers.get(b"content-length", b"0")
     if not length.isdigit():
         raise InputRefused("must be a number", at="Content-Length")
     if len(length) > 18 or int(length) > limit:
-        raise _too_large(limit)
+        raise _too_large(limit, remedy)
 
 
 async def _read(receive: Receive, limit: int) -> bytes:
@@ -88,7 +91,7 @@ async def _read(receive: Receive, limit: int) -> bytes:
         part: bytes = message.get("body", b"")
         size += len(part)
         if size > limit:
-            raise _too_large(limit)
+            raise _too_large(limit, _IN_PARTS)
         if not message.get("more_body", False):
             return b"".join((*parts, part)) if parts else part
         parts.append(part)
@@ -108,5 +111,5 @@ def _again(body: bytes, receive: Receive) -> Receive:
     return receive_again
 
 
-def _too_large(limit: int) -> PayloadTooLarge:
-    return PayloadTooLarge(f"a body may have at most {limit} bytes; send it in parts")
+def _too_large(limit: int, remedy: str) -> PayloadTooLarge:
+    return PayloadTooLarge(f"a body may have at most {limit} bytes here; {remedy}")
