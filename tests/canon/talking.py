@@ -133,7 +133,7 @@ class Scripted(CountingModel):
         return Reply(text=self.replies.get(self._message, "그렇구나."), input_tokens=1, output_tokens=1)
 
     async def extract_facts(
-        self, user: str, assistant: str, known: Sequence[Fact]
+        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
     ) -> tuple[ExtractedFact, ...]:
         self.shown.append((user, assistant))
         return tuple(self.facts.get(self._message, ()))

@@ -196,7 +196,7 @@ async def test_an_extractor_that_fails_fails_the_turn(
 ) -> None:
     await talk(gieok, MET)
 
-    async def refuse(*_: object) -> tuple[()]:
+    async def refuse(*_: object, **__: object) -> tuple[()]:
         raise ModelUnavailable("the model did not answer")
 
     monkeypatch.setattr(model, "extract_facts", refuse)

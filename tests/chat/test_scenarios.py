@@ -88,6 +88,19 @@ async def test_what_the_user_told_of_themselves_is_known_in_another_session(
         assert "김민지" in opening.prompt.system
 
 
+@pytest.mark.req("CANON-6")
+async def test_a_jest_leaves_no_state_behind(settings: Settings) -> None:
+    """Only what was said right before is taken back, in the same session; what was true before stays."""
+    clock = Clock()
+    async with await Gieok.open(settings, clock=clock) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        await talk(user, hana, clock, "나 부산에 살아", "나 지훈이랑 결혼했어!", "아니 농담이야 ㅋㅋ")
+        assert [fact.key for fact in await user.canon.facts(hana.id)] == ["home"]
+        await talk(user, hana, clock, "아니 농담이야 ㅋㅋ")
+        assert [fact.key for fact in await user.canon.facts(hana.id)] == ["home"]
+
+
 @pytest.mark.req("COMP-4", "COMP-5")
 async def test_the_sixth_memory_archives_the_least_important(settings: Settings) -> None:
     """Five memories, a sixth: the least important is archived, five stay active, and the user is told."""

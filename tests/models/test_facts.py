@@ -248,3 +248,83 @@ async def test_every_change_of_a_long_talk_is_caught_and_nothing_else() -> None:
             if not fact.retracts:
                 known[fact.category, fact.key] = as_known(fact, START + timedelta(hours=hours))
     assert len(TALK) >= 200
+
+
+@pytest.mark.req("CANON-6", "CANON-7")
+@pytest.mark.parametrize(
+    ("said", "then", "gone"),
+    [
+        ("나 대전으로 이사했어", "사실 대전으로 이사 안 했어", {"home", "move"}),
+        ("나 춘천으로 이사했어", "저 사실은 이사 안 했어요", {"home", "move"}),
+        ("나 임신했어", "나 임신 아니야", {"임신"}),
+        ("나 복숭아 알레르기 있어", "복숭아 알레르기 없어졌어", {"allergy:복숭아"}),
+        ("민호랑 사귀어", "나 이제 민호랑 안 사귀어", {"partner"}),
+        ("내년에 유학 갈 거야", "유학 안 가기로 했어", {"유학"}),
+        ("다음 주에 발표 있어", "발표 취소됐어", {"발표"}),
+        ("I moved to Denver", "I did not move to Denver", {"home", "move"}),
+        ("I'm pregnant", "I'm not pregnant after all", {"pregnancy"}),
+        ("I'm allergic to cats", "Turns out I'm not allergic to cats", {"allergy:cats"}),
+        ("I'm dating Maya", "I'm not dating Maya anymore", {"partner"}),
+        ("I want to learn piano", "I don't want to learn piano anymore", {"piano"}),
+        ("I have an exam on Monday", "The exam got cancelled", {"exam"}),
+    ],
+)
+async def test_a_denial_takes_back_what_it_denies(said: str, then: str, gone: set[str]) -> None:
+    known = await known_from(said)
+    made = await facts(then, known=known)
+    assert {fact.key for fact in made if fact.retracts} & {fact.key for fact in known} == gone
+    assert not [fact for fact in made if not fact.retracts]
+
+
+@pytest.mark.req("CANON-6")
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("다음 주에 면접 있어", "아직 면접 안 봤어"),
+        ("다음 주에 면접 있어", "면접 준비 안 했어"),
+        ("다음 주에 면접 있어", "회의 취소됐어"),
+        ("나 간호사야", "민수는 간호사 아니야"),
+        ("나 복숭아 알레르기 있어", "엄마는 복숭아 알레르기 없어"),
+        ("나 복숭아 알레르기 있어", "나 새우 알레르기는 없어"),
+        ("매일 아침 조깅해", "오늘은 조깅 안 했어"),
+        ("올해는 영어 공부할 거야", "오늘은 영어 공부 안 할 거야"),
+        ("민호랑 사귀어", "민호랑 안 싸웠어"),
+        ("나 부산에 살아", "이번 주말에는 부산 안 가"),
+        ("I live in Boston", "I don't live in Denver"),
+        ("I'm dating Maya", "I'm not dating Jake"),
+        ("I have an interview tomorrow", "I did not have the interview yet"),
+        ("I have an interview tomorrow", "My meeting got cancelled"),
+        ("I want to learn piano", "I'm not going to learn piano tonight"),
+        ("I have a dog", "I don't have a cat"),
+    ],
+)
+async def test_what_is_not_denied_stays(said: str, then: str) -> None:
+    """Of another, of something else, or only for now."""
+    known = await known_from(said)
+    assert known
+    retracted = {fact.key for fact in await facts(then, known=known) if fact.retracts}
+    assert not retracted & {fact.key for fact in known}
+
+
+@pytest.mark.req("CANON-6")
+@pytest.mark.parametrize(
+    ("said", "then", "stays"),
+    [
+        ("나 결혼했어", "아니 농담이야 ㅋㅋ", False),
+        ("나 결혼했어", "뻥이야~", False),
+        ("나 결혼했어", "사실 거짓말이었어", False),
+        ("I got married!", "just kidding", False),
+        ("I got married!", "no, I'm joking lol", False),
+        ("나 결혼했어", "농담 아니야", True),
+        ("나 결혼했어", "남편이 농담을 잘해", True),
+        ("I got married!", "I'm not joking", True),
+        ("I got married!", "He told a joke at dinner", True),
+    ],
+)
+async def test_a_jest_that_is_owned_up_to_was_never_so(said: str, then: str, stays: bool) -> None:
+    known = await known_from("나 부산에 살아" if "나" in said else "I live in Boston", said)
+    made = await OfflineModel().extract_facts(then, "", known, before=said)
+    assert {fact.key for fact in made if fact.retracts} == (set() if stays else {"partner"})
+    assert not [fact for fact in await facts(then, known=known) if fact.retracts], (
+        "it needs what was said before"
+    )

@@ -24,7 +24,7 @@ class CountingModel:
         return TurnSummary(summary=summary[:summary_chars], keywords=tuple(said[:max_keywords]))
 
     async def extract_facts(
-        self, user: str, assistant: str, known: Sequence[Fact]
+        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
     ) -> tuple[ExtractedFact, ...]:
         return ()
 

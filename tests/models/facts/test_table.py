@@ -17,7 +17,7 @@ class Silent:
     """An extractor that never finds anything."""
 
     async def extract_facts(
-        self, user: str, assistant: str, known: Sequence[Fact]
+        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
     ) -> tuple[ExtractedFact, ...]:
         return ()
 

@@ -128,6 +128,7 @@ class ToldMemory(Data, from_attributes=True):
 
 
 class ToldMessage(Data, from_attributes=True):
+    role: str
     content: str
 
 
@@ -143,6 +144,12 @@ class Told(Data, from_attributes=True):
     state: tuple[ToldFact, ...]
     facts: tuple[ToldFact, ...]
     memories: tuple[ToldMemory, ...]
+
+    @property
+    def before(self) -> str:
+        """What the user said last before the message of this turn."""
+        said = (message.content for message in reversed(self.messages[:-1]) if message.role == "user")
+        return own_words(next(said, ""))
 
     def texts(self) -> tuple[str, ...]:
         """Every text that a reply may have taken from the prompt."""
@@ -186,7 +193,11 @@ class ExtractFacts(Step[ExtractMetadata, ExtractInputs, Extracted]):
         message = own_words(inputs.message)
         reply = own_words(inputs.reply) if metadata.from_reply else ""
         with asking(self._model, metadata, context) as (model, meter):
-            found = await model.extract_facts(message, reply, inputs.known) if message or reply else ()
+            found = (
+                await model.extract_facts(message, reply, inputs.known, before=inputs.prompt.before)
+                if message or reply
+                else ()
+            )
         facts = most_important(_standing(found, message, reply, inputs, metadata), metadata.max_facts)
         context.note("facts", len(facts))
         context.note("factsDropped", len(found) - len(facts))

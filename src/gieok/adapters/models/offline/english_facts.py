@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from gieok.adapters.models.offline.analysis import Utterance
 from gieok.adapters.models.offline.english_chat import typed_out
 from gieok.adapters.models.offline.english_clause import clauses_of
+from gieok.adapters.models.offline.english_denial import affirmed
 from gieok.adapters.models.offline.english_fact_rules import RULES
 from gieok.adapters.models.offline.english_rule import Rule, any_word
 from gieok.adapters.models.offline.english_thing import activity, thing, told
 from gieok.adapters.models.offline.english_verbs import past_of, third_person
-from gieok.adapters.models.offline.found import Found, bond, come_to_pass, named_in, newest
+from gieok.adapters.models.offline.found import Found, awaited, bond, come_to_pass, named_in, newest
 from gieok.adapters.models.offline.lexicon import listed
+from gieok.adapters.models.offline.taken_back import taken_back
 from gieok.memory.canon.records import Category, Fact
 
 # In jest, or in a story: nobody vouches for it.
@@ -40,6 +42,13 @@ _GAVE_UP = re.compile(
     r"^(?:i|we) (?:have )?(?:(?:gave|given|am giving|give) up|dropped|abandoned) (?P<on>on )?(?P<what>.+)$",
     re.IGNORECASE,
 )
+_CALLED_OFF = re.compile(
+    r"^(?:(?:my|the|our|their) (?P<what>[\w' -]+?) (?:has been|have been|got|was|is|were|are)"
+    r" (?:cancell?ed|called off)"
+    r"|(?:i|we|they|he|she) (?:have |had to )?(?:cancell?ed|called off) (?:my|the|our) (?P<it>[\w' -]+?))"
+    r"(?: (?:again|today|because|due|at|by|for|on)\b.*)?$",
+    re.IGNORECASE,
+)
 _SOME_GOAL = re.compile(r"\b(?:goal|plan|dream)\b", re.IGNORECASE)
 
 
@@ -53,6 +62,8 @@ def english_facts(utterance: Utterance, known: Sequence[Fact]) -> list[Found]:
         if sentence.asks or _UNSTATED.search(text) or _LONG_AGO.match(text):
             continue
         for clause in clauses_of(text):
+            found += _called_off(clause, known)
+            found += taken_back(_stated(affirmed(clause), known), known) if known else []
             found += _given_up(clause, known) or [*_reached(clause, known), *_stated(clause, known)]
     return come_to_pass(found, known)
 
@@ -92,6 +103,13 @@ def _reached(clause: str, known: Sequence[Fact]) -> list[Found]:
         Found(Category.EVENT, goal.key, said, extra=2),
         Found(Category.GOAL, goal.key, said, retracts=True),
     ]
+
+
+def _called_off(clause: str, known: Sequence[Fact]) -> list[Found]:
+    """What lay ahead does so no more."""
+    match = _CALLED_OFF.match(clause)
+    fact = awaited(thing(match["what"] or match["it"]).lower(), known) if match else None
+    return [Found(fact.category, fact.key, fact.value, retracts=True)] if fact else []
 
 
 def _given_up(clause: str, known: Sequence[Fact]) -> list[Found]:

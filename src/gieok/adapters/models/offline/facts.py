@@ -2,6 +2,7 @@
 
 What the rules of both languages call a fact, and the key by which a later one supersedes it. Slots have
 English names whatever the language of the talk, so that they stay one slot; what fills them is in the user's.
+Any of them is retracted by its denial, and by owning up that it was a jest.
 
     category       key                value, for example                  superseded or retracted by
     PERSONAL_INFO  name, age          김민지 / 29살                       another
@@ -40,11 +41,17 @@ from gieok.adapters.models.offline.found import Found
 from gieok.adapters.models.offline.korean_between import agreed, between_us
 from gieok.adapters.models.offline.korean_facts import korean_facts
 from gieok.adapters.models.offline.quoted import own_words
+from gieok.adapters.models.offline.taken_back import owns_up, taken_back
 from gieok.memory.canon.records import ExtractedFact, Fact, Provenance
 
 
-def facts_in(user: str, assistant: str, known: Sequence[Fact]) -> tuple[ExtractedFact, ...]:
-    """What the user stated, then what the assistant concluded. Of one key, what was said last holds."""
+def facts_in(user: str, assistant: str, known: Sequence[Fact], before: str = "") -> tuple[ExtractedFact, ...]:
+    """What the user stated, then what the assistant concluded. Of one key, what was said last holds.
+
+    Where the user only owns up to a jest, what they stated `before` is taken back.
+    """
+    if before and owns_up(user):
+        return _records(taken_back(_stated(before, "", known), known), "user")
     concluded = _records(_concluded(assistant), "model")
     later = {(fact.category, fact.key) for fact in concluded}
     stated = _records(_stated(user, assistant, known), "user")

@@ -26,6 +26,8 @@ _NOT_YET = _MOODS | {Mark.PROMISED, Mark.GUESSED}
 _UNREAL = frozenset({Mark.NEGATED, Mark.WANTED, Mark.GUESSED, Mark.PLANNED})
 # 이사를 하다 is 이사하다, and 수술을 받다 for the one who tells it is 수술하다.
 _TAKEN = listed("수술 진단 판정 해고 프러포즈 청혼 분양 사표 사직서")
+# 유학을 가다 is 유학가다, however it is spaced.
+_GONE_ABROAD = listed("유학 이민 전학")
 # Nouns that the dictionary reads as a verb or a pronoun.
 _MISREAD = re.compile(
     r"(?:^|(?<=\s))[가-힣]*?(?P<noun>알바|요가|디자이너|이직|살(?=\s+\d|\s+(?:좀\s+)?[빼뺐]))"
@@ -143,6 +145,8 @@ def _with_its_noun(verb: str, phrases: list[Phrase]) -> tuple[str, list[Phrase]]
         return verb, phrases
     *before, last = phrases
     head, _, noun = last.text.rpartition(" ")
+    if verb == "가" and noun in _GONE_ABROAD:
+        return f"{noun}가", phrases
     if verb == "하" or (verb in ("받", "내", "당하", "되") and noun in _TAKEN):
         return f"{noun}하", [*before, Phrase(head, "", is_person=False)] if head else before
     return verb, phrases

@@ -9,6 +9,7 @@ from itertools import pairwise
 from gieok.adapters.models.offline.analysis import Sentence, Utterance
 from gieok.adapters.models.offline.found import Found, come_to_pass
 from gieok.adapters.models.offline.korean_clause import Clause, clauses_of
+from gieok.adapters.models.offline.korean_denial import affirmed, called_off, unsaid
 from gieok.adapters.models.offline.korean_goals import goals, reached
 from gieok.adapters.models.offline.korean_identity import identity
 from gieok.adapters.models.offline.korean_introduction import introduced
@@ -18,6 +19,7 @@ from gieok.adapters.models.offline.korean_predicate import QUESTION_WORDS
 from gieok.adapters.models.offline.korean_relations import appointment, promises, relations
 from gieok.adapters.models.offline.korean_work import work
 from gieok.adapters.models.offline.lexicon import listed
+from gieok.adapters.models.offline.taken_back import taken_back
 from gieok.memory.canon.records import Fact
 
 _NOT_MEANT = re.compile(
@@ -74,6 +76,14 @@ def is_stated(sentence: Sentence) -> bool:
 
 
 def _facts(clause: Clause, known: Sequence[Fact], *, sworn: bool) -> list[Found]:
+    """What the clause states and ends. What it denies is what it would state if it did not."""
+    ended = [*called_off(clause, known), *taken_back(unsaid(clause, known), known)]
+    if known and (claim := affirmed(clause)):
+        ended += taken_back(_stated(claim, known, sworn=sworn), known)
+    return [*ended, *_stated(clause, known, sworn=sworn)]
+
+
+def _stated(clause: Clause, known: Sequence[Fact], *, sworn: bool) -> list[Found]:
     done = reached(clause, known)
     stated = (
         promises(clause, sworn=sworn)

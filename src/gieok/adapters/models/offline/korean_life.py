@@ -35,6 +35,9 @@ _GREAT_DAYS = listed("""
     유학가 휴학하 복학하 개명하 전학가 편입하
 """)
 
+# 유학 가기로 했어: an aim still, and the goal rules take it.
+_AIMED_AT = listed("졸업하 데뷔하 출판하 출간하 완주하 유학가")
+
 
 def life(clause: Clause, known: Sequence[Fact]) -> list[Found]:
     """What the clause says that happened to the user, or is about to."""
@@ -160,6 +163,8 @@ def _concerns_health(clause: Clause, ill: str, part: str) -> bool:
 
 def _great_day(clause: Clause) -> list[Found]:
     if clause.verb not in _GREAT_DAYS or not clause.happened or clause.first("subject"):
+        return []
+    if clause.verb in _AIMED_AT and Mark.DECIDED in clause.marks:
         return []
     noun = clause.verb.removesuffix("하").removesuffix("가")
     return [Found(Category.EVENT, noun, note(clause), extra=2)]

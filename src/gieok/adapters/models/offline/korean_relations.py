@@ -16,7 +16,7 @@ from gieok.memory.canon.records import Category, Fact
 
 _DATING = listed("사귀 연애하 교제하")
 _LEAVING = listed("헤어지 이별하")
-_PARTING = _LEAVING | listed("차이 갈라서 파혼하 이혼하")
+_PARTING = _LEAVING | listed("차이 갈라서 깨지 파혼하 이혼하")
 _WEDDING = listed("결혼하 약혼하 재혼하 혼인신고하 프러포즈하 청혼하")
 _AHEAD = re.compile(r"다음 ?[주달]|이번 ?[주달]|내년|내일|주말|올해|봄에|여름에|가을에|겨울에|\d월")
 _ENDED = listed("끝나 끝내")
@@ -90,7 +90,7 @@ def _parted(clause: Clause, who: str) -> str:
     parts = clause.verb in _PARTING or (who and clause.verb in _ENDED)
     if not parts or who in FRIENDS or not _is_settled(clause):
         return ""
-    return "이혼함" if clause.verb == "이혼하" else "헤어짐"
+    return "헤어짐" if clause.verb in _LEAVING | _ENDED else nominal(clause.verb)
 
 
 def _wed(clause: Clause) -> str:

@@ -37,10 +37,10 @@ class OfflineModel:
         return summarize_messages(messages)
 
     async def extract_facts(
-        self, user: str, assistant: str, known: Sequence[Fact]
+        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
     ) -> tuple[ExtractedFact, ...]:
-        """What the user stated in this turn, and what the assistant promised or settled."""
-        return facts_in(user, assistant, known)
+        """What the user stated or took back in this turn, and what the assistant promised or settled."""
+        return facts_in(user, assistant, known, before)
 
     async def hint_conversation(self, messages: Sequence[Said], *, hint_tokens: int) -> str:
         """One line about what was said. It is short by nature, and whoever asks may cut it."""

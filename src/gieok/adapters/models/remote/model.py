@@ -77,13 +77,14 @@ class RemoteModel:
         return made.session_summary()
 
     async def extract_facts(
-        self, user: str, assistant: str, known: Sequence[Fact]
+        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
     ) -> tuple[ExtractedFact, ...]:
         """What a turn states. Whether it was really said is for the step to decide."""
         lines = [(who, said) for who, said in (("user", user), ("assistant", assistant)) if said]
         language = spoken(lines).language
         facts = "\n".join(("<data>", *map(state_line, known), "</data>"))
-        task = prompt("facts", language, turn=data(lines), known=facts)
+        earlier = data([("user", before)] if before else [])
+        task = prompt("facts", language, turn=data(lines), known=facts, before=earlier)
         made = await self._facts.ask(task, language, lambda _: None, self._on())
         return tuple(fact.extracted() for fact in made.facts)
 
