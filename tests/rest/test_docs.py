@@ -45,11 +45,6 @@ def test_the_page_loads_everything_from_the_service_itself(server: Server) -> No
     assert httpx.get(server.url + "/docs/nothing.js").status_code == 404
 
 
-def test_whoever_opens_the_address_of_the_service_sees_the_page(server: Server) -> None:
-    found = httpx.get(server.url, follow_redirects=True)
-    assert (found.status_code, found.url.path) == (200, "/docs")
-
-
 def test_the_page_can_draw_the_version_of_openapi_that_is_served(
     server: Server, schema: dict[str, Any]
 ) -> None:

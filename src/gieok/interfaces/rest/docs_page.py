@@ -8,13 +8,12 @@ from typing import Any
 
 from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
-from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import JSONResponse
 
 from gieok.errors import NotFound
 from gieok.interfaces.rest.errors import NO_SUCH_CALL
 
 SCHEMA_PATH = "/openapi.json"
-PAGE_PATH = "/docs"
 _ABOUT = """Long-term memory for AI characters and agents.
 
 Every call wants a token, `Authorization: Bearer <token>`; `gieok token create --user NAME` prints one. The
@@ -53,7 +52,7 @@ _START = f"""SwaggerUIBundle({{
 
 
 def add_docs(app: FastAPI) -> None:
-    """`/openapi.json` and `/docs`, to which `/` leads. They need no token and tell nothing of anybody."""
+    """`/openapi.json` and `/docs`, which need no token and tell nothing of anybody."""
 
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -66,9 +65,6 @@ def add_docs(app: FastAPI) -> None:
     async def page() -> Response:
         return Response(_PAGE, media_type="text/html", headers={"Content-Security-Policy": _POLICY})
 
-    async def home() -> Response:
-        return RedirectResponse(PAGE_PATH)
-
     async def asset(name: str) -> Response:
         if name == "start.js":
             return Response(_START, media_type="text/javascript")
@@ -78,9 +74,8 @@ def add_docs(app: FastAPI) -> None:
 
     app.openapi = describe
     app.add_api_route(SCHEMA_PATH, schema, methods=["GET"], include_in_schema=False)
-    app.add_api_route("/", home, methods=["GET"], include_in_schema=False)
-    app.add_api_route(PAGE_PATH, page, methods=["GET"], include_in_schema=False)
-    app.add_api_route(PAGE_PATH + "/{name}", asset, methods=["GET"], include_in_schema=False)
+    app.add_api_route("/docs", page, methods=["GET"], include_in_schema=False)
+    app.add_api_route("/docs/{name}", asset, methods=["GET"], include_in_schema=False)
 
 
 def _described(app: FastAPI) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from gieok.interfaces.rest.errors import NO_SUCH_CALL
 from gieok.interfaces.rest.options import ServiceOptions
 
 METRICS = "/metrics"
-_OPEN = frozenset({"/", "/healthz", "/readyz", "/docs", "/openapi.json"})
+_OPEN = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
 _PLAIN_QUERY = re.compile(rb"[A-Za-z0-9._~=&+:,-]*")
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
