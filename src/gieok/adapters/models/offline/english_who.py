@@ -5,7 +5,7 @@ from __future__ import annotations
 from gieok.adapters.models.offline.english_rule import any_word
 
 # A name is the one thing that case tells apart.
-NAME = r"(?-i:[A-Z][a-z]+)"
+NAME = r"(?-i:(?!(?:He|She|They|We|You|It)\b)[A-Z][a-z]+)"
 PLACE = r"(?P<x>(?-i:[A-Z])[\w .]{1,40}?)"
 _LOVE = any_word("ex boyfriend girlfriend partner fiance fiancee fiancé fiancée husband wife")
 WHO = rf"(?P<who>(?:my )?{_LOVE}|{NAME})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gieok.adapters.models.offline.found import Found
 from gieok.adapters.models.offline.hangul import with_particle
 from gieok.adapters.models.offline.korean_clause import Clause
+from gieok.adapters.models.offline.korean_value import note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.korean_words import ANIMALS, FAMILY, OCCUPATIONS
 from gieok.adapters.models.offline.lexicon import listed
@@ -104,7 +105,7 @@ def _pet(clause: Clause) -> list[Found]:
         return []
     crossed = clause.verb == "건너" and "무지개" in clause.forms
     if (crossed or clause.verb in ("죽", "떠나", "돌아가시")) and clause.happened:
-        gone = f"{with_particle(animal, '이/가')} 세상을 떠남"
+        gone = note(clause)
         return [
             Found(Category.EVENT, animal, gone, extra=3),
             Found(Category.PERSONAL_INFO, f"pet:{animal}", gone, retracts=True),

@@ -90,6 +90,8 @@ def _parted(clause: Clause, who: str) -> str:
     parts = clause.verb in _PARTING or (who and clause.verb in _ENDED)
     if not parts or who in FRIENDS or not _is_settled(clause):
         return ""
+    if clause.verb == "차이":
+        return "차여서 헤어짐"
     return "헤어짐" if clause.verb in _LEAVING | _ENDED else nominal(clause.verb)
 
 
