@@ -67,7 +67,20 @@ def _liked(clause: Clause) -> str:
     """What is liked; of 요리하는 거 it is 요리."""
     roles = ("object", "", "subject", "topic")
     things = [phrase.text for phrase in clause.phrases if phrase.role in roles and not phrase.is_person]
-    return things[-1] if things else ""
+    return _described(clause, things[-1]) if things else ""
+
+
+def _described(clause: Clause, thing: str) -> str:
+    """매운 음식, 비 오는 날: whoever dislikes these may like food, and days."""
+    text = clause.sentence.text
+    at = text.rfind(thing)
+    before = [m for m in clause.sentence.morphemes if m.end <= at]
+    if at < 0 or not before or before[-1].tag != "ETM":
+        return thing
+    begins = text.rfind(" ", 0, before[-1].start) + 1
+    subject = [m for m in before if m.end < begins][-1:]
+    bare = subject and subject[0].tag in ("NNG", "NNP") and subject[0].end == begins - 1
+    return text[subject[0].start if bare else begins : at] + thing
 
 
 def _stopped(clause: Clause) -> list[Found]:
