@@ -72,6 +72,7 @@ _NOT_AFTER = frozenset({"않", "못하", "없", "아니", "말"})
 _NOT_ENGLISH = re.compile(r"^(?:not|no|never|\w+n't|hardly|without)$")
 _CRYING = re.compile(r"[ㅠㅜ]{2,}|:'?-?\(|[😢😭😞😔]")
 _SMILING = re.compile(r":-?[)D]|[😀😁😄😊🥰😍]")
+_PASSED_AWAY = re.compile(r"\bpass(?:ed|es|ing)? (?:away|on)\b|\bcrossed the rainbow bridge\b")
 _WORD = re.compile(r"[a-z]+(?:['’-][a-z]+)*")
 
 
@@ -109,6 +110,8 @@ def _felt_in_marks(text: str) -> Iterable[Emotion]:
 
 
 def _felt_in_korean(found: tuple[Morpheme, ...]) -> Iterable[Emotion]:
+    if {"무지개", "건너"} <= {morpheme.form for morpheme in found}:  # as one says of a pet that died
+        yield Emotion.SADNESS
     for index, morpheme in enumerate(found):
         emotion = _KOREAN.get(morpheme.form) or _KOREAN.get(morpheme.form.removesuffix("하"))
         if emotion is None or morpheme.tag[0] not in "NVXMI":
@@ -122,7 +125,7 @@ def _felt_in_korean(found: tuple[Morpheme, ...]) -> Iterable[Emotion]:
 
 
 def _felt_in_english(text: str) -> Iterable[Emotion]:
-    words = _WORD.findall(text.lower().replace("’", "'"))
+    words = _WORD.findall(_PASSED_AWAY.sub("died", text.lower().replace("’", "'")))
     for index, word in enumerate(words):
         emotion = _ENGLISH.get(word)
         if emotion is None:
