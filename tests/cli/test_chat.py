@@ -106,6 +106,12 @@ def test_what_is_asked_besides_talking_is_shown(run: Run) -> None:
         assert expected in done.stdout
 
 
+def test_what_is_known_is_shown_though_it_is_no_state(run: Run) -> None:
+    done = run("chat", "--user", "kim", "--lang", "en", stdin="/state\n내 이름은 김민지야\n/state\n")
+    assert done.stdout.count("nothing is known yet") == 1
+    assert "- (PERSONAL_INFO) name: 김민지" in done.stdout
+
+
 def test_a_new_session_begins_where_it_is_asked_for(run: Run) -> None:
     """The one before is remembered at once, and the next one recalls it."""
     done = run(

@@ -25,8 +25,7 @@ async def answer(command: str, talk: Conversation, say: Say) -> str:
         case "/why":
             return "\n".join(_why(talk.last, say))
         case "/state":
-            state = await talk.user.canon.state(talk.persona.id)
-            return state.block if state.facts else say("chat.no_state")
+            return await _known(talk) or say("chat.no_state")
         case "/memories":
             page = await talk.user.companion.list(talk.persona.id, limit=SHOWN)
             return "\n".join(_memories(page.memories, page.total, say))
@@ -36,6 +35,17 @@ async def answer(command: str, talk: Conversation, say: Say) -> str:
             return say("chat.commands")
         case _:
             return say("chat.unknown", command=printable(command))
+
+
+async def _known(talk: Conversation) -> str:
+    """The state block, and the facts that are not in it."""
+    from gieok.memory.blocks import state_line
+    from gieok.memory.canon.rules import is_state
+
+    state = await talk.user.canon.state(talk.persona.id)
+    facts = await talk.user.canon.facts(talk.persona.id)
+    ordinary = [state_line(fact) for fact in facts if not is_state(fact.category)]
+    return "\n\n".join(filter(None, (state.block, "\n".join(ordinary))))
 
 
 def _why(turn: ChatTurn | None, say: Say) -> Iterator[str]:
