@@ -120,7 +120,7 @@ class FactChange(Told):
 
 
 class State(Told):
-    """What is true by now, the block by which a prompt tells it, and the facts that no prompt tells."""
+    """What is true by now, the block by which a prompt tells it, and the facts that are not in it."""
 
     facts: tuple[Fact, ...]
     block: str

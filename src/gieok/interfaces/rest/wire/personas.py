@@ -150,7 +150,7 @@ class PersonaVersionsAnswer(Answer):
 
 
 class StateAnswer(wire.State, Answer):
-    """The state, the block by which a prompt tells it, and the ordinary facts, which no prompt tells."""
+    """The state, the block by which a prompt tells it, and the ordinary facts, which are not in it."""
 
     model_config = example(
         success=True, facts=[_FACT], block="[현재 상태(캐논)]\n- (GOAL) 취업: …", chars=30, ordinary=[]
