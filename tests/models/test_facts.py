@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from gieok.adapters.models.offline import OfflineModel
+from gieok.adapters.models.offline.taken_back import owns_up
 from gieok.memory.canon.records import Category, ExtractedFact, Fact
 from tests.canon.long_talk import TALK, Change
 from tests.models.fact_score import score
@@ -328,3 +329,11 @@ async def test_a_jest_that_is_owned_up_to_was_never_so(said: str, then: str, sta
     assert not [fact for fact in await facts(then, known=known) if fact.retracts], (
         "it needs what was said before"
     )
+
+
+@pytest.mark.parametrize("laughter", ["ㅋ", "ㅎㅎ ", "!", "…", "haha ", "no, ", "lol "])
+def test_laughter_of_any_length_is_read_at_once(laughter: str) -> None:
+    """A pattern that has two ways to read each sign would not end before the test is given up."""
+    assert not owns_up(laughter * 5_000 + "x")
+    assert owns_up("아니 농담이야 " + "ㅋ" * 5_000)
+    assert owns_up("just kidding" + "!" * 5_000)
