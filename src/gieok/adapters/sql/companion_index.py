@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-import numpy as np
-
 from gieok.adapters.sql.clock import from_micros
 from gieok.adapters.sql.companion_rows import open_memory
 from gieok.adapters.sql.database import Tx
@@ -20,7 +18,6 @@ from gieok.vault import OwnerKeys
 
 _FIELD = "memories.terms"
 _TERM = struct.Struct(">qH")
-_TERMS = np.dtype([("token", ">i8"), ("times", ">u2")])
 _MOST = 2**16 - 1
 _AWAY = (-1, -2, 1, 2)
 """Where the neighbours that a query gives stand: before, and after."""
@@ -86,18 +83,6 @@ def _rows(posting: Posting) -> list[dict[str, int]]:
     return [{"token": token, "archived": archived} for token, _ in _TERM.iter_unpack(posting.terms)]
 
 
-def _frequencies(packed: Sequence[bytes], by_token: Mapping[int, str]) -> list[dict[str, int]]:
-    """How often each of the terms is in each memory. All are unpacked at once: a search asks for hundreds."""
-    found: list[dict[str, int]] = [{} for _ in packed]
-    terms = np.frombuffer(b"".join(packed), _TERMS)
-    ends = np.cumsum([len(each) // _TERMS.itemsize for each in packed])
-    shared = np.flatnonzero(np.isin(terms["token"].astype(np.int64), list(by_token)))
-    whose = np.searchsorted(ends, shared, side="right").tolist()
-    for memory, (token, times) in zip(whose, terms[shared].tolist(), strict=True):
-        found[memory][by_token[token]] = times
-    return found
-
-
 class SqlMemoryIndex:
     """The memories of one persona of one owner, by their words, inside one transaction."""
 
@@ -144,12 +129,19 @@ class SqlMemoryIndex:
             return []
         rows = self._tx.all("list_memory_entries", persona_id=self._persona_id, numbers=list(numbers))
         self._check(len(rows), numbers)
-        frequencies = _frequencies([packed for _, packed, *_ in rows], self._by_token(terms))
+        by_token = self._by_token(terms)
         return [
-            Entry(number, shared, words, importance, from_micros(occurred_at), session_ref)
-            for (number, _, words, importance, occurred_at, session_ref), shared in zip(
-                rows, frequencies, strict=True
+            Entry(
+                number=number,
+                frequencies={
+                    by_token[token]: times for token, times in _TERM.iter_unpack(packed) if token in by_token
+                },
+                words=words,
+                importance=importance,
+                occurred_at=from_micros(occurred_at),
+                session_ref=session_ref,
             )
+            for number, packed, words, importance, occurred_at, session_ref in rows
         ]
 
     def neighbours(self, numbers: Collection[int]) -> Mapping[int, Mapping[int, int]]:
