@@ -110,4 +110,4 @@ def test_a_turn_that_goes_wrong_ends_only_itself(home: Path, run: Run) -> None:
         finally:
             terminal.close()
     (memory,) = memories(run)
-    assert said_in(memory["sessionRef"])[0] == INTERVIEW.strip()
+    assert said_in(memory["sessionId"])[0] == INTERVIEW.strip()
