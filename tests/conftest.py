@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from gieok.adapters.sql.open import open_database
 from gieok.testing.settings import settings_for
 from tests.behind import Behind
 from tests.postgres import Postgres
+
+# Tests that are started in the background ignore Ctrl-C, and so would every program that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, so that a change is judged by itself; `make soak` looks for new ones.
 hypothesis.settings.register_profile("repeatable", derandomize=True)
