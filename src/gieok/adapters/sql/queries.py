@@ -91,7 +91,8 @@ def load_system_queries(dialect: Dialect) -> Catalogue:
     return MappingProxyType(
         {
             query.name: query
-            for place, text in _files(f"system/{dialect}")
+            for folder in ("common", dialect)
+            for place, text in _files(f"system/{folder}")
             for query in parse_queries(text, dialect, place, of_an_owner=False)
         }
     )
