@@ -17,7 +17,7 @@ from gieok import __version__
 from gieok.adapters.sql import sqlite_file
 from gieok.adapters.sql.backup import Pair, Report, check_file, copy_both, open_untouched
 from gieok.adapters.sql.keystores.sqlite import keystore_file_exists
-from gieok.adapters.sql.restore import read_head, sync_folder
+from gieok.adapters.sql.restore import read_head, sync_path
 from gieok.app.opening import KEYSTORE
 from gieok.engine import Data
 from gieok.errors import InputRefused, NotFound, SettingsInvalid, StoreDamaged, StoreUnavailable
@@ -77,7 +77,7 @@ def back_up(settings: Settings, folder: Path, report: Report) -> Manifest:
         (unfinished / MANIFEST_FILE).write_text(manifest.model_dump_json(by_alias=True, indent=2) + "\n")
         for file in unfinished.iterdir():
             file.chmod(0o600)
-            _sync(file)
+            sync_path(file)
     return manifest
 
 
@@ -143,20 +143,12 @@ def _new_folder(folder: Path) -> Generator[Path]:
     try:
         unfinished.mkdir(mode=0o700, parents=True)
         yield unfinished
-        _sync(unfinished)
+        sync_path(unfinished)
         unfinished.rename(folder)
-        sync_folder(folder.parent)
+        sync_path(folder.parent)
     except OSError as error:
         raise StoreUnavailable(
             f"the backup {folder} cannot be written ({error.strerror}); choose another place, or make room"
         ) from None
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

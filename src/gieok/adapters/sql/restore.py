@@ -79,7 +79,7 @@ def put_in_place(restored: Path, place: Path) -> Path | None:
             aside = place.with_name(f"{place.name}.before-restore-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
             os.link(place, aside)
         restored.replace(place)
-        sync_folder(place.parent)
+        sync_path(place.parent)
     except OSError as error:
         raise StoreUnavailable(
             f"{place} cannot be replaced ({error.strerror}); let this user write to its folder"
@@ -87,9 +87,9 @@ def put_in_place(restored: Path, place: Path) -> Path | None:
     return aside
 
 
-def sync_folder(folder: Path) -> None:
-    """Make new names in a folder durable."""
-    handle = os.open(folder, os.O_RDONLY)
+def sync_path(path: Path) -> None:
+    """Make a file durable, or the new names in a folder."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
