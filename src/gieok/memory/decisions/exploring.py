@@ -70,7 +70,7 @@ def explore(
 
 def as_item(decision: Decision, through: Through, anchor: Anchor | Lead | None = None) -> DecisionItem:
     """A decision as a layer holds it. It was checked when it was read, so it is not checked again."""
-    return DecisionItem.model_construct(
+    return DecisionItem.trusted(
         **dict(decision),
         kind="decision",
         through=through,
