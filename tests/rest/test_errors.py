@@ -37,20 +37,9 @@ from gieok.errors import (
 from gieok.interfaces.rest.caller import Reader
 from gieok.interfaces.rest.errors import problem_of
 from tests.rest.conftest import GENEROUS, Server, serving
+from tests.service.contract import CODES
 
 SECRET = "내 비밀 이야기"
-
-CONTRACT = {
-    401: {"UNAUTHENTICATED"},
-    404: {"NOT_FOUND"},
-    409: {"CONFLICT", "PLAN_HASH_MISMATCH", "MEMORY_LIMIT_REACHED", "SESSION_ENDED"},
-    413: {"PAYLOAD_TOO_LARGE"},
-    422: {"VALIDATION_FAILED", "PLAN_INVALID"},
-    429: {"RATE_LIMITED"},
-    500: {"STEP_FAILED"},
-    502: {"LLM_SUMMARY_FAILED", "MODEL_UNAVAILABLE"},
-    503: {"STORE_UNAVAILABLE"},
-}
 
 CASES: list[tuple[BaseException, int, str, dict[str, str]]] = [
     (
@@ -165,7 +154,7 @@ def made(kind: type[GieokError]) -> GieokError:
 def test_no_error_answers_outside_of_the_contract(kind: type[GieokError]) -> None:
     """Also one that is added to the tree later."""
     problem = problem_of(made(kind))
-    assert problem.code in CONTRACT[problem.status]
+    assert problem.code in CODES[problem.status]
 
 
 def test_what_was_not_expected_is_logged_by_its_place_and_not_by_its_words(

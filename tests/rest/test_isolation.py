@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.rest.conftest import Server
-from tests.rest.routes.conftest import Api, client_of, shared
+from tests.rest.routes.conftest import Api, shared
 
 __all__ = ["shared"]
 
@@ -136,7 +136,7 @@ def things(api: Api) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def world(shared: Server) -> Iterator[tuple[Api, dict[str, str]]]:
     """An owner with secrets, and the names of their things."""
-    with client_of(shared, f"owner-{uuid4()}") as client:
+    with shared.client(f"owner-{uuid4()}") as client:
         api = Api(client)
         yield api, things(api)
 
@@ -147,7 +147,7 @@ def test_a_stranger_meets_nothing(shared: Server, world: tuple[Api, dict[str, st
     """Another owner's thing answers exactly like one that does not exist, and no byte of it is told."""
     owner, names = world
     before = _kept(owner)
-    with client_of(shared, f"stranger-{uuid4()}") as client:
+    with shared.client(f"stranger-{uuid4()}") as client:
         answer = call.send(client, names)
         assert answer.status_code == call.status
         if call.status == 404:
@@ -164,7 +164,7 @@ def test_a_stranger_meets_nothing(shared: Server, world: tuple[Api, dict[str, st
 def test_nobody_is_let_in_without_a_token(
     shared: Server, world: tuple[Api, dict[str, str]], call: Call
 ) -> None:
-    with client_of(shared, None) as client:
+    with shared.client(None) as client:
         answer = call.send(client, world[1])
         assert (answer.status_code, answer.json()["error"]) == (401, "UNAUTHENTICATED")
         assert SECRET not in answer.text

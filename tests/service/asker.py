@@ -27,7 +27,7 @@ from schemathesis.generation.stateful.state_machine import APIStateMachine
 from gieok.errors import InputRefused
 from gieok.refs import check_ref
 from tests.rest.conftest import Server
-from tests.rest.routes.conftest import Api, client_of
+from tests.rest.routes.conftest import Api
 from tests.rest.test_isolation import things
 from tests.service.contract import broken
 from tests.service.fields import IN_PATH
@@ -93,7 +93,7 @@ class Asker:
 
     def become_new(self) -> None:
         """Another owner, who has the same."""
-        with client_of(self._server, f"owner-{uuid4()}") as client:
+        with self._server.client(f"owner-{uuid4()}") as client:
             self._names = things(Api(client))
             self._headers = {"Authorization": client.headers["Authorization"]}
 

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
 
-from gieok.interfaces.rest.options import ServiceOptions
-from gieok.memory.fields import AccountPlan
 from gieok.testing.settings import settings_for
 from tests.postgres import Postgres
-from tests.rest.conftest import Server, serving
-
-GENEROUS = replace(ServiceOptions(), rate_per_second=1e6, rate_burst=1_000_000)
-
-
-def client_of(server: Server, user: str | None, plan: AccountPlan = "free") -> httpx.Client:
-    """A client of a user, or of nobody. It reads no certificates, which would take longer than a test."""
-    headers = {"Authorization": f"Bearer {server.token(user, plan)}"} if user else {}
-    return httpx.Client(base_url=server.url, headers=headers, timeout=30, verify=False)
+from tests.rest.conftest import GENEROUS, Server, serving
 
 
 class Api:
@@ -69,5 +58,5 @@ def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture
 def api(shared: Server) -> Iterator[Api]:
     """A client of an owner whom nobody knew before, on the free plan."""
-    with client_of(shared, f"owner-{uuid4()}") as client:
+    with shared.client(f"owner-{uuid4()}") as client:
         yield Api(client)

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from tests.rest.conftest import Server
-from tests.rest.routes.conftest import Api, client_of
+from tests.rest.routes.conftest import Api
 
 
 @pytest.mark.req("OPS-3")
@@ -21,7 +21,7 @@ def test_everything_can_be_taken_along(shared: Server, api: Api) -> None:
     assert lines[0]["kind"] == "gieok"
     assert lines[-1] == {"kind": "end", "records": len(lines) - 2}
     assert "내일 중요한 면접이 있음" in exported.text
-    with client_of(shared, f"heir-{uuid4()}") as client:
+    with shared.client(f"heir-{uuid4()}") as client:
         heir = Api(client)
         taken = heir.call("POST", "/me/import", content=exported.content)
         assert (taken["imported"]["memory"], taken["unchanged"]) == (1, 0)
@@ -38,7 +38,7 @@ def test_an_import_that_is_none_is_refused(api: Api, content: bytes) -> None:
 def test_a_stream_that_was_cut_off_changes_nothing(shared: Server, api: Api) -> None:
     api.memory("hana", "이야기")
     whole = api.http.get("/api/v1/me/export").content
-    with client_of(shared, f"heir-{uuid4()}") as client:
+    with shared.client(f"heir-{uuid4()}") as client:
         heir = Api(client)
         heir.call("POST", "/me/import", 422, content=whole[: whole.rindex(b"\n", 0, -1) + 1])
         assert heir.get("/memory/list")["total"] == 0
@@ -47,7 +47,7 @@ def test_a_stream_that_was_cut_off_changes_nothing(shared: Server, api: Api) -> 
 @pytest.mark.req("OPS-3")
 def test_an_erased_owner_is_gone(shared: Server) -> None:
     """The receipt counts what went; from then on the token is refused."""
-    with client_of(shared, f"owner-{uuid4()}") as client:
+    with shared.client(f"owner-{uuid4()}") as client:
         api = Api(client)
         api.memory(api.persona(), "이야기")
         receipt = api.call("DELETE", "/me")
@@ -60,7 +60,7 @@ def test_an_erased_owner_is_gone(shared: Server) -> None:
 def test_the_whole_of_the_data_needs_a_scope_of_its_own(shared: Server) -> None:
     """A token that may read and write cannot export, import or erase."""
     token = shared.token(f"owner-{uuid4()}", scopes=frozenset({"read", "write"}))
-    with client_of(shared, None) as client:
+    with shared.client(None) as client:
         client.headers["Authorization"] = f"Bearer {token}"
         api = Api(client)
         api.memory("hana", "이야기")

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from tests.rest.conftest import Server
-from tests.rest.routes.conftest import Api, client_of
+from tests.rest.routes.conftest import Api
 
 FILM = "사용자가 새로운 영화를 봤고 매우 재미있었다고 함. 다음주에 또 영화관에 갈 예정."
 SAID = [
@@ -180,7 +180,7 @@ def test_places_go_by_the_plan_of_the_token(shared: Server, api: Api) -> None:
     assert kept["archived"] == [made[0]["id"]]
     assert kept["notices"][0] == "메모리가 가득 찼습니다. 중요도가 낮은 이전 대화는 아카이브됩니다."
     assert api.post(f"/memory/{made[0]['id']}/restore", None, 409)["error"] == "MEMORY_LIMIT_REACHED"
-    with client_of(shared, f"rich-{uuid4()}", "premium") as client:
+    with shared.client(f"rich-{uuid4()}", "premium") as client:
         rich = Api(client)
         for number in range(6):
             rich.memory("hana", f"이야기 {number}")

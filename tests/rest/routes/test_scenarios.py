@@ -12,8 +12,8 @@ from gieok import Settings
 from gieok.app.worker import Worker
 from gieok.testing.clock import Clock
 from tests.chat.test_scenarios import DAY_ONE, NoSummaries
-from tests.rest.conftest import Server, serving
-from tests.rest.routes.conftest import GENEROUS, Api, client_of
+from tests.rest.conftest import GENEROUS, Server, serving
+from tests.rest.routes.conftest import Api
 from tests.sessions.talk import job_plans
 
 HANA = {"name": "하나", "systemPrompt": "너는 하나, 사용자의 다정한 친구다. 반말로 말한다."}
@@ -24,7 +24,7 @@ MORE = "더 많은 메모리를 원하시면 Knock Plus를 이용하세요"
 @contextmanager
 def service(settings: Settings, clock: Clock, **options: Any) -> Generator[tuple[Server, Api]]:
     """A service whose clock stands still, and a client of one user."""
-    with serving(settings, GENEROUS, clock=clock, **options) as server, client_of(server, "minsu") as client:
+    with serving(settings, GENEROUS, clock=clock, **options) as server, server.client("minsu") as client:
         yield server, Api(client)
 
 

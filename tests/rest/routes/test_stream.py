@@ -15,8 +15,8 @@ from gieok import Settings
 from gieok.errors import ModelUnavailable
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.testing.models import CountingModel
-from tests.rest.conftest import Server, serving
-from tests.rest.routes.conftest import GENEROUS, Api, client_of
+from tests.rest.conftest import GENEROUS, Server, serving
+from tests.rest.routes.conftest import Api
 
 LINES = "하나\n둘\u2028셋\u2029넷\x85다섯"
 
@@ -57,7 +57,7 @@ def service(settings: Settings, speaker: Speaker) -> Iterator[Server]:
 
 @pytest.fixture
 def talking(service: Server) -> Iterator[Api]:
-    with client_of(service, "ana") as client:
+    with service.client("ana") as client:
         yield Api(client)
 
 
