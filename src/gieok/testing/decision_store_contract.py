@@ -140,6 +140,18 @@ class DecisionStoreContract:
         chain = await scope.read(lambda rooms: rooms.decisions.history(first.root_id, after=0, limit=ALL))
         assert chain == [first.model_copy(update={"is_active": False}), second]
 
+    @pytest.mark.req("DEC-4", "DEC-6")
+    async def test_a_version_is_found_by_the_words_that_it_keeps_and_those_that_are_new(
+        self, scope_of: ScopeOf
+    ) -> None:
+        scope = scope_of("minsu")
+        first = await save(scope, content("재고는 창고에서 바꾼다", "wms"))
+        await save(scope, content("재고는 매장에서 바꾼다", "wms"), first.root_id, minute=1)
+        await save(scope, content("재고는 매장에서 바꾼다", "wms", "axis"), first.root_id, minute=2)
+        for word in ("재고", "매장", "바꾸다"):
+            assert await found(scope, word, "wms") == [first.root_id]
+        assert await found(scope, "창고", "wms") == []
+
     @pytest.mark.req("DEC-4")
     async def test_a_writer_who_is_behind_changes_nothing(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")

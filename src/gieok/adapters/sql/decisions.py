@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
 from uuid import UUID
 
@@ -57,13 +57,11 @@ class SqlDecisionStore:
             strength=strength_number(content.strength),
             created_at=to_micros(created_at),
         )
-        if added.version > 1:
-            self._tx.run("remove_decision_postings", root_id=root_id.bytes)
-        self._add_postings(root_id, content)
-        return _decision(added)
+        self._index(root_id, content, self._postings(root_id) if added.version > 1 else frozenset())
+        return _decision(added, content)
 
     def active(self, root_ids: Sequence[UUID]) -> list[Decision]:
-        return [_decision(version) for version in self._chain.active(root_ids)]
+        return [_read(version) for version in self._chain.active(root_ids)]
 
     def list(
         self,
@@ -96,7 +94,7 @@ class SqlDecisionStore:
         return [self._open(row, places, None) for row in rows]
 
     def history(self, root_id: UUID, *, after: int, limit: int) -> list[Decision]:
-        return [_decision(version) for version in self._chain.history(root_id, after, limit)]
+        return [_read(version) for version in self._chain.history(root_id, after, limit)]
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
         """Seal the next versions under the current key. Returns how many, and where to go on, if at all."""
@@ -106,14 +104,20 @@ class SqlDecisionStore:
         """Make the next decisions by root findable by the terms that their statements have now."""
         rows = self._tx.all("hold_decision_heads", after=after, limit=limit)
         for decision in self.active([UUID(bytes=root_id) for (root_id,) in rows]):
-            self._tx.run("remove_decision_postings", root_id=decision.root_id.bytes)
-            self._add_postings(decision.root_id, decision)
+            self._index(decision.root_id, decision, self._postings(decision.root_id))
         return rows[-1][0] if len(rows) == limit else None
 
-    def _add_postings(self, root_id: UUID, content: DecisionContent) -> None:
-        tokens = self._tokens(content.domain, statement_terms(content.statement))
+    def _postings(self, root_id: UUID) -> Set[int]:
+        return {token for (token,) in self._tx.all("list_decision_postings", root_id=root_id.bytes)}
+
+    def _index(self, root_id: UUID, content: DecisionContent, before: Set[int]) -> None:
+        """Make a decision findable by the words of its statement. `before` are its postings so far."""
+        wanted = self._tokens(content.domain, statement_terms(content.statement))
+        if gone := before - wanted:
+            self._tx.run("remove_decision_postings", root_id=root_id.bytes, tokens=list(gone))
         self._tx.run_many(
-            "add_decision_postings", [{"token": token, "root_id": root_id.bytes} for token in tokens]
+            "add_decision_postings",
+            [{"token": token, "root_id": root_id.bytes} for token in wanted - before],
         )
 
     def _stretch(
@@ -146,7 +150,7 @@ class SqlDecisionStore:
 
         Heads and postings are not sealed: a row that was moved to another place in them is damage.
         """
-        found = _decision(self._chain.open_row(row))
+        found = _read(self._chain.open_row(row))
         if (domains is not None and found.domain not in domains) or strength not in (None, found.strength):
             raise StoreDamaged(f"decision {found.root_id} is in the index of another place; restore a backup")
         return found
@@ -165,15 +169,14 @@ def strength_number(strength: Strength) -> int:
     return STRENGTHS.index(strength) + 1
 
 
-def _decision(version: ChainVersion) -> Decision:
-    content = from_document(version.content, version.form)
-    return Decision(
-        statement=content.statement,
-        rationale=content.rationale,
-        strength=content.strength,
-        scope=content.scope,
-        domain=content.domain,
-        evidence_ids=content.evidence_ids,
+def _read(version: ChainVersion) -> Decision:
+    return _decision(version, from_document(version.content, version.form))
+
+
+def _decision(version: ChainVersion, content: DecisionContent) -> Decision:
+    """Both were checked when they were made or read, so the decision is not checked again."""
+    return Decision.trusted(
+        **dict(content),
         id=version.id,
         root_id=version.root_id,
         version=version.version,

@@ -93,7 +93,7 @@ class DecisionProposal(DecisionContent):
     @property
     def content(self) -> DecisionContent:
         """What would be decided, apart from where it would stand."""
-        return DecisionContent(**{name: getattr(self, name) for name in DecisionContent.model_fields})
+        return DecisionContent.trusted(**{name: getattr(self, name) for name in DecisionContent.model_fields})
 
 
 class Relation(Data):

@@ -9,8 +9,11 @@ ON CONFLICT (owner, root_id) DO UPDATE SET
     strength = excluded.strength,
     created_at = excluded.created_at;
 
--- name: remove_decision_postings(owner, root_id)!
-DELETE FROM decision_index WHERE owner = :owner AND root_id = :root_id;
+-- name: list_decision_postings(owner, root_id)
+SELECT token FROM decision_index WHERE owner = :owner AND root_id = :root_id;
+
+-- name: remove_decision_postings(owner, root_id, tokens)!
+DELETE FROM decision_index WHERE owner = :owner AND token IN list(:tokens) AND root_id = :root_id;
 
 -- name: add_decision_postings(owner, token, root_id)*!
 INSERT INTO decision_index (owner, token, root_id) VALUES (:owner, :token, :root_id);
