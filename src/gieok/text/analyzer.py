@@ -8,15 +8,17 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from gieok.text.korean import Entry, entries
+from gieok.text.korean import Entry, Found, entries
 from gieok.text.names import hidden_name
 from gieok.text.normal import clean, fold
 from gieok.text.scan import scan
 
-ANALYZER_VERSION: int = 2
-"""Raised whenever `terms` changes its answer for any text: an index made by another version is made again."""
+ANALYZER_VERSION: int = 3
+"""Raised whenever `terms` changes its answer for any text, or an index keeps more of it: one made by another
+version is made again."""
 
 _CACHED_LENGTH = 64
+_CACHED_ENTRIES = 8
 _JOINED_MAX = 32
 # Of a run without any break only the head is read: it is noise, and noise must not cost seconds.
 _RUN_MAX = 4096
@@ -110,8 +112,10 @@ def _readable(text: str) -> str:
 def _units(normal: str, kept: frozenset[str]) -> list[Unit]:
     units = [Unit(at.start, at.end, at.terms, at.word, at.joins) for at in scan(normal, kept)]
     if _SYLLABLE.search(normal):
-        for word in _words(entries(normal)):
-            units += _word_units(word)
+        for start, word in _words(entries(normal)):
+            read = _remembered_units if len(word) <= _CACHED_ENTRIES else _word_units
+            for begins, ends, its_terms, its_word, joins in read(word):
+                units.append(Unit(start + begins, start + ends, its_terms, its_word, joins))
         units.sort(key=attrgetter("start"))
     return units
 
@@ -129,31 +133,45 @@ def _acronyms(cleaned: str) -> frozenset[str]:
     return frozenset() if shouted else frozenset(word.lower() for word in capitals)
 
 
-def _words(found: Iterable[Entry]) -> Iterator[list[Entry]]:
-    """The entries in Hangul, those without a gap between them together. Bare jamo (ㅋㅋ) are a gap."""
+def _words(found: Iterable[Found]) -> Iterator[tuple[int, tuple[Entry, ...]]]:
+    """The entries in Hangul, those without a gap between them together, and where each group begins.
+
+    Bare jamo (ㅋㅋ) are a gap.
+    """
     word: list[Entry] = []
-    for entry in found:
-        if word and word[-1].end != entry.start:
-            yield word
+    begins = ends = 0
+    for entry, start, end in found:
+        if word and start != ends:
+            yield begins, tuple(word)
             word = []
         if _SYLLABLE.search(entry.surface):
+            if not word:
+                begins = start
             word.append(entry)
+            ends = end
     if word:
-        yield word
+        yield begins, tuple(word)
 
 
-def _word_units(word: list[Entry]) -> list[Unit]:
-    units = [_unit(entry) for entry in word]
+def _word_units(word: tuple[Entry, ...]) -> tuple[Unit, ...]:
+    """The units of a word, counted from where it begins."""
+    units: list[Unit] = []
+    end = 0
+    for entry in word:
+        start, end = end, end + len(entry.surface)
+        units.append(_unit(entry, start, end))
     name = hidden_name(word)
     if name is None or any(name in unit.terms for unit in units):
-        return units
-    end = word[-1].end
+        return tuple(units)
     if all(unit.joins for unit in units):
-        return [*units, Unit(end, end, (name,), "", False)]
-    return [*(unit._replace(word="") for unit in units), Unit(end, end, (name,), name, False)]
+        return (*units, Unit(end, end, (name,), "", False))
+    return (*(unit._replace(word="") for unit in units), Unit(end, end, (name,), name, False))
 
 
-def _unit(entry: Entry) -> Unit:
+_remembered_units = lru_cache(maxsize=4096)(_word_units)
+
+
+def _unit(entry: Entry, start: int, end: int) -> Unit:
     content: list[str] = []
     if entry.tag in _NOUNS or (entry.tag in _STEMS and not entry.parts):
         content.append(entry.surface)
@@ -162,7 +180,7 @@ def _unit(entry: Entry) -> Unit:
     joins = entry.tag in _JOINING and entry.surface != "들"
     form, tag = entry.parts[0] if entry.parts and not joins else (entry.surface, entry.tag)
     word = form if joins or not tag.startswith(_SILENT) else ""
-    return Unit(entry.start, entry.end, kept, word, joins)
+    return Unit(start, end, kept, word, joins)
 
 
 def _runs(units: list[Unit]) -> Iterator[list[Unit]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from gieok.text.normal import compose_jamo, normalize
 
@@ -31,13 +31,19 @@ class Morpheme(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A dictionary entry as found in a text, with the morphemes that it is made of, if more than one."""
+    """A dictionary entry, with the morphemes that it is made of, if more than one."""
 
     surface: str
     tag: str
+    parts: tuple[tuple[str, str], ...]
+
+
+class Found(NamedTuple):
+    """An entry where it stands in a text."""
+
+    entry: Entry
     start: int
     end: int
-    parts: tuple[tuple[str, str], ...]
 
 
 def morphemes(text: str) -> list[Morpheme]:
@@ -46,66 +52,64 @@ def morphemes(text: str) -> list[Morpheme]:
     Spans refer to `normalize(text)`. Of an unbroken run of more than 1,024 characters only the head is read.
     """
     found: list[Morpheme] = []
-    for entry in entries(normalize(text)):
-        found.extend(_opened(entry))
+    for entry, start, end in entries(normalize(text)):
+        found.extend(_opened(entry, start, end))
     return found
 
 
-def entries(normal: str) -> Iterator[Entry]:
+def entries(normal: str) -> Iterator[Found]:
     """The dictionary entries of a normalised text, in order."""
     tag = _tagger()
     for offset, piece in _pieces(normal):
-        for (start, end), node in tag(piece):
-            pos, parts = _read(node.feature)
-            yield Entry(node.surface, pos, offset + start, offset + end, parts)
-
-
-class _Node(Protocol):
-    surface: str
-    feature: str
-
-
-_Lattice = Iterable[tuple[tuple[int, int], _Node]]
+        end = 0
+        for line in tag(piece):
+            entry = _read(line)
+            start = piece.index(entry.surface, end)
+            end = start + len(entry.surface)
+            yield Found(entry, offset + start, offset + end)
 
 
 @cache
-def _tagger() -> Callable[[str], _Lattice]:
-    """One tagger for all threads: parsing leaves it unchanged and keeps its state in a lattice of its own.
+def _tagger() -> Callable[[str], list[str]]:
+    """What mecab-ko reads in a piece of text: a line for each entry, its surface, a tab and its feature.
 
-    The dictionary is opened by the first who needs it. The library's own `parse` is passed by, because the
-    records that it makes of each node take two thirds of its time.
+    One tagger for all threads: parsing leaves it unchanged and keeps its state in a lattice of its own. The
+    dictionary is opened by the first who needs it. The library's own `parse` is passed by, because the
+    records that it makes of each node take more time than the reading itself.
     """
     mecab = import_module("mecab")
-    create_lattice: Callable[[str], _Lattice] = import_module("mecab.utils").create_lattice
+    create_lattice = import_module("mecab.utils").create_lattice
     tagger = mecab.MeCab()._tagger
 
-    def tag(piece: str) -> _Lattice:
+    def tag(piece: str) -> list[str]:
         lattice = create_lattice(piece)
         if not tagger.parse(lattice):
             raise mecab.MeCabError(
                 "mecab-ko could not read a text; its dictionary may be damaged: install it again"
             )
-        return lattice
+        written: str = lattice.to_string()
+        return written.split("\n")[:-2]  # the last two are EOS and nothing
 
     return tag
 
 
 @lru_cache(maxsize=8192)
-def _read(feature: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Tag and parts of a feature: `VV+EP,*,T,떨렸,Inflect,VV,EP,떨리/VV/*+었/EP/*`."""
+def _read(line: str) -> Entry:
+    """The entry of a line: `떨렸`, a tab, `VV+EP,*,T,떨렸,Inflect,VV,EP,떨리/VV/*+었/EP/*`."""
+    surface, feature = line.split("\t")
     tag, _, _, _, kind, _, _, expression = feature.split(",", 7)
     if kind == "*":
-        return tag, ()
+        return Entry(surface, tag, ())
     fields = (part.split("/") for part in expression.split("+"))
-    return tag, tuple((compose_jamo(part[0]), part[1]) for part in fields if len(part) > 1)
+    parts = tuple((compose_jamo(part[0]), part[1]) for part in fields if len(part) > 1)
+    return Entry(surface, tag, parts)
 
 
-def _opened(entry: Entry) -> Iterator[Morpheme]:
+def _opened(entry: Entry, start: int, end: int) -> Iterator[Morpheme]:
     if not entry.parts:
-        yield Morpheme(entry.surface, entry.tag, entry.start, entry.end)
+        yield Morpheme(entry.surface, entry.tag, start, end)
         return
     exact = "".join(form for form, _ in entry.parts) == entry.surface
-    start, end = entry.start, entry.end
     for form, tag in entry.parts:
         if exact:
             end = start + len(form)
