@@ -38,7 +38,7 @@ class SqlChainStore:
         if not is_first:
             raise Conflict(f"chain {root_id} was begun by someone else meanwhile; read it and decide anew")
         self._tx.run("move_chain_head", kind=self._kind, root_id=root_id.bytes, version=number)
-        return ChainVersion.trusted(**dict(draft), root_id=root_id, version=number, is_active=True)
+        return ChainVersion.trusted(**vars(draft), root_id=root_id, version=number, is_active=True)
 
     def retire(self, root_id: UUID, expected_version: int | None) -> None:
         head = self._hold(root_id)

@@ -113,12 +113,11 @@ class SqlDecisionStore:
     def _index(self, root_id: UUID, content: DecisionContent, before: Set[int]) -> None:
         """Make a decision findable by the words of its statement. `before` are its postings so far."""
         wanted = self._tokens(content.domain, statement_terms(content.statement))
-        if gone := before - wanted:
-            self._tx.run("remove_decision_postings", root_id=root_id.bytes, tokens=list(gone))
-        self._tx.run_many(
-            "add_decision_postings",
-            [{"token": token, "root_id": root_id.bytes} for token in wanted - before],
-        )
+        for query, tokens in (
+            ("remove_decision_postings", before - wanted),
+            ("add_decision_postings", wanted - before),
+        ):
+            self._tx.run_many(query, [{"token": token, "root_id": root_id.bytes} for token in tokens])
 
     def _stretch(
         self,
@@ -176,7 +175,7 @@ def _read(version: ChainVersion) -> Decision:
 def _decision(version: ChainVersion, content: DecisionContent) -> Decision:
     """Both were checked when they were made or read, so the decision is not checked again."""
     return Decision.trusted(
-        **dict(content),
+        **vars(content),
         id=version.id,
         root_id=version.root_id,
         version=version.version,

@@ -64,6 +64,9 @@ class DecisionContent(Data):
         return self
 
 
+_CONTENT_FIELDS = tuple(DecisionContent.model_fields)
+
+
 class Decision(DecisionContent):
     """One version of a decision. `root_id` names the decision through all of its versions."""
 
@@ -93,7 +96,7 @@ class DecisionProposal(DecisionContent):
     @property
     def content(self) -> DecisionContent:
         """What would be decided, apart from where it would stand."""
-        return DecisionContent.trusted(**{name: getattr(self, name) for name in DecisionContent.model_fields})
+        return DecisionContent.trusted(**{name: getattr(self, name) for name in _CONTENT_FIELDS})
 
 
 class Relation(Data):

@@ -12,8 +12,8 @@ ON CONFLICT (owner, root_id) DO UPDATE SET
 -- name: list_decision_postings(owner, root_id)
 SELECT token FROM decision_index WHERE owner = :owner AND root_id = :root_id;
 
--- name: remove_decision_postings(owner, root_id, tokens)!
-DELETE FROM decision_index WHERE owner = :owner AND token IN list(:tokens) AND root_id = :root_id;
+-- name: remove_decision_postings(owner, token, root_id)*!
+DELETE FROM decision_index WHERE owner = :owner AND token = :token AND root_id = :root_id;
 
 -- name: add_decision_postings(owner, token, root_id)*!
 INSERT INTO decision_index (owner, token, root_id) VALUES (:owner, :token, :root_id);
