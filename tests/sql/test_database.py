@@ -208,6 +208,12 @@ async def test_a_cancelled_read_is_cancelled_at_once(narrow: Database) -> None:
     assert await narrow.read("kim", generation) is None
 
 
+async def test_one_who_reads_again_is_served_by_the_same_thread(database: Database) -> None:
+    """Its connection still holds what was read before."""
+    threads = {await database.read("kim", lambda _: threading.get_ident()) for _ in range(20)}
+    assert len(threads) == 1
+
+
 async def test_more_waiting_work_than_allowed_is_refused(database_url: str) -> None:
     """Overload is told at once instead of growing a queue without end."""
     database = open_database(database_url, limits=Limits(connections=1, readers=1, waiting_units=2))

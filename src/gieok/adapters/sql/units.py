@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from gieok.adapters.sql.database import Session
@@ -85,9 +86,16 @@ Serve = Callable[[list[Unit[object]]], None]
 Explain = Callable[[BaseException], BaseException]
 """A driver's error as one of ours; any other error as it is."""
 
+Bell = SimpleQueue[Unit[object] | None]
+"""What a thread at rest listens to: a unit to begin with, or None when it is to end."""
+
 
 class Crew:
-    """Threads that take units from one queue and serve them in batches of at most `batch`."""
+    """Threads that take units from one queue and serve them in batches of at most `batch`.
+
+    Of the threads at rest the one that worked last is woken: what it needs is still in its caches, and in
+    those of its connection.
+    """
 
     def __init__(
         self, name: str, serves: Sequence[Serve], explain: Explain, *, batch: int, waiting: int
@@ -95,9 +103,10 @@ class Crew:
         self._explain = explain
         self._batch = batch
         self._waiting = waiting
-        self._queue: SimpleQueue[Unit[object] | None] = SimpleQueue()
+        self._queue: deque[Unit[object]] = deque()
+        self._resting: list[Bell] = []
         self._closed = False
-        self._door = threading.Lock()  # no unit may slip in behind the mark that ends the threads
+        self._door = threading.Lock()  # for the three above: no unit may be queued while every thread rests
         self._threads = [
             threading.Thread(target=self._serve, args=(serve,), name=f"gieok-{name}-{number}", daemon=True)
             for number, serve in enumerate(serves)
@@ -107,15 +116,8 @@ class Crew:
 
     async def do(self, owner: str | None, work: Callable[[Session], T], *, writes: bool) -> T:
         """Queue the work and wait for its outcome."""
-        if self._queue.qsize() >= self._waiting:
-            raise StoreUnavailable(
-                f"{self._waiting} units of work wait for the database already; send fewer at once"
-            )
         unit = Unit(owner, work, writes=writes)
-        with self._door:
-            if self._closed:
-                raise StoreUnavailable("the database was closed; open it again")
-            self._queue.put(unit)  # pyright: ignore[reportArgumentType] - threads never look at the type of a result
+        self._give(unit)  # pyright: ignore[reportArgumentType] - threads never look at the type of a result
         try:
             return await unit.outcome()
         except BaseException as error:
@@ -127,36 +129,55 @@ class Crew:
     async def close(self) -> None:
         """Serve what is queued, then end the threads."""
         with self._door:
-            if not self._closed:
-                self._closed = True
-                for _ in self._threads:
-                    self._queue.put(None)
+            self._closed = True
+            while self._resting:
+                self._resting.pop().put(None)
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
 
+    def _give(self, unit: Unit[object]) -> None:
+        with self._door:
+            if self._closed:
+                raise StoreUnavailable("the database was closed; open it again")
+            if self._resting:
+                self._resting.pop().put(unit)
+            elif len(self._queue) < self._waiting:
+                self._queue.append(unit)
+            else:
+                raise StoreUnavailable(
+                    f"{self._waiting} units of work wait for the database already; send fewer at once"
+                )
+
     def _serve(self, serve: Serve) -> None:
-        while (first := self._queue.get()) is not None:
-            batch, last = self._drain(first)
-            begun = [unit for unit in batch if unit.claim()]
+        bell: Bell = SimpleQueue()
+        self._rest(bell)
+        while (first := bell.get()) is not None:
+            begun = [unit for unit in self._with_queued(first) if unit.claim()]
             if begun:
                 try:
                     serve(begun)
                 except BaseException as error:  # noqa: BLE001 - raised where each caller waits
                     for unit in begun:
                         unit.fail(error)
-                _answer(begun)
-            if last:
-                return
+            self._rest(bell)  # before the answer: who is answered, and asks for more, gets this thread again
+            _answer(begun)
 
-    def _drain(self, first: Unit[object]) -> tuple[list[Unit[object]], bool]:
+    def _rest(self, bell: Bell) -> None:
+        """Have the bell rung: at once where a unit is queued or the database is closed, else later."""
+        with self._door:
+            if self._queue:
+                bell.put(self._queue.popleft())
+            elif self._closed:
+                bell.put(None)
+            else:
+                self._resting.append(bell)
+
+    def _with_queued(self, first: Unit[object]) -> list[Unit[object]]:
         batch = [first]
-        with suppress(Empty):
-            while len(batch) < self._batch:
-                unit = self._queue.get_nowait()
-                if unit is None:
-                    return batch, True
-                batch.append(unit)
-        return batch, False
+        with self._door:
+            while self._queue and len(batch) < self._batch:
+                batch.append(self._queue.popleft())
+        return batch
 
 
 def _answer(units: Iterable[Unit[object]]) -> None:
