@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable
 from itertools import pairwise
 from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -56,6 +57,21 @@ def test_the_same_graph_gives_the_same_answer(
     """In whatever order its relations were declared."""
     one, other = (impact_of(DECISIONS[0], in_memory(each), depth=9, limit=limit) for each in graph)
     assert one == other
+
+
+@given(source=st.uuids(), target=st.uuids(allow_nil=False))
+def test_the_ids_of_a_report_are_like_any_others(source: UUID, target: UUID) -> None:
+    """A walk makes them of stored bytes, by a way of its own."""
+    assume(source != target)
+    declared = Relation(id=uuid4(), source=source, type="DEPENDS_ON", target=target)
+    (node,) = impact_of(target, in_memory([declared]), depth=1, limit=1).nodes
+    again: UUID = pickle.loads(pickle.dumps(node.root_id))
+    assert node.root_id == again == source
+    assert (hash(again), str(node.root_id), node.root_id.is_safe) == (
+        hash(source),
+        str(source),
+        source.is_safe,
+    )
 
 
 def test_the_largest_report_fits_into_a_step() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import merge
 from typing import NamedTuple
-from uuid import UUID
+from uuid import UUID, SafeUUID
 
 from gieok.memory.decisions.records import (
     RELATION_TYPES,
@@ -27,6 +27,8 @@ MAX_LIMIT = 2_000
 
 PROPOSED = UUID(int=0)
 """Stands in a report for a decision that is only proposed and has no root yet."""
+
+_set = object.__setattr__  # a UUID is frozen
 
 Edge = tuple[bytes, bytes, int, int]
 """Origin, affected, the number of the type in RELATION_TYPES from 1, and whether the origin declared it (1).
@@ -62,12 +64,12 @@ def blast_radius(origins: Iterable[UUID], edges_of: EdgesOf, *, depth: int, limi
     for _ in range(depth):
         found: list[bytes] = []
         for edge in edges_of(frontier, known):
-            origin, affected, _, _ = edge
+            affected = edge[1]
             if affected in known:
                 continue
             if len(nodes) == limit:
                 return Reach(tuple(nodes), truncated=True)
-            node = known[affected] = _next(known[origin], edge)
+            node = known[affected] = _next(known[edge[0]], edge)
             nodes.append(node)
             found.append(affected)
         if not found:
@@ -120,9 +122,17 @@ def proposed_relations(proposal: DecisionProposal) -> tuple[Relation, ...]:
 def _next(before: ImpactNode, edge: Edge) -> ImpactNode:
     """Where an edge leads. Its path holds the relation behind the edge, the way round as it was declared."""
     _, affected, number, from_source = edge
-    root_id, type_ = UUID(bytes=affected), RELATION_TYPES[number - 1]
+    root_id, type_ = _uuid(affected), RELATION_TYPES[number - 1]
     if from_source:
         declared = PathEdge(before.root_id, type_, root_id)
     else:
         declared = PathEdge(root_id, type_, before.root_id)
     return ImpactNode(root_id, before.distance + 1, (*before.path, declared))
+
+
+def _uuid(raw: bytes) -> UUID:
+    """`UUID(bytes=raw)` in half its time: without the checks that are for other ways to make one."""
+    made = UUID.__new__(UUID)
+    _set(made, "int", int.from_bytes(raw, "big"))
+    _set(made, "is_safe", SafeUUID.unknown)
+    return made
