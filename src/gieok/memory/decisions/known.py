@@ -28,16 +28,14 @@ def check_targets(rooms: DecisionRooms, targets: Iterable[Target]) -> None:
 
 def check_decisions(rooms: DecisionRooms, root_ids: Iterable[UUID]) -> None:
     """NotFound for a decision that does not exist."""
-    wanted = tuple(root_ids)
-    found = {decision.root_id for decision in rooms.decisions.active(wanted)}
-    _refuse("decision", wanted, found)
+    if wanted := tuple(root_ids):
+        _refuse("decision", wanted, {decision.root_id for decision in rooms.decisions.active(wanted)})
 
 
 def check_evidence(rooms: DecisionRooms, evidence_ids: Iterable[UUID]) -> None:
     """NotFound for evidence that does not exist."""
-    wanted = tuple(evidence_ids)
-    found = {card.id for card in rooms.evidence.cards(wanted)}
-    _refuse("evidence", wanted, found)
+    if wanted := tuple(evidence_ids):
+        _refuse("evidence", wanted, {card.id for card in rooms.evidence.cards(wanted)})
 
 
 def active_version(rooms: DecisionRooms, root_id: UUID) -> Decision:
