@@ -8,6 +8,7 @@ from gieok import Gieok, Settings
 from gieok.adapters.sql.owners import ERASE_QUERIES, ERASURES, replay_erasures
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import OwnerErased
+from gieok.memory.companion.records import MemoryDraft
 from gieok.testing.clock import Clock
 from gieok.testing.memory_store_contract import item, save, search
 from tests.behind import Behind
@@ -65,3 +66,19 @@ async def test_a_database_is_looked_through_once_for_each_erasure(gieok: Gieok) 
     await gieok.user("minsu").erase()
     assert await replay_erasures(gieok.database, gieok.vault) == []
     assert await gieok.database.get_meta(ERASURES) == "1"
+
+
+@pytest.mark.req("OPS-2")
+async def test_a_process_lets_go_of_what_it_opened_when_another_has_erased_the_owner(
+    settings: Settings,
+) -> None:
+    async with await Gieok.open(settings) as here, await Gieok.open(settings) as elsewhere:
+        minsu = here.user("minsu")
+        draft = MemoryDraft(persona_id="hana", summary="면접을 봄.")
+        await minsu.companion.create(draft, account_plan="free")
+        assert len(await minsu.companion.load("hana")) == 1
+        assert here.vault.opened_values == 1
+        await elsewhere.user("minsu").erase()
+        assert here.vault.opened_values == 1
+        assert await minsu.companion.load("hana") == ()
+        assert here.vault.opened_values == 0

@@ -9,7 +9,8 @@ from gieok.vault.keys import OwnerKeys
 
 
 class KeyCache:
-    """Bounded and thread-safe. Keys that were dropped while someone loaded them do not come back."""
+    """Bounded and thread-safe. Keys that were dropped while someone loaded them do not come back. What was
+    opened with keys goes when they go."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -33,13 +34,19 @@ class KeyCache:
         """Keep `keys`, unless something was dropped since `drops` was noted: they may be stale by now."""
         with self._lock:
             if drops != self._drops:
+                keys.let_go()
                 return
+            self._remove(keys.owner)
             self._kept[keys.owner] = keys
-            self._kept.move_to_end(keys.owner)
             if len(self._kept) > self._limit:
-                self._kept.popitem(last=False)
+                self._remove(next(iter(self._kept)))
 
     def drop(self, owner: str) -> None:
         with self._lock:
             self._drops += 1
-            self._kept.pop(owner, None)
+            self._remove(owner)
+
+    def _remove(self, owner: str) -> None:
+        removed = self._kept.pop(owner, None)
+        if removed is not None:
+            removed.let_go()

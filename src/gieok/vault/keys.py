@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from types import MappingProxyType
+from typing import TypeVar
 
 from gieok.vault.blind_index import BlindIndex
+from gieok.vault.opened import Opened, Shelf
 from gieok.vault.sealing import KEY_BYTES, KEY_ID_BYTES, Place, Sealer
 from gieok.vault.secret import Secret
+
+T = TypeVar("T")
 
 
 class OwnerKeys(Secret):
     """One owner's live keys, cheap to use from any thread. Ask `Vault` for them in each unit of work."""
 
-    __slots__ = ("_index", "_older", "_sealer", "generation", "owner")
+    __slots__ = ("_index", "_older", "_sealer", "_shelf", "generation", "owner")
 
     def __init__(
         self,
@@ -23,13 +27,16 @@ class OwnerKeys(Secret):
         sealer: Sealer,
         index: BlindIndex,
         older: Mapping[int, Sealer] = MappingProxyType({}),
+        shelf: Shelf | None = None,
     ) -> None:
-        """`older` seals, by generation, under keys that a rotation has not destroyed yet."""
+        """`older` seals, by generation, under keys that a rotation has not destroyed yet. On `shelf` lies
+        what was opened with these keys; without one nothing is kept."""
         self.owner = owner
         self.generation = generation
         self._sealer = sealer
         self._index = index
         self._older = older
+        self._shelf = shelf or Shelf(Opened(0))
 
     @classmethod
     def unknown(cls, owner: str) -> OwnerKeys:
@@ -41,7 +48,7 @@ class OwnerKeys(Secret):
     def of(self, generation: int) -> OwnerKeys:
         """These keys, sealing under `generation`; under the newest one where that is destroyed already."""
         sealer = self._older.get(generation)
-        return OwnerKeys(self.owner, generation, sealer, self._index) if sealer else self
+        return OwnerKeys(self.owner, generation, sealer, self._index, shelf=self._shelf) if sealer else self
 
     def seal(self, place: Place, plaintext: bytes) -> bytes:
         """`plaintext` under the owner's current data key, bound to `place`."""
@@ -50,6 +57,14 @@ class OwnerKeys(Secret):
     def open(self, place: Place, sealed: bytes) -> bytes:
         """What was sealed at `place` for this owner; `SealBroken` for everything else."""
         return self._sealer.open(place, sealed)
+
+    def once(self, sealed: Hashable, open_it: Callable[[], T]) -> T:
+        """What `open_it` gives, or gave before for the same `sealed`, which says all that it depends on."""
+        return self._shelf.once(sealed, open_it)
+
+    def let_go(self) -> None:
+        """Forget what was opened, for good. The keys themselves stay usable for whoever holds them."""
+        self._shelf.close()
 
     def seal_anew(self, place: Place, sealed: bytes) -> bytes:
         """The same value under the owner's current data key."""

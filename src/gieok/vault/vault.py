@@ -23,6 +23,7 @@ from gieok.vault.cache import KeyCache
 from gieok.vault.framing import framed
 from gieok.vault.keys import OwnerKeys
 from gieok.vault.keystore import Head, KeyStore, WrappedKey
+from gieok.vault.opened import Opened, Shelf
 from gieok.vault.root_key import RootKey, RootKeySource
 from gieok.vault.sealing import Sealer
 from gieok.vault.unlocking import fitting_root, unlock
@@ -32,6 +33,8 @@ T = TypeVar("T")
 
 _TAG_DOMAIN = "gieok tombstone 1"
 _OWNERS_PAGE = 1000
+_OPENED = 5_000
+"""Values that were opened lately and are kept in clear: at a few KB each, some 15 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ class Vault:
         self._source = root
         self._clock = clock
         self._cache = KeyCache(cached_owners)
+        self._opened = Opened(_OPENED)
         self._rotating = Lock()
         self._root, self._tag_key = unlock(keystore, root, self._now())
 
@@ -101,6 +105,16 @@ class Vault:
                 "it is older than the database: restore the keystore that belongs to it"
             )
         return kept if generation is None else kept.of(generation)
+
+    @property
+    def opened_values(self) -> int:
+        """How many values this process holds in clear, of all owners together."""
+        return self._opened.count
+
+    def forget(self, owner: str) -> None:
+        """Let go of keys that this process holds, and of what it opened with them: the owner is not there."""
+        if self._cache.get(owner) is not None:
+            self._cache.drop(owner)
 
     def create(self, owner: str) -> OwnerKeys:
         """The owner's keys, made now if there are none. `OwnerErased` for an erased name, for good."""
@@ -230,7 +244,7 @@ class Vault:
     def _load(self, owner: str) -> OwnerKeys | None:
         drops = self._cache.drops
         tag = self._tag(owner)
-        keys = self._with_root(lambda root: _unwrapped(root, self._keystore.read(root.id, owner, tag)))
+        keys = self._with_root(lambda root: self._unwrapped(root, self._keystore.read(root.id, owner, tag)))
         if keys is not None:
             self._cache.put(keys, drops)
         return keys
@@ -238,7 +252,7 @@ class Vault:
     def _make(self, owner: str) -> OwnerKeys:
         def insert(root: RootKey) -> OwnerKeys | None:
             made = [new_key(root, owner, purpose, 1, self._now()) for purpose in ("data", "index")]
-            return _unwrapped(root, self._keystore.insert(root.id, self._tag(owner), made))
+            return self._unwrapped(root, self._keystore.insert(root.id, self._tag(owner), made))
 
         drops = self._cache.drops
         keys = self._with_root(insert)
@@ -248,6 +262,21 @@ class Vault:
             )
         self._cache.put(keys, drops)
         return keys
+
+    def _unwrapped(self, root: RootKey, kept: Sequence[WrappedKey]) -> OwnerKeys | None:
+        if not kept:
+            return None
+        newest = _newest(kept)
+        data_keys = {key.key_id: unwrap(root, key) for key in kept if key.purpose == "data"}
+        index_key = next(unwrap(root, key) for key in kept if key.purpose == "index")
+        sealers = {
+            key.generation: Sealer(newest.owner, data_keys, current=key.key_id)
+            for key in kept
+            if key.purpose == "data"
+        }
+        sealer = sealers.pop(newest.generation)
+        index, shelf = BlindIndex(index_key), Shelf(self._opened)
+        return OwnerKeys(newest.owner, newest.generation, sealer, index, sealers, shelf)
 
     def _with_root(self, operation: Callable[[RootKey], T]) -> T:
         """Run `operation`; when the root key was rotated meanwhile, read it anew and run it once more."""
@@ -272,18 +301,3 @@ class Vault:
 
 def _newest(kept: Sequence[WrappedKey]) -> WrappedKey:
     return max((key for key in kept if key.purpose == "data"), key=lambda key: key.generation)
-
-
-def _unwrapped(root: RootKey, kept: Sequence[WrappedKey]) -> OwnerKeys | None:
-    if not kept:
-        return None
-    newest = _newest(kept)
-    data_keys = {key.key_id: unwrap(root, key) for key in kept if key.purpose == "data"}
-    index_key = next(unwrap(root, key) for key in kept if key.purpose == "index")
-    sealers = {
-        key.generation: Sealer(newest.owner, data_keys, current=key.key_id)
-        for key in kept
-        if key.purpose == "data"
-    }
-    sealer = sealers.pop(newest.generation)
-    return OwnerKeys(newest.owner, newest.generation, sealer, BlindIndex(index_key), sealers)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from gieok.adapters.sql.clock import from_micros, to_micros
 from gieok.adapters.sql.database import Row
+from gieok.memory.companion.reading import ReadMemory
 from gieok.memory.companion.records import Emotion, Memory, Origin
 from gieok.vault import OwnerKeys, Place
 
@@ -40,11 +41,17 @@ def seal_memory(keys: OwnerKeys, memory: Memory, columns: Row) -> bytes:
 
 
 def open_memory(keys: OwnerKeys, row: Row) -> Memory:
-    """The memory of a row. SealBroken where a column is not what was written.
+    """The memory of a row. SealBroken where a column is not what was written."""
+    return read_memory(keys, row).memory
 
-    What opens is what was sealed, bound to its columns, and was checked then: it is not checked again, since
-    a search opens many.
-    """
+
+def read_memory(keys: OwnerKeys, row: Row) -> ReadMemory:
+    """The same, for a search: of a row that did not change it is made once, as long as the keys are held."""
+    return keys.once(row, lambda: ReadMemory(_open_memory(keys, row)))
+
+
+def _open_memory(keys: OwnerKeys, row: Row) -> Memory:
+    """What opens is what was sealed, bound to its columns, and was checked then: it is not checked again."""
     identity, persona, _, session, origin, importance, created, occurred, archived, version, sealed = row
     content = json.loads(keys.open(_memory_place(row[:8], version), sealed).decode())
     return Memory.trusted(

@@ -193,7 +193,10 @@ class OwnerScope:
 
     def _keys_to_read(self, tx: Tx) -> OwnerKeys:
         guard = tx.one("get_owner")
-        return self._live_keys(guard[0], guard[1]) if guard else OwnerKeys.unknown(self.owner)
+        if guard:
+            return self._live_keys(guard[0], guard[1])
+        self._vault.forget(self.owner)
+        return OwnerKeys.unknown(self.owner)
 
     def _keys_to_write(self, tx: Tx) -> OwnerKeys:
         guard = tx.one("hold_owner")
@@ -210,6 +213,7 @@ class OwnerScope:
 
     def _live_keys(self, generation: int, erased_at: str | None) -> OwnerKeys:
         if erased_at is not None:
+            self._vault.forget(self.owner)
             raise OwnerErased("this owner was erased, and nothing of theirs can be read or stored any more")
         return self._vault.keys(self.owner, generation)
 
