@@ -173,8 +173,8 @@ _FILLERS = (
     """,
     """
     WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 18)
-    INSERT INTO memory_postings (owner, token, archived, number)
-    SELECT owner, random() % 4000 AS token, 0, memories.number FROM memories CROSS JOIN numbers
+    INSERT INTO memory_postings (owner, token, archived, number, times, words)
+    SELECT owner, random() % 4000 AS token, 0, memories.number, 1, 18 FROM memories CROSS JOIN numbers
     WHERE owner = :owner
     ORDER BY token, memories.number DESC
     ON CONFLICT DO NOTHING

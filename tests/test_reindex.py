@@ -26,7 +26,7 @@ OWNERS = ("jiyoung", "minsu")
 HUGO = Persona(name="Hugo", language="en", system_prompt="You are Hugo.")
 INDEXES = {
     "turn_memory_index": "token, at, id, keyword",
-    "memory_postings": "token, archived, number",
+    "memory_postings": "token, archived, number, times, words",
     "memory_terms": "token, archived, memories",
     "memories": "id, topic_token, words, terms, version, content",
     "persona_memory_configs": "persona_id, active, archived, words_active, words_archived",
@@ -125,6 +125,20 @@ async def test_every_index_is_what_the_new_analyzer_would_have_made(
         await walk(gieok, NOW)
         assert indexes(behind) == fresh
         assert await gieok.database.get_meta(ANALYZER) == NOW
+
+
+async def test_postings_from_before_they_were_weighed_are_made_anew(
+    settings: Settings, behind: Behind
+) -> None:
+    async with await Gieok.open(settings, model=CountingModel()) as gieok:
+        for owner in OWNERS:
+            await remember(gieok.user(owner))
+        fresh = indexes(behind)["memory_postings"]
+        behind.run("UPDATE memory_postings SET times = 1, words = 0")
+        await gieok.database.set_meta(ANALYZER, OLD)
+        assert all(await found(gieok.user("minsu")))
+        await walk(gieok, NOW)
+        assert indexes(behind)["memory_postings"] == fresh
 
 
 @pytest.mark.usefixtures("old")

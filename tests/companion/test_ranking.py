@@ -22,7 +22,7 @@ from gieok.ranking import (
 
 
 def score(times: int, length: int = 10, average: float = 10.0) -> float:
-    return bm25({"word": times}, {"word": 1.0}, length, average, k1=0.9, b=0.4)
+    return bm25([(1, "word", times, length)], {"word": 1.0}, average, k1=0.9, b=0.4)[1]
 
 
 def test_a_rare_word_says_more_than_a_common_one_and_none_costs_anything() -> None:
@@ -32,7 +32,13 @@ def test_a_rare_word_says_more_than_a_common_one_and_none_costs_anything() -> No
 def test_bm25_agrees_with_the_formula() -> None:
     """k1 = 0.9, b = 0.4, a text of double length: tf · 1.9 / (tf + 0.9 · 1.4)."""
     assert score(3, 20) == pytest.approx(3 * 1.9 / (3 + 0.9 * (0.6 + 0.4 * 2)))
-    assert bm25({}, {}, 10, 10, k1=0.9, b=0.4) == 0
+
+
+def test_bm25_adds_up_the_terms_of_each_text_and_passes_over_those_without_a_weight() -> None:
+    matches = [(1, "rare", 1, 10), (2, "common", 1, 10), (1, "common", 1, 10), (3, "unasked", 5, 10)]
+    scores = bm25(matches, {"rare": 2.0, "common": 0.5}, 10.0, k1=0.9, b=0.4)
+    assert scores == pytest.approx({1: 2.5, 2: 0.5})
+    assert bm25([], {}, 0.0, k1=0.9, b=0.4) == {}
 
 
 def test_repeating_a_word_helps_less_and_less_and_length_holds_back() -> None:
@@ -81,7 +87,8 @@ def test_what_is_told_in_several_groups_is_told_again() -> None:
 def test_a_few_texts_are_scored_by_what_is_rare_among_them() -> None:
     texts = {1: {"떡볶": 1, "볶이": 1}, 2: {"볶이": 1, "이다": 1}, 3: {"면접": 1}}
     scores = bm25_among(texts, {"떡볶", "볶이"}, k1=0.9, b=0.4)
-    assert scores[1] > scores[2] > scores[3] == 0
+    assert scores[1] > scores[2] > 0
+    assert 3 not in scores
     assert bm25_among({}, {"떡볶"}, k1=0.9, b=0.4) == {}
 
 

@@ -15,6 +15,6 @@ class Reader(Protocol[R_co]):
     async def read(self, work: Callable[[R_co], T], *, brief: bool = False) -> T:
         """What `work` returns, or the error that it raised.
 
-        On a database thread; `brief` work, which reads a few rows by their keys, may run on this one.
+        On a database thread; `brief` work, which is over within milliseconds, may run on this one.
         """
         ...

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from math import log
 
 
@@ -15,20 +16,25 @@ def idf(documents: int, with_term: int) -> float:
 
 
 def bm25(
-    frequencies: Mapping[str, int],
+    matches: Iterable[tuple[int, str, int, int]],
     weights: Mapping[str, float],
-    length: int,
     average_length: float,
     *,
     k1: float,
     b: float,
-) -> float:
-    """The score of one text. `frequencies` counts the query's terms in it, `weights` is the idf of each.
+) -> dict[int, float]:
+    """The scores of texts. Each match is a text, a term that it has, how often, and how long the text is.
 
-    `k1` says how soon repeating a term stops helping, `b` how much a long text is held back.
+    `weights` is the idf of each term; one without a weight says nothing. `k1` says how soon repeating a term
+    stops helping, `b` how much a long text is held back.
     """
-    held_back = k1 * (1 - b + b * length / average_length) if average_length else k1
-    return sum(weights[term] * times * (k1 + 1) / (times + held_back) for term, times in frequencies.items())
+    scores: dict[int, float] = {}
+    for one, term, times, length in matches:
+        weight = weights.get(term)
+        if weight is not None:
+            held_back = k1 * (1 - b + b * length / average_length) if average_length else k1
+            scores[one] = scores.get(one, 0.0) + weight * times * (k1 + 1) / (times + held_back)
+    return scores
 
 
 def bm25_among(
@@ -40,18 +46,13 @@ def bm25_among(
     """
     if not texts:
         return {}
-    with_term = {term: sum(term in counted for counted in texts.values()) for term in asked}
-    weights = {term: idf(len(texts), count) for term, count in with_term.items() if count}
     lengths = {one: sum(counted.values()) for one, counted in texts.items()}
-    average = sum(lengths.values()) / len(texts)
-    return {
-        one: bm25(
-            {term: counted[term] for term in weights if term in counted},
-            weights,
-            lengths[one],
-            average,
-            k1=k1,
-            b=b,
-        )
+    matches = [
+        (one, term, counted[term], lengths[one])
         for one, counted in texts.items()
-    }
+        for term in asked
+        if term in counted
+    ]
+    with_term = Counter(term for _, term, _, _ in matches)
+    weights = {term: idf(len(texts), count) for term, count in with_term.items()}
+    return bm25(matches, weights, sum(lengths.values()) / len(texts), k1=k1, b=b)

@@ -23,7 +23,7 @@ from gieok.memory.companion.records import (
     MemoryCounts,
     MemoryPage,
 )
-from gieok.memory.companion.store import CompanionRooms, Shelf
+from gieok.memory.companion.store import CompanionRooms, Match, Shelf
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -97,9 +97,9 @@ async def found(
 ) -> list[UUID]:
     """The ids of the memories that the index finds by one term, newest first."""
 
-    def find(rooms: CompanionRooms) -> Sequence[Memory]:
+    def find(rooms: CompanionRooms) -> list[Memory]:
         index = rooms.companion.index(persona, include_archived=include_archived)
-        return index.open(index.with_term(term, 100))
+        return [read.memory for read in index.open(index.with_term(term, 100))]
 
     return [one.id for one in await scope.read(find)]
 
@@ -238,6 +238,31 @@ class CompanionStoreContract:
         assert await found(scope, "시험", include_archived=True) == []
 
     @pytest.mark.req("COMP-9")
+    async def test_a_match_says_which_memory_has_a_term_how_often_and_among_how_many_words(
+        self, scope_of: ScopeOf
+    ) -> None:
+        scope = scope_of("minsu")
+        await save(
+            scope,
+            memory("면접 면접 회사"),
+            memory("회사 점심"),
+            memory("면접", archived_at=START),
+            memory("면접", persona_id="duri"),
+        )
+
+        async def matches(among: Sequence[int] | None = None, *, archived: bool = True) -> list[Match]:
+            def find(rooms: CompanionRooms) -> list[Match]:
+                index = rooms.companion.index("hana", include_archived=archived)
+                return sorted(index.matches({"면접", "회사", "없음"}, among))
+
+            return await scope.read(find)
+
+        active = [(1, "면접", 2, 3), (1, "회사", 1, 3), (2, "회사", 1, 2)]
+        assert await matches(archived=False) == active
+        assert await matches() == [*active, (3, "면접", 1, 1)]
+        assert await matches([2, 3, 9]) == [active[2], (3, "면접", 1, 1)]
+        assert await matches([]) == []
+
     async def test_neighbours_are_the_two_before_and_the_two_after_in_the_session(
         self, scope_of: ScopeOf
     ) -> None:

@@ -201,8 +201,7 @@ class SqlCompanionStore:
             words=after.words,
             terms=after.terms,
         )
-        if after != before:
-            self._move(persona_id, before, after)
+        self._move(persona_id, before, after)
 
     def _hold(self, persona_id: str) -> Row:
         held = self._tx.one("hold_memory_config", persona_id=_persona(persona_id))

@@ -8,17 +8,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from gieok.adapters.sql.clock import from_micros
-from gieok.adapters.sql.companion_rows import open_memory
+from gieok.adapters.sql.companion_rows import read_memory
 from gieok.adapters.sql.database import Tx
 from gieok.errors import NotFound, StoreDamaged
-from gieok.memory.companion.records import Memory
-from gieok.memory.companion.store import Entry, Tally
+from gieok.memory.companion.reading import ReadMemory
+from gieok.memory.companion.store import Entry, Match, Tally
 from gieok.vault import OwnerKeys
 
 _FIELD = "memories.terms"
 _TERM = struct.Struct(">qH")
 _MOST = 2**16 - 1
+_SECOND = 1_000_000
 _AWAY = (-1, -2, 1, 2)
 """Where the neighbours that a query gives stand: before, and after."""
 
@@ -50,9 +50,13 @@ def find_posting(tx: Tx, memory_id: UUID) -> tuple[str, Posting]:
 
 def add_posting(tx: Tx, persona_id: str, posting: Posting, *, created: int = 0) -> None:
     """Make a memory findable, and count it; `created` is 1 for one that was not there before."""
-    rows = _rows(posting)
-    tx.run_many("add_memory_postings", [{**row, "number": posting.number} for row in rows])
-    tx.run_many("count_memory_terms", rows)
+    number, archived, words = posting.number, int(posting.is_archived), posting.words
+    postings = [
+        {"token": token, "archived": archived, "number": number, "times": times, "words": words}
+        for token, times in _TERM.iter_unpack(posting.terms)
+    ]
+    tx.run_many("add_memory_postings", postings)
+    tx.run_many("count_memory_terms", _rows(posting))
     _count(tx, persona_id, posting, 1, created)
 
 
@@ -91,6 +95,7 @@ class SqlMemoryIndex:
         self._keys = keys
         self._persona_id = persona_id
         self._archived = int(include_archived)
+        self._tokens: dict[str, int] = {}
 
     def tally(self) -> Tally:
         row = self._tx.one("get_memory_counts", persona_id=self._persona_id)
@@ -124,24 +129,25 @@ class SqlMemoryIndex:
         rows = self._tx.all("list_important_memories", persona_id=self._persona_id, limit=limit)
         return [number for (number,) in rows]
 
-    def entries(self, numbers: Collection[int], terms: Collection[str]) -> list[Entry]:
+    def matches(self, terms: Collection[str], among: Collection[int] | None = None) -> list[Match]:
+        by_token = self._by_token(terms)
+        if not by_token or (among is not None and not among):
+            return []
+        asked = {"tokens": list(by_token), "archived": self._archived}
+        if among is None:
+            rows = self._tx.all("list_memory_postings", **asked)
+        else:
+            rows = self._tx.all("list_memory_postings_among", **asked, numbers=list(among))
+        return [(number, by_token[token], times, words) for number, token, times, words in rows]
+
+    def entries(self, numbers: Collection[int]) -> list[Entry]:
         if not numbers:
             return []
         rows = self._tx.all("list_memory_entries", persona_id=self._persona_id, numbers=list(numbers))
         self._check(len(rows), numbers)
-        by_token = self._by_token(terms)
         return [
-            Entry(
-                number=number,
-                frequencies={
-                    by_token[token]: times for token, times in _TERM.iter_unpack(packed) if token in by_token
-                },
-                words=words,
-                importance=importance,
-                occurred_at=from_micros(occurred_at),
-                session_ref=session_ref,
-            )
-            for number, packed, words, importance, occurred_at, session_ref in rows
+            Entry(number, importance, occurred_at / _SECOND, session_ref)
+            for number, importance, occurred_at, session_ref in rows
         ]
 
     def neighbours(self, numbers: Collection[int]) -> Mapping[int, Mapping[int, int]]:
@@ -158,16 +164,19 @@ class SqlMemoryIndex:
             for number, *others in rows
         }
 
-    def open(self, numbers: Sequence[int]) -> list[Memory]:
+    def open(self, numbers: Sequence[int]) -> list[ReadMemory]:
         if not numbers:
             return []
         rows = self._tx.all("list_memories_by_number", persona_id=self._persona_id, numbers=list(numbers))
         self._check(len(rows), numbers)
         by_number = {row[2]: row for row in rows}
-        return [open_memory(self._keys, by_number[number]) for number in numbers]
+        return [read_memory(self._keys, by_number[number]) for number in numbers]
 
     def _token(self, term: str) -> int:
-        return self._keys.token(_FIELD, self._persona_id, term)
+        token = self._tokens.get(term)
+        if token is None:
+            token = self._tokens[term] = self._keys.token(_FIELD, self._persona_id, term)
+        return token
 
     def _by_token(self, terms: Collection[str]) -> dict[int, str]:
         return {self._token(term): term for term in terms}

@@ -204,8 +204,8 @@ class Database(Protocol):
     async def read(self, owner: str, work: Callable[[Tx], T], *, brief: bool = False) -> T:
         """Run `work` on one consistent snapshot. It cannot write.
 
-        `brief` is said of work that reads a few rows by their keys: where the database is a file, the way to
-        another thread and back would take several times as long as the work, so it may run on this one.
+        `brief` is said of work that is over within milliseconds: where the database is a file, it may run on
+        this thread, since the way to another and back takes longer than to read a few rows by their keys.
         """
         ...
 

@@ -93,8 +93,8 @@ class RecallMemories(Step[RecallPolicy, RecallInputs, Recalled]):
             index = rooms.companion.index(inputs.persona_id, include_archived=archived)
             return look_up(index, inputs.query, context.now, metadata, similarity, count=count)
 
-        found = await self._rooms.read(find)
-        recalled = hits(found, metadata, count)
+        found = await self._rooms.read(find, brief=asked is None)
+        recalled = hits(found, metadata)
         context.note("recalled", [str(hit.memory.id) for hit in recalled])
         context.note("filled", sum(hit.why.filled for hit in recalled))
         return Recalled(memories=tuple(hit.memory for hit in recalled), hits=recalled)

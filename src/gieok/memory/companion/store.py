@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, Protocol
 from uuid import UUID
 
 from gieok.memory.companion.notices import NoticeRooms
+from gieok.memory.companion.reading import ReadMemory
 from gieok.memory.companion.records import (
     EmotionalMoment,
     Memory,
@@ -27,15 +28,18 @@ class Tally(NamedTuple):
     words: int
 
 
+Match = tuple[int, str, int, int]
+"""The number of a memory, a term that it has, how often it has it, and how many words it has in all."""
+
+
 class Entry(NamedTuple):
-    """What a score is made of. Numbers count a persona's memories in the order in which they were made."""
+    """What a score is made of besides words. Numbers count a persona's memories in the order in which they
+    were made."""
 
     number: int
-    frequencies: Mapping[str, int]
-    """How often each term of the query is in the memory; terms that are not in it are left out."""
-    words: int
     importance: int
-    occurred_at: datetime
+    occurred_at: float
+    """Seconds since 1970."""
     session_ref: str | None
 
 
@@ -60,15 +64,19 @@ class MemoryIndex(Protocol):
         """The most important memories, then the newest."""
         ...
 
-    def entries(self, numbers: Collection[int], terms: Collection[str]) -> Sequence[Entry]:
-        """The entries of these memories, scored by these terms. StoreDamaged where one is missing."""
+    def matches(self, terms: Collection[str], among: Collection[int] | None = None) -> Sequence[Match]:
+        """Every memory that has one of the terms, or of those in `among`: one match for each term it has."""
+        ...
+
+    def entries(self, numbers: Collection[int]) -> Sequence[Entry]:
+        """The entries of these memories. StoreDamaged where one is missing."""
         ...
 
     def neighbours(self, numbers: Collection[int]) -> Mapping[int, Mapping[int, int]]:
         """The two memories before (-1, -2) and the two after each of these (1, 2) in its session."""
         ...
 
-    def open(self, numbers: Sequence[int]) -> Sequence[Memory]:
+    def open(self, numbers: Sequence[int]) -> Sequence[ReadMemory]:
         """These memories, in this order."""
         ...
 

@@ -6,12 +6,13 @@ read; signals that are comparable are added up, each with the plan's weight.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from heapq import nlargest
 from typing import NamedTuple
 
 from gieok.memory.companion.query import read_query
+from gieok.memory.companion.reading import ReadMemory
 from gieok.memory.companion.recall.gathering import gather
 from gieok.memory.companion.recall.policy import RecallPolicy, Weights
 from gieok.memory.companion.recall.scoring import (
@@ -21,13 +22,13 @@ from gieok.memory.companion.recall.scoring import (
     reading_signals,
     standing_signals,
 )
-from gieok.memory.companion.records import Memory, MemoryHit, Signal, Why
+from gieok.memory.companion.records import MemoryHit, Signal, Why
 from gieok.memory.companion.store import Entry, MemoryIndex
 from gieok.ranking import ranks, weighted_sum
 
 __all__ = ["NOTHING", "Found", "RecallPolicy", "Weights", "hits", "look_up"]
 
-READ = 40
+READ = 30
 """So many of the best are opened and read before the last order is made, or more where more are wanted."""
 
 
@@ -36,17 +37,20 @@ class Found(NamedTuple):
 
     words: Mapping[str, str]
     """The terms of the query, each with the word that it came from."""
-    entries: Mapping[int, Entry]
+    shared: Mapping[int, frozenset[str]]
+    """Which of them a memory has."""
     ages: Mapping[int, float]
     signals: Signals
     """Each signal's values. A memory that a signal says nothing about may be missing there."""
     fillers: frozenset[int]
     """What nothing of the query matched."""
-    memories: Mapping[int, Memory]
+    best: Sequence[tuple[int, float]]
+    """Those that were opened with their scores, the best first."""
+    memories: Mapping[int, ReadMemory]
     """Those that were opened."""
 
 
-NOTHING = Found({}, {}, {}, {}, frozenset(), {})
+NOTHING = Found({}, {}, {}, {}, frozenset(), (), {})
 
 
 def look_up(
@@ -58,10 +62,10 @@ def look_up(
     *,
     count: int,
 ) -> Found:
-    """Find, score and open the best, `count` of them or a few more. `similarity` is how close memories lie to
+    """Find the best `count`, after opening and reading a few more. `similarity` is how close memories lie to
     the query in meaning, by number; None where there is no embedder."""
     query = read_query(text, now)
-    gathered = gather(index, query, policy, similarity or {})
+    gathered = gather(index, query, policy, similarity or {}, count)
     fillers = _fillers(index, gathered.entries, policy)
     entries = {**gathered.entries, **fillers}
     ages = ages_of(entries, now)
@@ -69,26 +73,37 @@ def look_up(
     signals |= standing_signals(entries, ages, policy.half_life_days)
     if similarity is None:
         del signals["vectors"]
-    found = Found(gathered.understood.words, entries, ages, signals, frozenset(fillers), {})
-    best = [number for number, _ in _best(found, policy, max(count, READ))]
-    memories = dict(zip(best, index.open(best), strict=True))
+    weights = dict(policy.weights)
+    scores = weighted_sum(signals, weights)
+    promising = [number for number, _ in _best(scores, entries, fillers, max(count, READ))]
+    memories = dict(zip(promising, index.open(promising), strict=True))
     read = reading_signals(memories, gathered, query, policy)
-    return found._replace(memories=memories, signals=signals | read)
+    more = weighted_sum(read, weights)
+    scores = {number: scores[number] + more.get(number, 0.0) for number in promising}
+    return Found(
+        words=gathered.understood.words,
+        shared=gathered.shared,
+        ages=ages,
+        signals=signals | read,
+        fillers=frozenset(fillers),
+        best=_best(scores, entries, fillers, count),
+        memories=memories,
+    )
 
 
-def hits(found: Found, policy: RecallPolicy, count: int) -> tuple[MemoryHit, ...]:
-    """The best `count` memories in order, each with its reasons.
+def hits(found: Found, policy: RecallPolicy) -> tuple[MemoryHit, ...]:
+    """The best memories in order, each with its reasons.
 
-    A signal is made of our own numbers, a dozen for each hit, so it is not checked once more.
+    These are our own numbers, a dozen for each hit, so they are not checked once more.
     """
     weights = dict(policy.weights)
-    best = _best(found, policy, count)
-    places = {name: ranks(values, [number for number, _ in best]) for name, values in found.signals.items()}
+    numbers = [number for number, _ in found.best]
+    places = {name: ranks(values, numbers) for name, values in found.signals.items()}
     return tuple(
-        MemoryHit(
-            memory=found.memories[number],
+        MemoryHit.trusted(
+            memory=found.memories[number].memory,
             score=score,
-            why=Why(
+            why=Why.trusted(
                 matched_words=_matched(found, number),
                 signals={
                     name: Signal.trusted(
@@ -100,7 +115,7 @@ def hits(found: Found, policy: RecallPolicy, count: int) -> tuple[MemoryHit, ...
                 filled=number in found.fillers,
             ),
         )
-        for number, score in best
+        for number, score in found.best
     )
 
 
@@ -108,28 +123,20 @@ def _fillers(index: MemoryIndex, entries: Mapping[int, Entry], policy: RecallPol
     if not policy.fill or len(entries) >= policy.top_k:
         return {}
     numbers = {*index.recent(policy.top_k), *index.important(policy.top_k)} - entries.keys()
-    return {entry.number: entry for entry in index.entries(numbers, ())}
+    return {entry.number: entry for entry in index.entries(numbers)}
 
 
-def _best(found: Found, policy: RecallPolicy, count: int) -> list[tuple[int, float]]:
-    """The best numbers with their scores: matches before fillers, then by score; of equals the newest.
-
-    Once some are opened, the best are among them.
-    """
-    scores = weighted_sum(found.signals, dict(policy.weights))
-    best = nlargest(
-        count,
-        found.memories or scores,
-        key=lambda number: (
-            number not in found.fillers,
-            scores[number],
-            found.entries[number].occurred_at,
-            number,
-        ),
+def _best(
+    scores: Mapping[int, float], entries: Mapping[int, Entry], fillers: Collection[int], count: int
+) -> list[tuple[int, float]]:
+    """The best numbers with their scores: matches before fillers, then by score; of equals the newest."""
+    order = (
+        (number not in fillers, score, entries[number].occurred_at, number)
+        for number, score in scores.items()
     )
-    return [(number, scores[number]) for number in best]
+    return [(number, score) for _, score, _, number in nlargest(count, order)]
 
 
 def _matched(found: Found, number: int) -> tuple[str, ...]:
-    frequencies = found.entries[number].frequencies
-    return tuple(dict.fromkeys(word for term, word in found.words.items() if term in frequencies))
+    shared = found.shared.get(number, frozenset())
+    return tuple(dict.fromkeys(word for term, word in found.words.items() if term in shared))

@@ -1,33 +1,38 @@
 """Which memories are scored: those that share a word, a time or a meaning with the query, or stand by one.
 
-Words find candidates, rarest first, so that a search costs what it may and not what a user has.
+Words find candidates, rarest first, so that a search costs what it may and not what a user has. Only the best
+of them by words, time and meaning are looked at by everything else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
 from typing import NamedTuple
 
 from gieok.memory.companion.query import GUESSED, Query, Understood, understand
 from gieok.memory.companion.recall.policy import RecallPolicy
-from gieok.memory.companion.store import Entry, MemoryIndex
+from gieok.memory.companion.store import Entry, Match, MemoryIndex
 from gieok.memory.companion.terms import period_marks, speaker_mark
 from gieok.ranking import bm25, idf, neighbourhood, normalised, standing_out, weighted_sum
 
 QUERY_TERMS = 64
 """Of a longer query, only its rarest terms are looked up."""
-LENDERS = 40
+LENDERS = 30
 """So many of the best matches lend their score to their neighbours, and so many are found by meaning."""
+SCORED = 60
+"""So many of the best matches are scored by every signal, or as many as are wanted."""
 
 
 class Gathered(NamedTuple):
     """The memories to be scored, by their numbers, and how each matches."""
 
     understood: Understood
-    speakers: frozenset[str]
-    """The marks of those who are asked about."""
     entries: Mapping[int, Entry]
+    shared: Mapping[int, frozenset[str]]
+    """The terms of the query that each has; one that has none is missing."""
+    spoken: Mapping[int, float]
+    """Of the speakers who are asked about, the share that each memory is by."""
     bm25: Mapping[int, float]
     """Of which the best is 1."""
     vectors: Mapping[int, float]
@@ -42,25 +47,36 @@ class Gathered(NamedTuple):
 
 
 def gather(
-    index: MemoryIndex, query: Query, policy: RecallPolicy, similarity: Mapping[int, float]
+    index: MemoryIndex, query: Query, policy: RecallPolicy, similarity: Mapping[int, float], count: int
 ) -> Gathered:
-    """Find what may answer. `similarity` is how close each memory lies to the query in meaning."""
+    """Find what may answer, so that `count` can be chosen. `similarity` is how close each memory lies to the
+    query in meaning."""
     times = period_marks(query.periods) if policy.weights.time else []
     names = [speaker_mark(term) for term in query.words]
     understood = understand(index, query, {*times, *names})
-    rarest = _rarest(understood.words, understood)
-    speakers = frozenset(name for name in names if name in understood.rarity) | _guessed(index, understood)
     near = standing_out(similarity) if policy.weights.vectors else {}
-    numbers = {
-        *_with_terms(index, _rarest({*rarest, *times}, understood), policy),
-        *nlargest(max(policy.top_k, LENDERS), near, key=lambda number: near[number]),
-    }
-    entries = {entry.number: entry for entry in index.entries(numbers, {*rarest, *speakers})}
-    scores = _bm25(index, entries, rarest, understood, policy)
-    close = {number: near[number] for number in entries if number in near}
-    own = _own(scores, close, policy)
-    gathered = Gathered(understood, speakers, entries, scores, close, {}, {}, own, own)
-    return _with_neighbours(index, gathered, policy, near) if policy.weights.neighbours else gathered
+    closest = nlargest(max(policy.top_k, LENDERS), near, key=lambda number: near[number])
+    matches = _matches(index, _rarest({*understood.words, *times}, understood), understood, policy, closest)
+    scores = _bm25(index, matches, understood, policy)
+    own = _own(scores, {number: near[number] for number in closest}, policy)
+    kept = _most_promising(own, matches, understood, policy, max(count, SCORED))
+    match = {number: own[number] for number in kept if number in own}
+    gathered = Gathered(
+        understood=understood,
+        entries={entry.number: entry for entry in index.entries(kept)},
+        shared=_shared(matches, understood.words, set(kept)),
+        spoken={},
+        bm25={number: scores[number] for number in kept if number in scores},
+        vectors={number: near[number] for number in kept if number in near},
+        neighbours={},
+        following={},
+        own=match,
+        match=match,
+    )
+    if policy.weights.neighbours:
+        gathered = _with_neighbours(index, gathered, policy, near)
+    speakers = frozenset(name for name in names if name in understood.rarity) | _guessed(index, understood)
+    return gathered._replace(spoken=_spoken(index, speakers, gathered.entries.keys()))
 
 
 def _own(scores: Mapping[int, float], close: Mapping[int, float], policy: RecallPolicy) -> dict[int, float]:
@@ -78,35 +94,75 @@ def _rarest(terms: Iterable[str], understood: Understood) -> list[str]:
     return sorted(known, key=lambda term: (understood.rarity[term], term))[:QUERY_TERMS]
 
 
-def _with_terms(index: MemoryIndex, rarest: Iterable[str], policy: RecallPolicy) -> Collection[int]:
-    """The memories that have a term, of the rarest terms first, up to the limit."""
-    numbers: dict[int, None] = {}
-    for term in rarest:
-        numbers.update(dict.fromkeys(index.with_term(term, policy.candidates)))
+def _matches(
+    index: MemoryIndex,
+    rarest: Sequence[str],
+    understood: Understood,
+    policy: RecallPolicy,
+    closest: Sequence[int],
+) -> list[Match]:
+    """Which memories have which terms: those of the rarest terms first, up to the limit, and those that lie
+    close in meaning.
+
+    Terms whose memories are within the limit together are read at once; of the others the newest, one by one.
+    """
+    whole, room = 0, policy.candidates
+    while whole < len(rarest) and understood.rarity[rarest[whole]] <= room:
+        room -= understood.rarity[rarest[whole]]
+        whole += 1
+    matches = list(index.matches(rarest[:whole]))
+    numbers = dict.fromkeys(number for number, _, _, _ in matches)
+    for term in rarest[whole:]:
         if len(numbers) >= policy.candidates:
             break
-    return list(numbers)[: policy.candidates]
+        numbers.update(dict.fromkeys(index.with_term(term, policy.candidates)))
+    among = {*list(numbers)[: policy.candidates], *closest}
+    return [*matches, *index.matches(rarest[whole:], among)]
 
 
 def _bm25(
-    index: MemoryIndex,
-    entries: Mapping[int, Entry],
-    rarest: Collection[str],
-    understood: Understood,
-    policy: RecallPolicy,
+    index: MemoryIndex, matches: Iterable[Match], understood: Understood, policy: RecallPolicy
 ) -> dict[int, float]:
     tally = index.tally()
     average = tally.words / tally.memories if tally.memories else 0.0
     telling = {
         term: idf(tally.memories, understood.rarity[term]) * (GUESSED if term in understood.guessed else 1.0)
-        for term in rarest
+        for term in understood.words
     }
-    scores: dict[int, float] = {}
-    for number, entry in entries.items():
-        shared = {term: times for term, times in entry.frequencies.items() if term in telling}
-        if shared:
-            scores[number] = bm25(shared, telling, entry.words, average, k1=policy.k1, b=policy.b)
-    return normalised(scores)
+    return normalised(bm25(matches, telling, average, k1=policy.k1, b=policy.b))
+
+
+def _most_promising(
+    own: Mapping[int, float],
+    matches: Iterable[Match],
+    understood: Understood,
+    policy: RecallPolicy,
+    count: int,
+) -> list[int]:
+    """The best by what they say themselves and by when they were: what is no word is the mark of a time."""
+    timed = {number for number, term, _, _ in matches if term not in understood.words}
+    prospects = {
+        number: own.get(number, 0.0) + policy.weights.time * (number in timed)
+        for number in own.keys() | timed
+    }
+    return nlargest(count, prospects, key=lambda number: (prospects[number], number))
+
+
+def _shared(
+    matches: Iterable[Match], words: Mapping[str, str], kept: Collection[int]
+) -> dict[int, frozenset[str]]:
+    shared: dict[int, set[str]] = {}
+    for number, term, _, _ in matches:
+        if number in kept and term in words:
+            shared.setdefault(number, set()).add(term)
+    return {number: frozenset(terms) for number, terms in shared.items()}
+
+
+def _spoken(index: MemoryIndex, speakers: Collection[str], numbers: Collection[int]) -> dict[int, float]:
+    spoken: dict[int, float] = {}
+    for number, _, _, _ in index.matches(speakers, numbers):
+        spoken[number] = spoken.get(number, 0.0) + 1 / len(speakers)
+    return spoken
 
 
 def _with_neighbours(
@@ -119,7 +175,7 @@ def _with_neighbours(
     following = {
         number: other for number, others in beside_each.items() for other, away in others.items() if away == 1
     }
-    beside = index.entries(lent.keys() - gathered.entries.keys(), gathered.speakers)
+    beside = index.entries(lent.keys() - gathered.entries.keys())
     entries = {**gathered.entries, **{entry.number: entry for entry in beside}}
     close = {number: near[number] for number in entries if number in near}
     own = _own(gathered.bm25, close, policy)

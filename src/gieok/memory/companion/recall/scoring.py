@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from gieok.memory.companion.query import Query
+from gieok.memory.companion.reading import ReadMemory
 from gieok.memory.companion.recall.gathering import Gathered
 from gieok.memory.companion.recall.policy import RecallPolicy
-from gieok.memory.companion.records import Memory
 from gieok.memory.companion.store import Entry
 from gieok.ranking import best_of_group, bm25_among, normalised, recency, told_again
-from gieok.text import Period, asks, pairs
+from gieok.text import Period, pairs
 
 Signals = dict[str, Mapping[int, float]]
+_DAY = 86_400
 
 
 def matching_signals(gathered: Gathered, query: Query, policy: RecallPolicy) -> Signals:
     """What the index says of those that were gathered."""
     match = gathered.match
     sessions = {number: entry.session_ref for number, entry in gathered.entries.items()}
-    words = gathered.understood.words
-    shared = {number: entry.frequencies.keys() & words.keys() for number, entry in gathered.entries.items()}
     return {
         "bm25": gathered.bm25,
         "vectors": gathered.vectors,
         "neighbours": gathered.neighbours,
         "session": normalised(best_of_group(match, sessions)),
-        "speaker": _by_speaker(gathered, normalised(match)),
+        "speaker": _by_speaker(gathered.spoken, match),
         "time": _in_time(gathered.entries, query.periods),
-        "repeated": told_again(shared, sessions),
+        "repeated": told_again(gathered.shared, sessions),
     }
 
 
@@ -45,17 +43,17 @@ def standing_signals(
 
 
 def reading_signals(
-    memories: Mapping[int, Memory], gathered: Gathered, query: Query, policy: RecallPolicy
+    memories: Mapping[int, ReadMemory], gathered: Gathered, query: Query, policy: RecallPolicy
 ) -> Signals:
     """What only the opened memories say: which of them tell and which ask, and the pairs of syllables.
 
     Whoever asks does not tell: of two memories that match alike, the one that is no question has the answer,
     and what was said right after a question that matches is the answer to it.
     """
-    asking = {number for number, memory in memories.items() if asks(memory.summary)}
+    asking = {number for number, memory in memories.items() if memory.is_question}
     telling, own = normalised(gathered.match), normalised(gathered.own)
     asked = frozenset(pairs(query.text))
-    texts = {number: Counter(pairs(memory.summary)) for number, memory in memories.items()} if asked else {}
+    texts = {number: memory.syllable_pairs for number, memory in memories.items()} if asked else {}
     return {
         "statement": {
             number: telling[number] for number in memories if number in telling and number not in asking
@@ -71,25 +69,23 @@ def reading_signals(
 
 def ages_of(entries: Mapping[int, Entry], now: datetime) -> dict[int, float]:
     """Days since each of them was; none lies ahead."""
-    return {
-        number: max((now - entry.occurred_at) / timedelta(days=1), 0.0) for number, entry in entries.items()
-    }
+    today = now.timestamp()
+    return {number: max((today - entry.occurred_at) / _DAY, 0.0) for number, entry in entries.items()}
 
 
-def _by_speaker(gathered: Gathered, match: Mapping[int, float]) -> dict[int, float]:
+def _by_speaker(spoken: Mapping[int, float], match: Mapping[int, float]) -> dict[int, float]:
     """A memory whose speaker is asked about, as far as it matches; of several names, the share it has."""
-    asked = gathered.speakers
-    return {
-        number: value * len(asked & gathered.entries[number].frequencies.keys()) / len(asked)
-        for number, value in match.items()
-        if asked and asked & gathered.entries[number].frequencies.keys()
-    }
+    if not spoken:
+        return {}
+    return {number: value * spoken[number] for number, value in normalised(match).items() if number in spoken}
 
 
 def _in_time(entries: Mapping[int, Entry], periods: Sequence[Period]) -> dict[int, float]:
     """1 for what was in a time that the query names."""
+    spans = [(period.start.timestamp(), period.end.timestamp()) for period in periods]
     return {
         number: 1.0
+        for start, end in spans
         for number, entry in entries.items()
-        if any(period.start <= entry.occurred_at < period.end for period in periods)
+        if start <= entry.occurred_at < end
     }

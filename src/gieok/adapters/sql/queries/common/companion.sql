@@ -173,8 +173,8 @@ WHERE owner = :owner AND token IN list(:tokens) AND archived <= :archived
 GROUP BY token;
 
 -- name: list_memory_entries(owner, persona_id, numbers)
--- What a score is made of.
-SELECT number, terms, words, importance, occurred_at, session_ref
+-- What a score is made of, besides words.
+SELECT number, importance, occurred_at, session_ref
 FROM memories
 WHERE owner = :owner AND persona_id = :persona_id AND number IN list(:numbers);
 

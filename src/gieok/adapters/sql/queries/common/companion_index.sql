@@ -1,8 +1,8 @@
 -- Companion memory: the blind index by which memories are found.
 
--- name: add_memory_postings(owner, token, archived, number)*!
-INSERT INTO memory_postings (owner, token, archived, number)
-VALUES (:owner, :token, :archived, :number);
+-- name: add_memory_postings(owner, token, archived, number, times, words)*!
+INSERT INTO memory_postings (owner, token, archived, number, times, words)
+VALUES (:owner, :token, :archived, :number, :times, :words);
 
 -- name: remove_memory_postings(owner, token, archived, number)*!
 DELETE FROM memory_postings
@@ -21,6 +21,18 @@ WHERE owner = :owner AND token = :token AND archived = :archived;
 -- Of a word that no memory has any more, nothing stays.
 DELETE FROM memory_terms
 WHERE owner = :owner AND token = :token AND archived = :archived AND memories = 0;
+
+-- name: list_memory_postings(owner, tokens, archived)
+-- Archived memories count where `archived` is 1.
+SELECT number, token, times, words
+FROM memory_postings
+WHERE owner = :owner AND token IN list(:tokens) AND archived IN (0, :archived);
+
+-- name: list_memory_postings_among(owner, tokens, archived, numbers)
+-- The same, of these memories only.
+SELECT number, token, times, words
+FROM memory_postings
+WHERE owner = :owner AND token IN list(:tokens) AND archived IN (0, :archived) AND number IN list(:numbers);
 
 -- name: list_memories_with_term(owner, token, archived, limit)
 -- The newest memories with this token, active or archived.
