@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
+
+_set = object.__setattr__
 
 
 class Data(BaseModel):
@@ -21,15 +23,22 @@ class Data(BaseModel):
         hide_input_in_errors=True,
     )
 
+    every_field: ClassVar[set[str]]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        cls.every_field = set(cls.model_fields)
+
     @classmethod
     def trusted(cls, **values: Any) -> Self:
-        """Of values that were checked before, by field name and complete: four times as quick as a check.
+        """Of values that were checked before, by field name and complete: many times as quick as a check.
 
         For what is made by the thousand from stored rows. Unlike `model_construct` it knows no defaults.
         """
         made = cls.__new__(cls)
-        object.__setattr__(made, "__dict__", values)
-        object.__setattr__(made, "__pydantic_fields_set__", set(values))
-        object.__setattr__(made, "__pydantic_extra__", None)
-        object.__setattr__(made, "__pydantic_private__", None)
+        _set(made, "__dict__", values)
+        _set(made, "__pydantic_fields_set__", cls.every_field)
+        _set(made, "__pydantic_extra__", None)
+        _set(made, "__pydantic_private__", None)
         return made
