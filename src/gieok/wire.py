@@ -13,6 +13,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from gieok.engine.data import Trusting
 from gieok.memory.canon.records import Category, Outcome, Provenance
 from gieok.memory.companion.records import MemoryConfig, MemoryCounts, Origin, Why
 from gieok.memory.decisions.evidence import Target
@@ -36,7 +37,7 @@ LeftOut = Field(default=None, exclude_if=_is_none)
 """A field that is left out where there is nothing to say, rather than null."""
 
 
-class Told(BaseModel):
+class Told(Trusting):
     """A thing, or a part of one, that a service tells of. Times are UTC with `Z`."""
 
     model_config = ConfigDict(

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping, Se
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
@@ -170,15 +171,42 @@ class User:
         self._gieok = gieok
         self._scope = OwnerScope(gieok.database, gieok.vault, owner)
         self._cycles = gieok.cycles(self._scope)
-        self.chat = Chat(self._cycles, gieok.session_locks)
-        self.sessions = Sessions(gieok, self._cycles)
-        self.personas = Personas(self._cycles)
-        self.canon = Canon(self._cycles)
-        self.companion = Companion(self._cycles, gieok.database, gieok.meaning)
-        self.decisions = Decisions(self._cycles)
-        self.exchange = DecisionExchange(self._cycles)
-        self.audit = Audit(self._scope)
-        self.data = OwnerData(gieok, self._scope)
+
+    @cached_property
+    def chat(self) -> Chat:
+        return Chat(self._cycles, self._gieok.session_locks)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        return Sessions(self._gieok, self._cycles)
+
+    @cached_property
+    def personas(self) -> Personas:
+        return Personas(self._cycles)
+
+    @cached_property
+    def canon(self) -> Canon:
+        return Canon(self._cycles)
+
+    @cached_property
+    def companion(self) -> Companion:
+        return Companion(self._cycles, self._gieok.database, self._gieok.meaning)
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        return Decisions(self._cycles)
+
+    @cached_property
+    def exchange(self) -> DecisionExchange:
+        return DecisionExchange(self._cycles)
+
+    @cached_property
+    def audit(self) -> Audit:
+        return Audit(self._scope)
+
+    @cached_property
+    def data(self) -> OwnerData:
+        return OwnerData(self._gieok, self._scope)
 
     async def turn(
         self,

@@ -10,18 +10,8 @@ from pydantic.alias_generators import to_camel
 _set = object.__setattr__
 
 
-class Data(BaseModel):
-    """camelCase in plans and on the wire, snake_case in Python."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-        hide_input_in_errors=True,
-    )
+class Trusting(BaseModel):
+    """A model that can be made of values that need no check."""
 
     every_field: ClassVar[set[str]]
 
@@ -42,3 +32,17 @@ class Data(BaseModel):
         _set(made, "__pydantic_extra__", None)
         _set(made, "__pydantic_private__", None)
         return made
+
+
+class Data(Trusting):
+    """camelCase in plans and on the wire, snake_case in Python."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        hide_input_in_errors=True,
+    )

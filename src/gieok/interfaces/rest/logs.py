@@ -12,6 +12,7 @@ import logging
 import os
 import traceback
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, TextIO, cast
 
 from gieok.interfaces.rest.served import Served, method_of
@@ -70,6 +71,7 @@ class PlainLines(logging.Formatter):
         return line
 
 
+@lru_cache(maxsize=1024)
 def short_hash(owner: str) -> str:
     """Tells owners apart in a log without naming them."""
     return hashlib.sha256(owner.encode()).hexdigest()[:12]

@@ -89,26 +89,31 @@ class ArchivedAnswer(MemoryAnswer):
 
 
 def memory_view(memory: Memory, *, korean: bool) -> MemoryView:
-    return MemoryView(
-        id=memory.id,
-        persona_id=memory.persona_id,
-        session_id=memory.session_ref,
-        summary=memory.summary,
-        topics=memory.topics,
-        emotion=memory.emotion.korean if korean else memory.emotion.value,
-        importance=memory.importance,
-        tags=memory.tags,
-        speaker=memory.speaker,
-        origin=memory.origin,
-        created_at=memory.created_at,
-        occurred_at=memory.occurred_at,
-        archived_at=memory.archived_at,
-        version=memory.version,
-    )
+    return MemoryView.trusted(**_told(memory, korean=korean))
 
 
 def hit_view(hit: MemoryHit, *, korean: bool) -> HitView:
-    return HitView(**dict(memory_view(hit.memory, korean=korean)), score=hit.score, why=hit.why)
+    return HitView.trusted(**_told(hit.memory, korean=korean), score=hit.score, why=hit.why)
+
+
+def _told(memory: Memory, *, korean: bool) -> dict[str, Any]:
+    """What is told of a memory, field by field."""
+    return {
+        "id": memory.id,
+        "persona_id": memory.persona_id,
+        "session_id": memory.session_ref,
+        "summary": memory.summary,
+        "topics": memory.topics,
+        "emotion": memory.emotion.korean if korean else memory.emotion.value,
+        "importance": memory.importance,
+        "tags": memory.tags,
+        "speaker": memory.speaker,
+        "origin": memory.origin,
+        "created_at": memory.created_at,
+        "occurred_at": memory.occurred_at,
+        "archived_at": memory.archived_at,
+        "version": memory.version,
+    }
 
 
 def memory_views(memories: Iterable[Memory], *, korean: bool) -> tuple[MemoryView, ...]:
