@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from heapq import nlargest
 from typing import NamedTuple
 
 from gieok.memory.companion.query import read_query
@@ -130,11 +129,12 @@ def _best(
     scores: Mapping[int, float], entries: Mapping[int, Entry], fillers: Collection[int], count: int
 ) -> list[tuple[int, float]]:
     """The best numbers with their scores: matches before fillers, then by score; of equals the newest."""
-    order = (
+    order = [
         (number not in fillers, score, entries[number].occurred_at, number)
         for number, score in scores.items()
-    )
-    return [(number, score) for _, score, _, number in nlargest(count, order)]
+    ]
+    order.sort(reverse=True)
+    return [(number, score) for _, score, _, number in order[:count]]
 
 
 def _matched(found: Found, number: int) -> tuple[str, ...]:

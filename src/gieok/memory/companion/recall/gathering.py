@@ -145,7 +145,7 @@ def _most_promising(
         number: own.get(number, 0.0) + policy.weights.time * (number in timed)
         for number in own.keys() | timed
     }
-    return nlargest(count, prospects, key=lambda number: (prospects[number], number))
+    return sorted(prospects, key=lambda number: (prospects[number], number), reverse=True)[:count]
 
 
 def _shared(
@@ -170,7 +170,8 @@ def _with_neighbours(
 ) -> Gathered:
     """The best matches lend of their score; what it is lent to is gathered too."""
     own = gathered.own
-    beside_each = index.neighbours(nlargest(LENDERS, own, key=lambda number: own[number]))
+    lenders = sorted(own, key=lambda number: own[number], reverse=True)[:LENDERS]
+    beside_each = index.neighbours(lenders)
     lent = neighbourhood(own, beside_each)
     following = {
         number: other for number, others in beside_each.items() for other, away in others.items() if away == 1
