@@ -19,7 +19,7 @@ from gieok.interfaces.rest.caller import Reader
 from tests.rest.conftest import GENEROUS, Server, serving
 
 JSON = {"Content-Type": "application/json"}
-SMALL = replace(GENEROUS, body_bytes=1000, upload_bytes=2000, body_seconds=0.2)
+SMALL = replace(GENEROUS, body_bytes=1000, upload_bytes=2000, body_seconds=1.0)
 
 
 def add_echo(app: FastAPI) -> None:
