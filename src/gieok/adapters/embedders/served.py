@@ -1,10 +1,11 @@
-"""One question to an embedding server: time limits, retries where they help, and errors without content."""
+"""Embeddings by a server: batches, time limits, retries where they help, and errors without content."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -12,11 +13,53 @@ from typing import Any
 import httpx
 
 from gieok.errors import ModelUnavailable
+from gieok.memory.companion.embedder import Vector
+from gieok.memory.companion.matrix import checked
 
+BATCH = 64
+DOCUMENT_SECONDS = 60.0
+QUERY_SECONDS = 3.0
+"""A search goes on without vectors rather than wait longer."""
 TRIES = 4
 FIRST_WAIT_SECONDS = 0.25
 ANSWER_BYTES = 64 * 1024 * 1024
 CONNECT_SECONDS = 5.0
+
+
+class ServedEmbedder(ABC):
+    """One model of a server. What is asked and how it is answered is each server's own."""
+
+    def __init__(self, name: str, dimension: int, languages: Collection[str] | None, served: Served) -> None:
+        self.name = name
+        self.dimension = dimension
+        self.languages = languages
+        self._served = served
+
+    async def embed_documents(self, texts: Sequence[str]) -> Sequence[Vector]:
+        vectors: list[Vector] = []
+        for start in range(0, len(texts), BATCH):
+            batch = texts[start : start + BATCH]
+            vectors += await self._embed(batch, DOCUMENT_SECONDS, is_query=False)
+        return vectors
+
+    async def embed_query(self, text: str) -> Vector:
+        return (await self._embed([text], QUERY_SECONDS, is_query=True))[0]
+
+    async def close(self) -> None:
+        await self._served.close()
+
+    async def _embed(self, texts: Sequence[str], seconds: float, *, is_query: bool) -> list[Vector]:
+        path, body = self._question(texts, is_query=is_query)
+        answer = await self._served.ask(path, body, seconds)
+        return checked(self._vectors(answer), len(texts), self.dimension).tolist()
+
+    @abstractmethod
+    def _question(self, texts: Sequence[str], *, is_query: bool) -> tuple[str, Mapping[str, Any]]:
+        """The path and the body that ask for the vectors of texts."""
+
+    @abstractmethod
+    def _vectors(self, answer: Any) -> list[Vector]:
+        """The vectors in the order of the texts. ModelUnavailable for what is no such answer."""
 
 
 class Served:
