@@ -128,13 +128,13 @@ async def chain_of(decisions: Decisions, length: int) -> list[UUID]:
 
 @pytest.mark.req("DEC-8", "DEC-11")
 async def test_a_walk_asks_for_edges_and_for_nothing_else(decisions: Decisions, asked: Asked) -> None:
-    """One query a level, by keys: no content but the origin's is opened, and no text is searched."""
+    """One query a level, by keys: no content is opened, and no text is searched."""
     roots = await chain_of(decisions, 6)
     asked.queries.clear()
     impact = await decisions.impact(roots[0])
     assert [node.root_id for node in impact.nodes] == roots[1:]
-    assert asked.names == {"get_owner", "list_active_chain_versions", "list_impacts"}
-    assert asked.rows("list_active_chain_versions") == 1
+    assert asked.names == {"get_owner", "list_existing_decisions", "list_impacts"}
+    assert asked.rows("list_existing_decisions") == 1
     assert asked.count("list_impacts") == len(roots)
 
 

@@ -153,6 +153,16 @@ class DecisionStoreContract:
         assert await found(scope, "창고", "wms") == []
 
     @pytest.mark.req("DEC-4")
+    async def test_only_decisions_of_the_owner_exist(self, scope_of: ScopeOf) -> None:
+        first = await save(scope_of("minsu"), content("one"))
+        await save(scope_of("minsu"), content("two", "wms"), first.root_id, minute=1)
+        other = await save(scope_of("jiwoo"), content("three"))
+        asked = [uuid4(), first.root_id, other.root_id]
+        for owner, decision in (("minsu", first), ("jiwoo", other)):
+            existing = await scope_of(owner).read(lambda rooms: rooms.decisions.existing(asked))
+            assert set(existing) == {decision.root_id}
+
+    @pytest.mark.req("DEC-4")
     async def test_a_writer_who_is_behind_changes_nothing(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         first = await save(scope, content("one"))

@@ -63,6 +63,10 @@ class SqlDecisionStore:
     def active(self, root_ids: Sequence[UUID]) -> list[Decision]:
         return [_read(version) for version in self._chain.active(root_ids)]
 
+    def existing(self, root_ids: Sequence[UUID]) -> Set[UUID]:
+        rows = self._tx.all("list_existing_decisions", root_ids=[root.bytes for root in root_ids])
+        return {UUID(bytes=root_id) for (root_id,) in rows}
+
     def list(
         self,
         *,

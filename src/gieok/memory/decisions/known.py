@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from gieok.errors import InputRefused, NotFound
@@ -29,7 +29,7 @@ def check_targets(rooms: DecisionRooms, targets: Iterable[Target]) -> None:
 def check_decisions(rooms: DecisionRooms, root_ids: Iterable[UUID]) -> None:
     """NotFound for a decision that does not exist."""
     if wanted := tuple(root_ids):
-        _refuse("decision", wanted, {decision.root_id for decision in rooms.decisions.active(wanted)})
+        _refuse("decision", wanted, rooms.decisions.existing(wanted))
 
 
 def check_evidence(rooms: DecisionRooms, evidence_ids: Iterable[UUID]) -> None:
@@ -46,7 +46,7 @@ def active_version(rooms: DecisionRooms, root_id: UUID) -> Decision:
     return found[0]
 
 
-def _refuse(what: str, wanted: Iterable[UUID], found: set[UUID]) -> None:
+def _refuse(what: str, wanted: Iterable[UUID], found: Collection[UUID]) -> None:
     for identity in wanted:
         if identity not in found:
             raise NotFound(f"there is no {what} {identity}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -38,6 +38,10 @@ class DecisionStore(Protocol):
 
     def active(self, root_ids: Sequence[UUID]) -> Sequence[Decision]:
         """The active versions of these decisions, in the order asked; unknown ones are left out."""
+        ...
+
+    def existing(self, root_ids: Sequence[UUID]) -> Collection[UUID]:
+        """Those of these decisions that there are. Nothing is opened."""
         ...
 
     def list(

@@ -9,6 +9,9 @@ ON CONFLICT (owner, root_id) DO UPDATE SET
     strength = excluded.strength,
     created_at = excluded.created_at;
 
+-- name: list_existing_decisions(owner, root_ids)
+SELECT root_id FROM decision_heads WHERE owner = :owner AND root_id IN list(:root_ids);
+
 -- name: list_decision_postings(owner, root_id)
 SELECT token FROM decision_index WHERE owner = :owner AND root_id = :root_id;
 
