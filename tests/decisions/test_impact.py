@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import islice, pairwise
 from uuid import UUID, uuid4
 
 import pytest
@@ -164,6 +164,21 @@ async def test_a_decision_that_everything_depends_on_is_not_read_whole(
     impact = await decisions.impact(root, limit=30)
     assert (len(impact.nodes), impact.truncated) == (30, True)
     assert asked.rows("list_impacts") <= 40
+
+
+@pytest.mark.req("DEC-8")
+@pytest.mark.parametrize("page", [1, 2, 5])
+async def test_edges_come_in_order_and_once_however_they_are_paged(
+    gieok: Gieok, monkeypatch: pytest.MonkeyPatch, page: int
+) -> None:
+    """Also for a reader that has not got to know yet what earlier pages brought."""
+    monkeypatch.setattr(sql_impact, "_PAGE", page)
+    origins = sorted(uuid4().bytes for _ in range(3))
+    pairs = [(origin, uuid4().bytes) for origin in origins for _ in range(4)]
+    await gieok.database.write("minsu", add_edges(pairs))
+    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    found = await scope.read(lambda rooms: list(islice(rooms.graph.edges(origins, ()), 2 * len(pairs))))
+    assert [(origin, affected) for origin, affected, _, _ in found] == sorted(pairs)
 
 
 def add_edges(pairs: list[tuple[bytes, bytes]]) -> Callable[[Tx], None]:
