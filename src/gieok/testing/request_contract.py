@@ -1,0 +1,98 @@
+"""What every store of named requests must do. Subclass `RequestStoreContract` and give it `scope_of`.
+
+class TestMyStore(RequestStoreContract):
+    @pytest.fixture
+    def scope_of(self): ...   # returns a function: owner → something with async `write` over rooms
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Protocol, TypeVar
+
+import pytest
+
+from gieok.errors import Conflict
+from gieok.memory.requests.records import RequestKey
+from gieok.memory.requests.store import RequestRooms
+
+START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+DAY = timedelta(days=1)
+T = TypeVar("T")
+
+
+class RequestScope(Protocol):
+    """Runs work on one owner's requests, each piece in a transaction of its own."""
+
+    async def write(self, work: Callable[[RequestRooms], T]) -> T: ...
+
+
+ScopeOf = Callable[[str], RequestScope]
+
+
+def named(key: str = "k1", body: bytes = b"{}") -> RequestKey:
+    return RequestKey(key=key, body=body)
+
+
+async def remember(
+    scope: RequestScope, request: RequestKey, answer: str = "made", *, now: datetime = START
+) -> None:
+    """Keep an answer for a day."""
+    await scope.write(lambda rooms: rooms.requests.remember(request, answer, now=now, until=now + DAY))
+
+
+async def answered(scope: RequestScope, request: RequestKey, *, now: datetime = START) -> str | None:
+    return await scope.write(lambda rooms: rooms.requests.answer(request, now))
+
+
+class RequestStoreContract:
+    """Run against every store of named requests."""
+
+    async def test_the_same_request_is_answered_the_same(self, scope_of: ScopeOf) -> None:
+        scope = scope_of("minsu")
+        assert await answered(scope, named()) is None
+        await remember(scope, named(), "열하나")
+        assert await answered(scope, named()) == "열하나"
+        assert await answered(scope, named("k2")) is None
+
+    async def test_a_key_that_names_another_request_is_a_conflict(self, scope_of: ScopeOf) -> None:
+        scope = scope_of("minsu")
+        await remember(scope, named(body=b"walk"))
+        with pytest.raises(Conflict):
+            await answered(scope, named(body=b"rain"))
+        with pytest.raises(Conflict):
+            await remember(scope, named(body=b"rain"))
+        assert await answered(scope, named(body=b"walk")) == "made"
+
+    async def test_a_key_is_free_again_when_its_time_is_over(self, scope_of: ScopeOf) -> None:
+        scope = scope_of("minsu")
+        await remember(scope, named(body=b"walk"))
+        assert (
+            await answered(scope, named(body=b"walk"), now=START + DAY - timedelta(microseconds=1)) == "made"
+        )
+        assert await answered(scope, named(body=b"rain"), now=START + DAY) is None
+        await remember(scope, named(body=b"rain"), "later", now=START + DAY)
+        assert await answered(scope, named(body=b"rain"), now=START + DAY) == "later"
+
+    @pytest.mark.req("OPS-4")
+    async def test_a_key_is_each_owner_s_own(self, scope_of: ScopeOf) -> None:
+        minsu, jiyoung = scope_of("minsu"), scope_of("지영")
+        await remember(minsu, named(), "minsu's")
+        assert await answered(jiyoung, named()) is None
+        await remember(jiyoung, named(body=b"other"), "지영의")
+        assert (await answered(minsu, named()), await answered(jiyoung, named(body=b"other"))) == (
+            "minsu's",
+            "지영의",
+        )
+
+    async def test_of_many_that_remember_at_once_one_does(self, scope_of: ScopeOf) -> None:
+        scope = scope_of("minsu")
+        outcomes = await asyncio.gather(
+            *(remember(scope, named(), str(number)) for number in range(8)), return_exceptions=True
+        )
+        won = [number for number, outcome in enumerate(outcomes) if outcome is None]
+        assert len(won) == 1
+        assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == 7
+        assert await answered(scope, named()) == str(won[0])

@@ -1,0 +1,17 @@
+"""Named requests in SQL: the contract on both databases."""
+
+from __future__ import annotations
+
+import pytest
+
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.app import Gieok
+from gieok.testing.request_contract import RequestStoreContract, ScopeOf
+
+
+class TestSqlRequestStore(RequestStoreContract):
+    """SQLite and PostgreSQL, by the fixture `gieok`."""
+
+    @pytest.fixture
+    def scope_of(self, gieok: Gieok) -> ScopeOf:
+        return lambda owner: OwnerScope(gieok.database, gieok.vault, owner)
