@@ -58,7 +58,8 @@ def gather(
     closest = nlargest(max(policy.top_k, LENDERS), near, key=lambda number: near[number])
     matches = _matches(index, _rarest({*understood.words, *times}, understood), understood, policy, closest)
     scores = _bm25(index, matches, understood, policy)
-    own = _own(scores, {number: near[number] for number in closest}, policy)
+    close = {number: near[number] for number in {*closest, *scores} if number in near}
+    own = _own(scores, close, policy)
     kept = _most_promising(own, matches, understood, policy, max(count, SCORED))
     match = {number: own[number] for number in kept if number in own}
     gathered = Gathered(
@@ -67,7 +68,7 @@ def gather(
         shared=_shared(matches, understood.words, set(kept)),
         spoken={},
         bm25={number: scores[number] for number in kept if number in scores},
-        vectors={number: near[number] for number in kept if number in near},
+        vectors={number: close[number] for number in kept if number in close},
         neighbours={},
         following={},
         own=match,
