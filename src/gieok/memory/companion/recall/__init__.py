@@ -44,7 +44,7 @@ class Found(NamedTuple):
     fillers: frozenset[int]
     """What nothing of the query matched."""
     best: Sequence[tuple[int, float]]
-    """Those that were opened with their scores, the best first."""
+    """Those that are wanted with their scores, the best first."""
     memories: Mapping[int, ReadMemory]
     """Those that were opened."""
 
@@ -68,7 +68,7 @@ def look_up(
     fillers = _fillers(index, gathered.entries, policy)
     entries = {**gathered.entries, **fillers}
     ages = ages_of(entries, now)
-    signals = matching_signals(gathered, query, policy)
+    signals = matching_signals(gathered, query)
     signals |= standing_signals(entries, ages, policy.half_life_days)
     if similarity is None:
         del signals["vectors"]

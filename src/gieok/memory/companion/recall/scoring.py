@@ -17,7 +17,7 @@ Signals = dict[str, Mapping[int, float]]
 _DAY = 86_400
 
 
-def matching_signals(gathered: Gathered, query: Query, policy: RecallPolicy) -> Signals:
+def matching_signals(gathered: Gathered, query: Query) -> Signals:
     """What the index says of those that were gathered."""
     match = gathered.match
     sessions = {number: entry.session_ref for number, entry in gathered.entries.items()}
