@@ -10,7 +10,7 @@ import pytest
 
 from gieok.engine import CycleRecord, Engine, Limits, Stage, StepContext, StepEvent
 from gieok.errors import InputRefused, ModelUnavailable, StepFailed, StepTimedOut, StoreUnavailable
-from tests.engine.steps import MemoryScope, Said, Say, keep, plan, registry, say, step
+from tests.engine.steps import Call, MemoryScope, Said, Say, keep, plan, registry, say, step
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -75,6 +75,23 @@ async def test_a_step_of_the_same_stage_waits_for_its_input() -> None:
     made = plan(say("a", "A"), say("b", "B", first="a.text"), say("c", "C", first="b.text"))
     result = await run(made, scope)
     assert result.outputs["c"].text == "ABC"
+
+
+async def test_a_step_does_not_wait_for_a_neighbour_that_it_does_not_read() -> None:
+    """Of three that begin as a chain, the last two wait for each other."""
+    meeting = asyncio.Barrier(2)
+
+    async def meet(context: StepContext) -> Said:
+        await meeting.wait()
+        return Said(text="met", length=3)
+
+    made = plan(
+        say("a", "A", Stage.POST_PROCESS),
+        step("b", "Call", first="a.text"),
+        step("c", "Call", first="a.text"),
+    )
+    result = await run(made, MemoryScope(), work=meet, limits=Limits(step_seconds=5))
+    assert result.outputs["b"].text == result.outputs["c"].text == "met"
 
 
 @pytest.mark.req("ENG-6")
@@ -268,6 +285,19 @@ async def test_an_output_of_the_wrong_type_or_size_fails_its_step() -> None:
                 work=answer,
                 limits=Limits(output_bytes=1_000),
             )
+
+
+async def test_an_output_that_cannot_be_too_large_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But where a step may put out less than that, it is."""
+    monkeypatch.setattr(Call, "largest_output", 500)
+    made, scope = plan(step("c", "Call")), MemoryScope()
+
+    def answer(context: StepContext) -> Said:
+        return Said(text="x" * 2_000, length=1)
+
+    await run(made, scope, work=answer, limits=Limits(output_bytes=1_000))
+    with pytest.raises(StepFailed):
+        await run(made, scope, work=answer, limits=Limits(output_bytes=499))
 
 
 async def test_too_many_writes_fail_the_cycle() -> None:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from time import perf_counter
 from typing import Any, Generic, TypeVar, cast
 from uuid import uuid4
@@ -123,8 +124,9 @@ class _Cycle(Generic[S]):
         return CycleResult(self._outputs, committed, self._record("succeeded", commit_ms=commit_ms))
 
     async def _run_stage(self, steps: tuple[CheckedStep, ...]) -> None:
-        if len(steps) == 1:
-            await self._run_step(steps[0])
+        if _is_chain(steps):
+            for step in steps:
+                await self._run_step(step)
             return
         tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -215,10 +217,20 @@ def _check_request(plan: CheckedPlan, request: Mapping[str, Any]) -> None:
             raise InputRefused(f"plan '{plan.plan.name}' does not read this", at=f"request.{name}")
 
 
+def _is_chain(steps: tuple[CheckedStep, ...]) -> bool:
+    """Whether each step reads the one before it, so that no two can run together."""
+    return all(
+        any(origin == before.id for origin, _ in step.inputs.values()) for before, step in pairwise(steps)
+    )
+
+
 def _check_output(step: CheckedStep, output: object, limits: Limits) -> None:
     model = step.type.output_model
     if not isinstance(output, model):
         raise TypeError(f"{step.type.type} must return {model.__name__}")
+    largest = step.type.largest_output
+    if largest is not None and largest <= limits.output_bytes:
+        return
     size = len(output.__pydantic_serializer__.to_json(output))
     if size > limits.output_bytes:
         raise ValueError(f"an output may have at most {limits.output_bytes} bytes, and this one has {size}")

@@ -81,6 +81,9 @@ class Step(ABC, Generic[M, I, O]):
     metadata_model: ClassVar[type[Data]]
     inputs_model: ClassVar[type[Data]]
     output_model: ClassVar[type[Data]]
+    largest_output: ClassVar[int | None] = None
+    """The most bytes of JSON that its output can have, whatever it is asked. Where that is within the limit,
+    the output is not measured at each run."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

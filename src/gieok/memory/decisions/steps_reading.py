@@ -48,6 +48,7 @@ class BlastRadius(Step[WalkMetadata, BlastRadiusInputs, Impact]):
 
     type = "BlastRadius"
     stages = frozenset({Stage.CONTEXT_SELECT})
+    largest_output = 4 * 1024 * 1024
 
     def __init__(self, rooms: Reader[ReadingRooms]) -> None:
         self._rooms = rooms
