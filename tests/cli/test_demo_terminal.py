@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from string import Formatter
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import pytest
 
@@ -17,6 +17,7 @@ import gieok.interfaces.cli.demo
 from gieok.interfaces.cli.columns import pad, width, wrap
 from gieok.interfaces.cli.demo.disk import count_rows
 from gieok.interfaces.cli.demo.place import Place
+from gieok.interfaces.cli.demo.plug import kill_in_a_turn
 from gieok.interfaces.cli.demo.show.lines import joined
 from gieok.interfaces.cli.demo.story import STORIES
 from gieok.interfaces.cli.demo.talking import meet
@@ -50,6 +51,24 @@ def test_ctrl_c_leaves_nothing_behind(stranger: Stranger) -> None:
     assert process.returncode == 130
     assert complaint.strip() == b""
     assert [*stranger.home.iterdir(), *stranger.temporary.iterdir()] == []
+
+
+def test_ctrl_c_while_the_other_process_starts_kills_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            started.append(self)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        kill_in_a_turn(STORIES["en"], Place(tmp_path))
+    assert started[0].returncode == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_process_to_be_killed_ends_by_itself_without_us(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, cast
 
@@ -44,16 +45,8 @@ def kill_in_a_turn(story: Story, place: Place) -> Death:
 
     It has a session of its own, so that Ctrl-C reaches only us, and it ends by itself when we are gone.
     """
-    with subprocess.Popen(  # noqa: S603  our own program
-        (*_VICTIM, str(place.folder), story.language),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    ) as victim:
-        try:
-            told = cast(IO[bytes], victim.stdout).readline()
-        finally:
-            victim.kill()
+    with _victim(story, place) as victim:
+        told = cast(IO[bytes], victim.stdout).readline()
     if not told:
         raise ChildProcessError(
             f"the process that was to be killed failed before, status {victim.returncode}"
@@ -68,6 +61,39 @@ async def look_again(story: Story, place: Place, session_ref: str) -> tuple[Mapp
         after = count_rows(place.database)
         await gieok.user(story.owner).chat.send(story.persona_id, story.lost.said[0], session_ref=session_ref)
         return after, count_rows(place.database)
+
+
+@contextmanager
+def _victim(story: Story, place: Place) -> Generator[subprocess.Popen[bytes]]:
+    """The other process, which is killed at the end, whatever happens."""
+    started: subprocess.Popen[bytes] | None = None
+    try:
+        with _ctrl_c_held_back():
+            started = subprocess.Popen(  # noqa: S603  our own program
+                (*_VICTIM, str(place.folder), story.language),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
+        yield started
+    finally:
+        if started is not None:
+            started.kill()
+            started.communicate()
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Generator[None]:
+    """Ctrl-C inside takes effect at the end: a process that is being started cannot be killed yet, and would
+    find the folder gone."""
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def _ending(status: int) -> str:
