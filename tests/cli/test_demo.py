@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 LOCALES = {"ko": "C.UTF-8", "en": "en_GB.UTF-8"}
 READMES = {"ko": ROOT / "README.ko.md", "en": ROOT / "README.md"}
 ACTS = ("talk", "disk", "recall", "canon", "decide", "plug", "plan")
+pytestmark = pytest.mark.xdist_group("demo")  # each demo is played once for all of them
 
 
 @dataclass(frozen=True)

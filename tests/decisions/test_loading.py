@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import find, given, settings
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from gieok.memory.decisions import loading
@@ -28,7 +28,8 @@ from tests.decisions.loading_reference import (
     reference,
 )
 
-SEARCH = settings(max_examples=2_000, deadline=None, database=None)
+SEARCH = settings(max_examples=2_000, deadline=None, database=None, phases=[Phase.generate])
+"""An example is enough; it need not be the smallest."""
 
 
 def loaded_as_it_must_be(memory: Memory) -> bool:

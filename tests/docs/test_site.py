@@ -15,6 +15,7 @@ from tests.docs.blocks import PAGES
 
 ROOT = Path(__file__).parents[2]
 BUILD_SECONDS = 100
+pytestmark = pytest.mark.xdist_group("site")  # it is built once for all of them
 
 
 class Page(HTMLParser):
