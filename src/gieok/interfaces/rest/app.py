@@ -15,6 +15,7 @@ from gieok.interfaces.rest.metrics import Metrics, add_metrics
 from gieok.interfaces.rest.options import ServiceOptions
 from gieok.interfaces.rest.routes import chat, decisions, evidence, jobs, me, memory, personas, sessions
 from gieok.interfaces.rest.served import Served, Templates
+from gieok.interfaces.rest.short_way import ShortWay
 from gieok.interfaces.rest.telemetry import TracedRequests, Tracing
 
 PREFIX = "/api/v1"
@@ -54,6 +55,7 @@ def create_app(
         if tracing is not None:
             tracing.request(served)
 
+    app.add_middleware(ShortWay, routes=app)
     app.add_middleware(Door, gieok=gieok, options=options, templates=Templates(app), watch=watch)
     if tracing is not None:
         app.add_middleware(TracedRequests, tracing=tracing)

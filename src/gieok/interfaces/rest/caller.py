@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
+from starlette.types import Scope as AsgiScope
 
 from gieok.access import Principal, Scope
 from gieok.app import Gieok, User
@@ -32,18 +33,23 @@ class Caller:
     """Answer in Korean: the client did not ask for English."""
 
 
-def _with_scope(scope: Scope) -> Callable[[Request], Awaitable[Caller]]:
+def caller_of(scope: AsgiScope, gieok: Gieok, needed: Scope) -> Caller:
+    """Who sends a request that the door has let in. ScopeMissing where their token does not allow it."""
+    principal = cast(Principal, scope[PRINCIPAL])
+    if needed not in principal.scopes:
+        raise ScopeMissing(needed)
+    accepted = next((value for name, value in scope["headers"] if name == b"accept-language"), b"")
+    return Caller(
+        user=gieok.user(principal.owner),
+        account_plan=principal.account_plan,
+        scopes=principal.scopes,
+        korean=wants_korean(accepted.decode("latin-1")),
+    )
+
+
+def _with_scope(needed: Scope) -> Callable[[Request], Awaitable[Caller]]:
     async def caller(request: Request) -> Caller:
-        principal = cast(Principal, request.scope[PRINCIPAL])
-        if scope not in principal.scopes:
-            raise ScopeMissing(scope)
-        gieok = cast(Gieok, request.app.state.gieok)
-        return Caller(
-            user=gieok.user(principal.owner),
-            account_plan=principal.account_plan,
-            scopes=principal.scopes,
-            korean=wants_korean(request.headers.get("accept-language")),
-        )
+        return caller_of(request.scope, cast(Gieok, request.app.state.gieok), needed)
 
     return caller
 
