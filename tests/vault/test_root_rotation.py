@@ -160,6 +160,32 @@ def test_rotations_at_once_lose_nothing(keystores: Opener, root: FileRootKey, ro
         assert id_in(root_file) == root_id_of(keystore)
 
 
+class Overtaken(FileRootKey):
+    """Another process rotates right after this one has read the head of the keystore."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.others: list[Vault] = []
+
+    def load_next(self) -> RootKey | None:
+        if self.others:
+            self.others.pop().rotate_root()
+        return super().load_next()
+
+
+def test_a_rotation_that_is_overtaken_goes_on_from_where_the_other_one_ended(
+    keystores: Opener, root_file: Path
+) -> None:
+    source = Overtaken(root_file)
+    vault, other = (Vault(keystores.open(), each) for each in (source, FileRootKey(root_file)))
+    sealed = vault.create("kim").seal(HERE, b"secret")
+    source.others.append(other)
+    rotation = vault.rotate_root()
+    assert (rotation.new_id, rotation.finished) == (id_in(root_file), True)
+    source.others.append(other)
+    assert Vault(keystores.open(), source).keys("kim").open(HERE, sealed) == b"secret"
+
+
 def test_a_later_rotation_is_not_promoted_by_an_earlier_one(root: FileRootKey, root_file: Path) -> None:
     """A slow process must not put a key in place that wraps nothing yet."""
     first = root.create()

@@ -18,28 +18,34 @@ def unlock(keystore: KeyStore, source: RootKeySource, now: int) -> tuple[RootKey
     if head is None:
         first = source.load() or source.create()
         head = keystore.claim(Head(first.id, new_key(first, "", "tags", 1, now)))
-    root = fitting_root(keystore.location, source, head)
+    root, head = fitting_root(keystore, source, head)
     return root, unwrap(root, head.tag_key)
 
 
-def fitting_root(location: str, source: RootKeySource, head: Head) -> RootKey:
-    """The key of `source` that wraps the keystore.
+def fitting_root(keystore: KeyStore, source: RootKeySource, head: Head) -> tuple[RootKey, Head]:
+    """The key of `source` that wraps the keystore, with the head that it wraps.
 
     That is its key, or the successor of a rotation that was cut off after the keystore had gone over to it.
-    Such a rotation is finished here.
+    Such a rotation is finished here. `head` may be outdated by now, if another process has rotated since it
+    was read: only where the keystore still says the same does no key fit.
     """
-    # The successor is read first: if another process puts it in the place of the key right now, the key that
-    # is read next is that one. The other way round, neither would fit.
-    successor, current = source.load_next(), source.load()
-    if current is not None and current.id == head.root_id:
-        return current
-    if successor is not None and successor.id == head.root_id:
-        source.promote(successor)
-        return successor
-    if current is None:
-        raise RootKeyMissing(
-            f"the keystore {location} is wrapped by root key {head.root_id}, and {source.name} has none; "
-            "put that key back: without it nothing that was sealed can be read, and a new one would not help"
-        )
-    check_root(location, expected=current.id, actual=head.root_id)
-    return current
+    while True:
+        # The successor is read first: if another process puts it in the place of the key right now, the key
+        # that is read next is that one. The other way round, neither would fit.
+        successor, current = source.load_next(), source.load()
+        if current is not None and current.id == head.root_id:
+            return current, head
+        if successor is not None and successor.id == head.root_id:
+            source.promote(successor)
+            return successor, head
+        latest = keystore.head()
+        if latest is not None and latest.root_id != head.root_id:
+            head = latest
+            continue
+        if current is None:
+            raise RootKeyMissing(
+                f"the keystore {keystore.location} is wrapped by root key {head.root_id}, and {source.name} "
+                "has none; put that key back: without it nothing that was sealed can be read, and a new one "
+                "would not help"
+            )
+        check_root(keystore.location, expected=current.id, actual=head.root_id)

@@ -155,8 +155,7 @@ class Vault:
         Can be cut off at any point and called again. Backups of the keystore still need the old root key.
         """
         with self._rotating:
-            head = self._head()
-            old = fitting_root(self._keystore.location, self._source, head)
+            old, head = fitting_root(self._keystore, self._source, self._head())
             new = self._source.prepare_next()
             if new.id == old.id:
                 raise SettingsInvalid(
@@ -283,7 +282,7 @@ class Vault:
         try:
             return operation(self._root)
         except RootKeyMismatch:
-            self._root = fitting_root(self._keystore.location, self._source, self._head())
+            self._root, _ = fitting_root(self._keystore, self._source, self._head())
             return operation(self._root)
 
     def _head(self) -> Head:
