@@ -30,7 +30,7 @@ from gieok.memory.decisions.records import (
     PathEdge,
     Relation,
 )
-from gieok.memory.decisions.steps_reading import BlastRadius
+from gieok.memory.decisions.steps_reading import LARGEST_REPORT
 from gieok.plans import read_plan
 from gieok.testing.decision_store_contract import START
 from tests.decisions.conftest import Asked
@@ -80,8 +80,7 @@ def test_the_largest_report_fits_into_a_step() -> None:
     edge = PathEdge(source=DECISIONS[0], type="CONFLICTS_WITH", target=DECISIONS[1])
     node = ImpactNode(root_id=DECISIONS[0], distance=MAX_DEPTH, path=(edge,) * MAX_DEPTH)
     largest = Impact(origin=DECISIONS[0], nodes=(node,) * MAX_LIMIT, truncated=True, visited=MAX_LIMIT + 1)
-    assert BlastRadius.largest_output is not None
-    assert len(largest.model_dump_json()) <= BlastRadius.largest_output <= Limits().output_bytes
+    assert len(largest.model_dump_json()) <= LARGEST_REPORT <= Limits().output_bytes
 
 
 async def declare(scope: OwnerScope, graph: list[Relation]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gieok.engine import CycleRecord, Engine, Limits, Stage, StepContext, StepEvent
+from gieok.engine import CycleRecord, Data, Engine, Limits, Stage, StepContext, StepEvent
 from gieok.errors import InputRefused, ModelUnavailable, StepFailed, StepTimedOut, StoreUnavailable
 from tests.engine.steps import Call, MemoryScope, Said, Say, keep, plan, registry, say, step
 
@@ -289,7 +289,11 @@ async def test_an_output_of_the_wrong_type_or_size_fails_its_step() -> None:
 
 async def test_an_output_that_cannot_be_too_large_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """But where a step may put out less than that, it is."""
-    monkeypatch.setattr(Call, "largest_output", 500)
+
+    def largest(_call: Call, _metadata: Data, _inputs: Data) -> int:
+        return 500
+
+    monkeypatch.setattr(Call, "largest_output", largest)
     made, scope = plan(step("c", "Call")), MemoryScope()
 
     def answer(context: StepContext) -> Said:

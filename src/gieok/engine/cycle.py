@@ -19,7 +19,7 @@ from gieok.engine.limits import Limits
 from gieok.engine.plan import REQUEST, first_problem, place
 from gieok.engine.record import CycleRecord, Outcome, StepRecord
 from gieok.engine.registry import CheckedPlan, CheckedStep, Registry
-from gieok.engine.step import O, Outputs, Step, StepContext, StepEvent
+from gieok.engine.step import AnyStep, O, Outputs, Step, StepContext, StepEvent
 from gieok.engine.unit_of_work import Scope, UnitOfWork
 from gieok.errors import InputRefused, StepFailed, StepTimedOut
 
@@ -153,8 +153,9 @@ class _Cycle(Generic[S]):
         try:
             async with timer:
                 runner = self._engine.registry.make(step.type, self._scope)
-                output = await runner.run(step.metadata, self._inputs(step), context)
-            _check_output(step, output, limits)
+                inputs = self._inputs(step)
+                output = await runner.run(step.metadata, inputs, context)
+            _check_output(step.type, output, runner.largest_output(step.metadata, inputs), limits)
         except TimeoutError as error:
             if timer.expired():
                 raise StepTimedOut(step.id, limits.step_seconds) from error
@@ -224,11 +225,10 @@ def _is_chain(steps: tuple[CheckedStep, ...]) -> bool:
     )
 
 
-def _check_output(step: CheckedStep, output: object, limits: Limits) -> None:
-    model = step.type.output_model
+def _check_output(step: type[AnyStep], output: object, largest: int | None, limits: Limits) -> None:
+    model = step.output_model
     if not isinstance(output, model):
-        raise TypeError(f"{step.type.type} must return {model.__name__}")
-    largest = step.type.largest_output
+        raise TypeError(f"{step.type} must return {model.__name__}")
     if largest is not None and largest <= limits.output_bytes:
         return
     size = len(output.__pydantic_serializer__.to_json(output))

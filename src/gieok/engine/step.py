@@ -81,9 +81,6 @@ class Step(ABC, Generic[M, I, O]):
     metadata_model: ClassVar[type[Data]]
     inputs_model: ClassVar[type[Data]]
     output_model: ClassVar[type[Data]]
-    largest_output: ClassVar[int | None] = None
-    """The most bytes of JSON that its output can have, whatever it is asked. Where that is within the limit,
-    the output is not measured at each run."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -95,6 +92,13 @@ class Step(ABC, Generic[M, I, O]):
     @abstractmethod
     async def run(self, metadata: M, inputs: I, context: StepContext) -> O:
         """Do the step's work. Raising fails the whole cycle, and nothing of it is stored."""
+
+    def largest_output(self, metadata: M, inputs: I) -> int | None:
+        """The most bytes of JSON that its output can have when it is asked this; None where nobody can tell.
+
+        An output that cannot be over the limit is not measured.
+        """
+        return None
 
 
 AnyStep = Step[Any, Any, Any]

@@ -43,15 +43,21 @@ class BlastRadiusInputs(Data):
     limit: Less | None = None
 
 
+LARGEST_REPORT = 4 * 1024 * 1024
+"""No report of a walk has more bytes, by the limits of walks."""
+
+
 class BlastRadius(Step[WalkMetadata, BlastRadiusInputs, Impact]):
     """What a change of a decision reaches, by explicit relations only."""
 
     type = "BlastRadius"
     stages = frozenset({Stage.CONTEXT_SELECT})
-    largest_output = 4 * 1024 * 1024
 
     def __init__(self, rooms: Reader[ReadingRooms]) -> None:
         self._rooms = rooms
+
+    def largest_output(self, metadata: WalkMetadata, inputs: BlastRadiusInputs) -> int:
+        return LARGEST_REPORT
 
     async def run(self, metadata: WalkMetadata, inputs: BlastRadiusInputs, context: StepContext) -> Impact:
         depth = _at_most(metadata.depth, inputs.depth)
