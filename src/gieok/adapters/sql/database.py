@@ -223,7 +223,10 @@ class Database(Protocol):
         ...
 
     async def system_read(self, work: Callable[[SystemTx], T], *, brief: bool = False) -> T:
-        """Look across owners, on one consistent snapshot: it waits for no writer and cannot write."""
+        """Look across owners, on one consistent snapshot: it waits for no writer and cannot write.
+
+        `brief` is said of a single query by a key.
+        """
         ...
 
     async def get_meta(self, key: str) -> str | None:

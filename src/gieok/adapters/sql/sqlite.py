@@ -115,6 +115,14 @@ class _Here:
         finally:
             self._free.release()
 
+    def ask(self, work: Callable[[Session], T]) -> T:
+        """The same for a single query, which is a transaction by itself."""
+        try:
+            self._session.roll_back()
+            return work(self._session)
+        finally:
+            self._free.release()
+
     def close(self) -> None:
         """Be taken for good; the connection belongs to the database."""
         if not self._closed:
@@ -133,6 +141,7 @@ class SqliteDatabase:
         self.path = path.absolute()
         self._known = load_migrations("sqlite") if migrations is None else migrations
         self._queries = load_queries("sqlite")
+        self._system_queries = load_system_queries("sqlite")
         self._explain = partial(explain, place=str(self.path))
         try:
             self._open(limits)
@@ -166,18 +175,18 @@ class SqliteDatabase:
         )
 
     async def read(self, owner: str, work: Callable[[Tx], T], *, brief: bool = False) -> T:
-        return await self._read(owner, scoped(owner, work, self._queries), brief=brief)
+        return await self._read(owner, scoped(owner, work, self._queries), self._here.read if brief else None)
 
     async def write(self, owner: str, work: Callable[[Tx], T]) -> T:
         return await self._writer.do(owner, scoped(owner, work, self._queries), writes=True)
 
     async def system(self, work: Callable[[SystemTx], T]) -> T:
-        crossing = across_owners(work, load_system_queries("sqlite"))
+        crossing = across_owners(work, self._system_queries)
         return await self._writer.do(None, crossing, writes=True)
 
     async def system_read(self, work: Callable[[SystemTx], T], *, brief: bool = False) -> T:
-        crossing = across_owners(work, load_system_queries("sqlite"))
-        return await self._read(None, crossing, brief=brief)
+        crossing = across_owners(work, self._system_queries)
+        return await self._read(None, crossing, self._here.ask if brief else None)
 
     async def get_meta(self, key: str) -> str | None:
         rows = await self._readers.do(
@@ -206,10 +215,16 @@ class SqliteDatabase:
         for connection in self._connections:
             await asyncio.to_thread(connection.close)
 
-    async def _read(self, owner: str | None, work: Callable[[Session], T], *, brief: bool) -> T:
-        if brief and self._here.take():
+    async def _read(
+        self,
+        owner: str | None,
+        work: Callable[[Session], T],
+        here: Callable[[Callable[[Session], T]], T] | None,
+    ) -> T:
+        """`here` is how it is read on this thread, where it is brief."""
+        if here is not None and self._here.take():
             try:
-                return self._here.read(work)
+                return here(work)
             except apsw.BusyError:
                 pass  # a thread may wait for whoever holds the file
             except apsw.Error as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from uuid import UUID
 
 from gieok.access import TokenRecord
@@ -64,7 +65,9 @@ def list_every_token(tx: SystemTx) -> Sequence[TokenRecord]:
     return [_record(row) for row in tx.all("list_every_token")]
 
 
+@lru_cache(maxsize=1024)
 def _record(row: Row) -> TokenRecord:
+    """The record of a row, made once while the row stays as it is: every request asks for one."""
     owner, identity, plan, scopes, label, created_at, expires_at, revoked_at = row
     return TokenRecord(
         id=UUID(bytes=identity),

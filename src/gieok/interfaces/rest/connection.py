@@ -1,6 +1,9 @@
-"""One connection of a client, before anything that it sends is a request."""
+"""One connection of a client: what is no request of HTTP is refused, and an answer leaves in one piece."""
 
 from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
@@ -14,6 +17,9 @@ _NO_REQUEST = "this is no request of HTTP/1.1, or its address is too long; the c
 class Connection(HttpToolsProtocol):
     """Uvicorn's own, but what is no HTTP is refused in the form of the contract too."""
 
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn has it
+        super().connection_made(cast(asyncio.Transport, _InOnePiece(transport)))
+
     def send_400_response(self, msg: str) -> None:
         """Called for whatever cannot be parsed. `msg` is uvicorn's, and the log has it."""
         answer = respond(problem_of(InputRefused(_NO_REQUEST)))
@@ -26,3 +32,31 @@ class Connection(HttpToolsProtocol):
         lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
         self.transport.write(STATUS_LINE[answer.status_code] + lines + b"\r\n" + bytes(answer.body))
         self.transport.close()
+
+
+class _InOnePiece:
+    """A transport of which everything that is written in one turn of the loop leaves together, such as the
+    head and the body of an answer: one call of the system, and the client is woken once."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._waiting: list[bytes] = []
+        self._loop = asyncio.get_running_loop()
+
+    def write(self, data: bytes) -> None:
+        if not self._waiting:
+            self._loop.call_soon(self._flush)
+        self._waiting.append(data)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            together = b"".join(self._waiting)
+            self._waiting.clear()
+            self._transport.write(together)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)

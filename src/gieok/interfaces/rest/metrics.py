@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import cache
 
 from fastapi import FastAPI, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
@@ -52,18 +53,23 @@ class Metrics:
         self._jobs = Counter(
             "gieok_jobs", "Jobs that were taken up", ["kind", "outcome"], registry=self.registry
         )
+        # Labels have few values, and to look up the count of each takes longer than to add to it.
+        self._requests_of = cache(self._requests.labels)
+        self._seconds_of = cache(self._seconds.labels)
+        self._cycles_of = cache(self._cycles.labels)
+        self._cycle_seconds_of = cache(self._cycle_seconds.labels)
 
     def request(self, served: Served) -> None:
         """Count a request."""
         method = method_of(served)
-        self._requests.labels(method, served.route, str(served.status)).inc()
-        self._seconds.labels(method, served.route).observe(served.seconds)
+        self._requests_of(method, served.route, served.status).inc()
+        self._seconds_of(method, served.route).observe(served.seconds)
 
     def cycle(self, record: CycleRecord) -> None:
         """Count a cycle."""
         plan = plan_of(record)
-        self._cycles.labels(plan, record.outcome).inc()
-        self._cycle_seconds.labels(plan).observe(record.duration_ms / 1000)
+        self._cycles_of(plan, record.outcome).inc()
+        self._cycle_seconds_of(plan).observe(record.duration_ms / 1000)
 
     def job(self, kind: JobKind, went_well: bool) -> None:
         """Count a job that a worker took up."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
-from secrets import token_hex
 
 from starlette.types import Message, Receive, Scope, Send
 
@@ -19,7 +19,12 @@ ALWAYS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff
 def request_id(headers: Headers) -> str:
     """The client's own id of this request, if it is one that may stand in a log; else a new one."""
     given = headers.get(b"x-request-id", b"")
-    return given.decode("ascii") if _SANE_ID.fullmatch(given) else token_hex(16)
+    return given.decode("ascii") if _SANE_ID.fullmatch(given) else os.urandom(16).hex()
+
+
+def _has_length(message: Message) -> bool:
+    """Whether an answer goes out at once. A stream does not know how long it will be."""
+    return any(name == b"content-length" for name, _ in message["headers"])
 
 
 class Outgoing:
@@ -42,7 +47,7 @@ class Outgoing:
                 *ALWAYS,
                 (b"x-request-id", self.request_id.encode("ascii")),
             ]
-            if self.timer is not None:
+            if self.timer is not None and not _has_length(message):
                 self.timer.reschedule(asyncio.get_running_loop().time() + self._stream_seconds)
         await self._send(message)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -76,6 +77,7 @@ class Service:
 
         async with await Gieok.open(self._settings, observe=observe) as gieok:
             self._app = create_app(gieok, options_from(self._settings.service), metrics, tracing)
+            _spare_the_collector()
             stop = asyncio.Event()
             self._working = asyncio.create_task(Worker(gieok, on_job=metrics.job).run(stop))
             self._working.add_done_callback(_end_with_worker)
@@ -86,6 +88,14 @@ class Service:
                 await asyncio.wait([self._working])
         if tracing is not None:
             await asyncio.to_thread(tracing.close)
+
+
+def _spare_the_collector() -> None:
+    """What is there by now stays: to look through it for rubbish, again and again, would take longer than to
+    answer a request."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
 
 
 def service() -> Service:

@@ -92,6 +92,6 @@ def _given(call: _Call, scope: Scope) -> dict[str, Any] | None:
     if len(values) != len(pairs) or not call.known.issuperset(values):
         return None
     try:
-        return dict(call.query.model_validate(values))
+        return vars(call.query.model_validate(values))
     except ValidationError:
         return None
