@@ -74,7 +74,6 @@ class _Heard(NamedTuple):
 _Sounds = dict[str, list[_Heard]]
 
 
-@lru_cache(maxsize=4096)
 def in_latin(word: str) -> tuple[str, ...]:
     """The ways to write a Korean word of two to five syllables in Latin letters: 지훈 is jihun, jihoon, …
 
@@ -107,15 +106,16 @@ def in_hangul(word: str) -> tuple[str, ...]:
     return tuple(spelled for spelled in _heard(word) if len(spelled) > 1)
 
 
-def spelled_otherwise(word: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def spelled_otherwise(word: str) -> tuple[str, ...]:
     """The terms that a normalised word may have in the other script, the likeliest first.
 
     A Korean name of three syllables may stand without its surname: 김지훈 is also jihoon.
     """
     if _HANGUL.fullmatch(word):
         given = in_latin(word[1:]) if len(word) == _FULL_NAME and word[0] in _SURNAMES else ()
-        return list(dict.fromkeys(map(stem, (*in_latin(word), *given))))
-    return list(in_hangul(without_clitic(word).replace("-", "")))
+        return tuple(dict.fromkeys(map(stem, (*in_latin(word), *given))))
+    return in_hangul(without_clitic(word).replace("-", ""))
 
 
 def names_in_hangul(one: str, two: str) -> list[str]:
