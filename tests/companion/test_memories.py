@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from gieok import Gieok, Settings
+from gieok.adapters.sql import companion_resident
 from gieok.adapters.sql.companion_rows import reseal_memory
 from gieok.adapters.sql.database import Row
 from gieok.adapters.sql.scope import OwnerScope
@@ -250,8 +251,14 @@ DAMAGE: list[tuple[str, str, type[GieokError]]] = [
 @pytest.mark.req("OPS-2")
 @pytest.mark.parametrize(("what", "sql", "error"), DAMAGE, ids=[what for what, _, _ in DAMAGE])
 async def test_a_damaged_row_fails_the_search_whole(
-    gieok: Gieok, behind: Behind, what: str, sql: str, error: type[GieokError]
+    gieok: Gieok,
+    behind: Behind,
+    what: str,
+    sql: str,
+    error: type[GieokError],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(companion_resident, "MOST", -1)  # every search reads the database
     await keep(gieok, memory("면접을 봄.", session_ref="s"))
     companion = gieok.user("minsu").companion
     assert await companion.search("hana", "면접")
@@ -259,6 +266,18 @@ async def test_a_damaged_row_fails_the_search_whole(
     with pytest.raises(GieokError) as failed:
         await companion.search("hana", "면접")
     assert isinstance(failed.value.__cause__ or failed.value, error)
+
+
+@pytest.mark.req("OPS-2")
+@pytest.mark.parametrize("sql", [sql for _, sql, error in DAMAGE if error is SealBroken])
+async def test_a_damaged_row_fails_the_search_that_first_reads_it_into_memory(
+    gieok: Gieok, behind: Behind, sql: str
+) -> None:
+    await keep(gieok, memory("면접을 봄.", session_ref="s"))
+    behind.run(sql)
+    with pytest.raises(GieokError) as failed:
+        await gieok.user("minsu").companion.search("hana", "면접")
+    assert isinstance(failed.value.__cause__ or failed.value, SealBroken)
 
 
 @pytest.mark.req("OPS-2")

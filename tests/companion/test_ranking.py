@@ -22,7 +22,7 @@ from gieok.ranking import (
 
 
 def score(times: int, length: int = 10, average: float = 10.0) -> float:
-    return bm25([(1, "word", times, length)], {"word": 1.0}, average, k1=0.9, b=0.4)[1]
+    return bm25({"word": [(1, times, length)]}, {"word": 1.0}, average, k1=0.9, b=0.4)[1]
 
 
 def test_a_rare_word_says_more_than_a_common_one_and_none_costs_anything() -> None:
@@ -35,10 +35,10 @@ def test_bm25_agrees_with_the_formula() -> None:
 
 
 def test_bm25_adds_up_the_terms_of_each_text_and_passes_over_those_without_a_weight() -> None:
-    matches = [(1, "rare", 1, 10), (2, "common", 1, 10), (1, "common", 1, 10), (3, "unasked", 5, 10)]
+    matches = {"rare": [(1, 1, 10)], "common": [(2, 1, 10), (1, 1, 10)], "unasked": [(3, 5, 10)]}
     scores = bm25(matches, {"rare": 2.0, "common": 0.5}, 10.0, k1=0.9, b=0.4)
     assert scores == pytest.approx({1: 2.5, 2: 0.5})
-    assert bm25([], {}, 0.0, k1=0.9, b=0.4) == {}
+    assert bm25({}, {}, 0.0, k1=0.9, b=0.4) == {}
 
 
 def test_repeating_a_word_helps_less_and_less_and_length_holds_back() -> None:
@@ -48,7 +48,7 @@ def test_repeating_a_word_helps_less_and_less_and_length_holds_back() -> None:
 
 
 def test_recency_halves_with_every_half_life() -> None:
-    assert [recency(days, 30) for days in (-5, 0, 30, 60)] == [1, 1, 0.5, 0.25]
+    assert recency({1: 0, 2: 30, 3: 60}, 30) == {1: 1, 2: 0.5, 3: 0.25}
 
 
 def test_the_next_lends_half_of_its_score_and_the_one_beyond_a_quarter() -> None:

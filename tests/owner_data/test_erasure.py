@@ -77,8 +77,8 @@ async def test_a_process_lets_go_of_what_it_opened_when_another_has_erased_the_o
         draft = MemoryDraft(persona_id="hana", summary="면접을 봄.")
         await minsu.companion.create(draft, account_plan="free")
         assert len(await minsu.companion.load("hana")) == 1
-        assert here.vault.opened_values == 1
+        kept = here.vault.opened_values
         await elsewhere.user("minsu").erase()
-        assert here.vault.opened_values == 1
+        assert here.vault.opened_values == kept > 0
         assert await minsu.companion.load("hana") == ()
         assert here.vault.opened_values == 0

@@ -61,6 +61,35 @@ def test_where_there_is_no_room_the_owner_goes_who_opened_nothing_for_longest() 
     assert opened.count == len(new.values) <= 4
 
 
+class Heavy:
+    """A value that is made of many."""
+
+    def __init__(self, weight: int) -> None:
+        self.weight = weight
+
+
+def test_a_value_under_a_name_takes_the_place_of_the_one_before_and_weighs_what_it_says() -> None:
+    opened = Opened(10)
+    shelf = Shelf(opened)
+    assert shelf.find("index") is None
+    shelf.keep("index", Heavy(3))
+    shelf.keep("index", last := Heavy(5))
+    shelf.once("row", lambda: "in clear")
+    assert (shelf.find("index"), opened.count) == (last, 6)
+    shelf.keep("another", Heavy(5))
+    assert (shelf.find("index"), opened.count) == (None, 0)
+
+
+def test_an_owner_whose_values_are_looked_up_stays_longer() -> None:
+    opened = Opened(5)
+    used, unused = Shelf(opened), Shelf(opened)
+    used.keep("index", Heavy(2))
+    unused.keep("index", Heavy(2))
+    used.find("index")
+    Shelf(opened).keep("index", Heavy(2))
+    assert (used.find("index") is None, unused.find("index") is None) == (False, True)
+
+
 def test_a_closed_shelf_keeps_nothing_any_more() -> None:
     """A transaction that began before an erasure may still open something after it."""
     opened = Opened(10)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from math import log
 
@@ -16,24 +15,26 @@ def idf(documents: int, with_term: int) -> float:
 
 
 def bm25(
-    matches: Iterable[tuple[int, str, int, int]],
+    matches: Mapping[str, Iterable[tuple[int, int, int]]],
     weights: Mapping[str, float],
     average_length: float,
     *,
     k1: float,
     b: float,
 ) -> dict[int, float]:
-    """The scores of texts. Each match is a text, a term that it has, how often, and how long the text is.
+    """The scores of texts. Each match of a term is a text that has it, how often, and how long the text is.
 
     `weights` is the idf of each term; one without a weight says nothing. `k1` says how soon repeating a term
     stops helping, `b` how much a long text is held back.
     """
     scores: dict[int, float] = {}
-    for one, term, times, length in matches:
-        weight = weights.get(term)
-        if weight is not None:
-            held_back = k1 * (1 - b + b * length / average_length) if average_length else k1
-            scores[one] = scores.get(one, 0.0) + weight * times * (k1 + 1) / (times + held_back)
+    score_of = scores.get
+    short, longer = (k1 * (1 - b), k1 * b / average_length) if average_length else (k1, 0.0)
+    for term, found in matches.items():
+        if term in weights:
+            weight = weights[term] * (k1 + 1)
+            for one, times, length in found:
+                scores[one] = score_of(one, 0.0) + weight * times / (times + short + longer * length)
     return scores
 
 
@@ -44,15 +45,12 @@ def bm25_among(
 
     `texts` counts the terms of each, `asked` are those of the query.
     """
-    if not texts:
+    if not texts or not asked:
         return {}
     lengths = {one: sum(counted.values()) for one, counted in texts.items()}
-    matches = [
-        (one, term, counted[term], lengths[one])
-        for one, counted in texts.items()
+    matches = {
+        term: [(one, counted[term], lengths[one]) for one, counted in texts.items() if term in counted]
         for term in asked
-        if term in counted
-    ]
-    with_term = Counter(term for _, term, _, _ in matches)
-    weights = {term: idf(len(texts), count) for term, count in with_term.items()}
+    }
+    weights = {term: idf(len(texts), len(found)) for term, found in matches.items()}
     return bm25(matches, weights, sum(lengths.values()) / len(texts), k1=k1, b=b)

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping
 def normalised(values: Mapping[int, float]) -> dict[int, float]:
     """The same values with the best as 1. Values that are not positive become 0."""
     best = max(values.values(), default=0.0)
-    return {one: max(value, 0.0) / best if best > 0 else 0.0 for one, value in values.items()}
+    if best <= 0:
+        return dict.fromkeys(values, 0.0)
+    return {one: value / best if value > 0 else 0.0 for one, value in values.items()}
 
 
 def weighted_sum(
@@ -22,8 +24,12 @@ def weighted_sum(
     total: dict[int, float] = {}
     for name, values in signals.items():
         weight = weights[name]
+        if not total:
+            total = {one: weight * value for one, value in values.items()}
+            continue
+        sum_of = total.get
         for one, value in values.items():
-            total[one] = total.get(one, 0.0) + weight * value
+            total[one] = sum_of(one, 0.0) + weight * value
     return total
 
 
@@ -32,7 +38,8 @@ def ranks(values: Mapping[int, float], of: Iterable[int]) -> dict[int, int]:
 
     What has no value has no rank.
     """
-    order = sorted(value for value in values.values() if value > 0)
-    return {
-        one: 1 + len(order) - bisect_right(order, value) for one in of if (value := values.get(one, 0.0)) > 0
-    }
+    asked = [(one, value) for one in of if (value := values.get(one, 0.0)) > 0]
+    if not asked:
+        return {}
+    order = sorted(values.values())
+    return {one: 1 + len(order) - bisect_right(order, value) for one, value in asked}

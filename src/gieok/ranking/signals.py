@@ -9,9 +9,9 @@ _UNRELATED = 4
 _FAR = 4.0
 
 
-def recency(age_days: float, half_life_days: float) -> float:
-    """1 now, a half after one half-life, a quarter after two. What lies ahead counts as now."""
-    return 0.5 ** (max(age_days, 0.0) / half_life_days)
+def recency(ages: Mapping[int, float], half_life: float) -> dict[int, float]:
+    """1 now, a half after one half-life, a quarter after two."""
+    return {one: 0.5 ** (age / half_life) for one, age in ages.items()}
 
 
 def neighbourhood(scores: Mapping[int, float], beside: Mapping[int, Mapping[int, int]]) -> dict[int, float]:
@@ -20,9 +20,11 @@ def neighbourhood(scores: Mapping[int, float], beside: Mapping[int, Mapping[int,
     `beside` names the texts near each lender with their distance from it, before it or after.
     """
     lent: dict[int, float] = {}
+    lent_to = lent.get
     for one, others in beside.items():
+        score = scores[one]
         for other, distance in others.items():
-            lent[other] = lent.get(other, 0.0) + scores[one] / 2 ** abs(distance)
+            lent[other] = lent_to(other, 0.0) + score * 0.5 ** abs(distance)
     return lent
 
 
@@ -31,8 +33,9 @@ def best_of_group(scores: Mapping[int, float], groups: Mapping[int, Hashable]) -
     best: dict[Hashable, float] = {}
     for one, score in scores.items():
         group = groups.get(one)
-        best[group] = max(best.get(group, 0.0), score)
-    return {one: score if groups.get(one) is None else best[groups[one]] for one, score in scores.items()}
+        if group is not None and score > best.get(group, 0.0):
+            best[group] = score
+    return {one: best.get(groups.get(one), score) for one, score in scores.items()}
 
 
 def standing_out(values: Mapping[int, float]) -> dict[int, float]:

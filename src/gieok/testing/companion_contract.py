@@ -250,18 +250,20 @@ class CompanionStoreContract:
             memory("면접", persona_id="duri"),
         )
 
-        async def matches(among: Sequence[int] | None = None, *, archived: bool = True) -> list[Match]:
-            def find(rooms: CompanionRooms) -> list[Match]:
+        async def matches(
+            among: Sequence[int] | None = None, *, archived: bool = True
+        ) -> dict[str, list[Match]]:
+            def find(rooms: CompanionRooms) -> dict[str, list[Match]]:
                 index = rooms.companion.index("hana", include_archived=archived)
-                return sorted(index.matches({"면접", "회사", "없음"}, among))
+                found = index.matches({"면접", "회사", "없음"}, among)
+                return {term: sorted(having) for term, having in found.items()}
 
             return await scope.read(find)
 
-        active = [(1, "면접", 2, 3), (1, "회사", 1, 3), (2, "회사", 1, 2)]
-        assert await matches(archived=False) == active
-        assert await matches() == [*active, (3, "면접", 1, 1)]
-        assert await matches([2, 3, 9]) == [active[2], (3, "면접", 1, 1)]
-        assert await matches([]) == []
+        assert await matches(archived=False) == {"면접": [(1, 2, 3)], "회사": [(1, 1, 3), (2, 1, 2)]}
+        assert await matches() == {"면접": [(1, 2, 3), (3, 1, 1)], "회사": [(1, 1, 3), (2, 1, 2)]}
+        assert await matches([2, 3, 9]) == {"면접": [(3, 1, 1)], "회사": [(2, 1, 2)]}
+        assert await matches([]) == {}
 
     async def test_neighbours_are_the_two_before_and_the_two_after_in_the_session(
         self, scope_of: ScopeOf

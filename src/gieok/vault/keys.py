@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Mapping
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gieok.vault.blind_index import BlindIndex
 from gieok.vault.opened import Opened, Shelf
@@ -61,6 +61,14 @@ class OwnerKeys(Secret):
     def once(self, sealed: Hashable, open_it: Callable[[], T]) -> T:
         """What `open_it` gives, or gave before for the same `sealed`, which says all that it depends on."""
         return self._shelf.once(sealed, open_it)
+
+    def find(self, name: Hashable) -> Any:
+        """What is kept under a name as long as the keys are; None where nothing is."""
+        return self._shelf.find(name)
+
+    def keep(self, name: Hashable, value: object) -> None:
+        """Keep what was made of opened values under a name, in the place of the one before."""
+        self._shelf.keep(name, value)
 
     def let_go(self) -> None:
         """Forget what was opened, for good. The keys themselves stay usable for whoever holds them."""

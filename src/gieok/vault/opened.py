@@ -1,4 +1,7 @@
-"""What was opened lately, in clear: a conversation brings the same memories to mind turn after turn."""
+"""What was opened lately, in clear: a conversation brings the same memories to mind turn after turn.
+
+A value that is made of many others says so by a `weight`; any other counts as one.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ T = TypeVar("T")
 
 
 class Opened:
-    """A bounded number of values, of all owners together. Where there is no more room, everything goes of the
-    owner for whom nothing was opened for longest."""
+    """A bounded weight of values, of all owners together. Where there is no more room, everything goes of the
+    owner for whom nothing was opened or looked up by name for longest."""
 
     def __init__(self, limit: int) -> None:
         self.count = 0
@@ -27,10 +30,16 @@ class Opened:
                 return
             kept = self._shelves.setdefault(shelf, shelf.values)
             self._shelves.move_to_end(shelf)
-            self.count += key not in kept
+            self.count += _weight(value) - (_weight(kept[key]) if key in kept else 0)
             kept[key] = value
             while self.count > self._limit:
                 self._clear(next(iter(self._shelves)))
+
+    def used(self, shelf: Shelf) -> None:
+        """Something on the shelf is of use again."""
+        with self._lock:
+            if shelf in self._shelves:
+                self._shelves.move_to_end(shelf)
 
     def close(self, shelf: Shelf) -> None:
         """Clear a shelf for good."""
@@ -41,7 +50,7 @@ class Opened:
 
     def _clear(self, shelf: Shelf) -> None:
         values = self._shelves.pop(shelf)
-        self.count -= len(values)
+        self.count -= sum(map(_weight, values.values()))
         values.clear()
 
 
@@ -63,6 +72,21 @@ class Shelf:
             self._opened.keep(self, sealed, found)
         return cast(T, found)
 
+    def find(self, name: Hashable) -> Any:
+        """What is kept under a name; None where nothing is."""
+        found = self.values.get(name)
+        if found is not None:
+            self._opened.used(self)
+        return found
+
+    def keep(self, name: Hashable, value: object) -> None:
+        """Keep a value under a name, in the place of the one before."""
+        self._opened.keep(self, name, value)
+
     def close(self) -> None:
         """Keep nothing any more."""
         self._opened.close(self)
+
+
+def _weight(value: object) -> int:
+    return getattr(value, "weight", 1)

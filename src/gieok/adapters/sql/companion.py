@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from gieok.adapters.sql.clock import to_micros
@@ -13,9 +14,11 @@ from gieok.adapters.sql.companion_index import (
     add_posting,
     find_posting,
     pack_terms,
+    read_state,
     remove_posting,
 )
 from gieok.adapters.sql.companion_moments import SqlMomentStore
+from gieok.adapters.sql.companion_resident import ResidentMemoryIndex, resident_index
 from gieok.adapters.sql.companion_rows import (
     memory_columns,
     open_memory,
@@ -43,9 +46,12 @@ from gieok.vault import OwnerKeys
 class SqlCompanionStore:
     """Companion memory of one owner inside one transaction."""
 
-    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+    def __init__(self, tx: Tx, keys: OwnerKeys, *, is_reading: bool = False) -> None:
+        """`is_reading` is said of a transaction that sees only what is committed: what is read there may be
+        kept in memory and compared with later ones."""
         self._tx = tx
         self._keys = keys
+        self._is_reading = is_reading
         self._moments = SqlMomentStore(tx, keys)
 
     def hold(self, persona_id: str) -> MemoryConfig:
@@ -141,10 +147,20 @@ class SqlCompanionStore:
         rows = self._tx.all("list_memory_standings", persona_id=_persona(persona_id))
         return [_standing(row) for row in rows]
 
-    def load(self, persona_id: str, limit: int) -> list[Memory]:
+    def load(self, persona_id: str, limit: int) -> Sequence[Memory]:
         check_page(limit, 0)
-        rows = self._tx.all("load_memories", persona_id=_persona(persona_id), limit=limit)
-        return [open_memory(self._keys, row) for row in rows]
+        state = read_state(self._tx, _persona(persona_id))
+        if not state.recall:
+            return ()
+        name = ("loaded memories", persona_id, limit)
+        kept: _Loaded | None = self._keys.find(name) if self._is_reading else None
+        if kept is not None and kept.revision == state.revision:
+            return kept.memories
+        rows = self._tx.all("load_memories", persona_id=persona_id, limit=limit)
+        memories = tuple(open_memory(self._keys, row) for row in rows)
+        if self._is_reading:
+            self._keys.keep(name, _Loaded(state.revision, memories))
+        return memories
 
     def list(self, persona_id: str | None, shelf: Shelf, limit: int, offset: int) -> MemoryPage:
         check_page(limit, offset)
@@ -160,7 +176,14 @@ class SqlCompanionStore:
         return MemoryPage(memories=memories, total=total, has_more=offset + len(memories) < total)
 
     def index(self, persona_id: str, *, include_archived: bool) -> SqlMemoryIndex:
-        return SqlMemoryIndex(self._tx, self._keys, _persona(persona_id), include_archived=include_archived)
+        tx, keys, state = self._tx, self._keys, read_state(self._tx, _persona(persona_id))
+        if self._is_reading:
+            resident = resident_index(tx, keys, persona_id, state, include_archived=include_archived)
+            if resident is not None:
+                return ResidentMemoryIndex(
+                    tx, keys, persona_id, resident, state, include_archived=include_archived
+                )
+        return SqlMemoryIndex(tx, keys, persona_id, state, include_archived=include_archived)
 
     def save_moment(self, moment: EmotionalMoment) -> None:
         self._moments.save(moment)
@@ -226,6 +249,13 @@ class SqlCompanionStore:
     def _topic_token(self, memory: Memory) -> int | None:
         topics = topic_set(memory.topics)
         return self._keys.token("memories.topics", memory.persona_id, *topics) if topics else None
+
+
+class _Loaded(NamedTuple):
+    """What a conversation begins with, as of a revision of the memories."""
+
+    revision: int
+    memories: tuple[Memory, ...]
 
 
 _NONE = MemoryCounts(active=0, archived=0)

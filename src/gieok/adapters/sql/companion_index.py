@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, cast
 from uuid import UUID
 
 from gieok.adapters.sql.companion_rows import read_memory
 from gieok.adapters.sql.database import Tx
 from gieok.errors import NotFound, StoreDamaged
 from gieok.memory.companion.reading import ReadMemory
-from gieok.memory.companion.store import Entry, Match, Tally
+from gieok.memory.companion.store import Entry, Match, Matches, Tally
 from gieok.vault import OwnerKeys
 
 _FIELD = "memories.terms"
@@ -53,7 +53,7 @@ def add_posting(tx: Tx, persona_id: str, posting: Posting, *, created: int = 0) 
     number, archived, words = posting.number, int(posting.is_archived), posting.words
     postings = [
         {"token": token, "archived": archived, "number": number, "times": times, "words": words}
-        for token, times in _TERM.iter_unpack(posting.terms)
+        for token, times in unpack_terms(posting.terms)
     ]
     tx.run_many("add_memory_postings", postings)
     tx.run_many("count_memory_terms", _rows(posting))
@@ -84,25 +84,67 @@ def _count(tx: Tx, persona_id: str, posting: Posting, sign: int, created: int) -
 
 def _rows(posting: Posting) -> list[dict[str, int]]:
     archived = int(posting.is_archived)
-    return [{"token": token, "archived": archived} for token, _ in _TERM.iter_unpack(posting.terms)]
+    return [{"token": token, "archived": archived} for token, _ in unpack_terms(posting.terms)]
+
+
+def unpack_terms(terms: bytes) -> Iterator[tuple[int, int]]:
+    """The tokens of a memory, each with how often its term is there."""
+    return cast("Iterator[tuple[int, int]]", _TERM.iter_unpack(terms))
+
+
+def entry_of(number: int, importance: int, occurred_at: int, session_ref: str | None) -> Entry:
+    """The entry of a row."""
+    return Entry(number, importance, occurred_at / _SECOND, session_ref)
+
+
+class State(NamedTuple):
+    """How the memories of a persona stand."""
+
+    recall: int
+    """Whether the user lets them be recalled."""
+    revision: int
+    """How often they were changed."""
+    last_number: int
+    active: int
+    archived: int
+    words_active: int
+    words_archived: int
+
+    def tally(self, *, include_archived: bool) -> Tally:
+        """What is searched."""
+        if include_archived:
+            return Tally(self.active + self.archived, self.words_active + self.words_archived)
+        return Tally(self.active, self.words_active)
+
+
+NO_STATE = State(1, 0, 0, 0, 0, 0, 0)
+
+
+def read_state(tx: Tx, persona_id: str) -> State:
+    """How they stand in this transaction."""
+    row = tx.one("get_memory_state", persona_id=persona_id)
+    return State(*row) if row else NO_STATE
 
 
 class SqlMemoryIndex:
     """The memories of one persona of one owner, by their words, inside one transaction."""
 
-    def __init__(self, tx: Tx, keys: OwnerKeys, persona_id: str, *, include_archived: bool) -> None:
+    def __init__(
+        self, tx: Tx, keys: OwnerKeys, persona_id: str, state: State, *, include_archived: bool
+    ) -> None:
         self._tx = tx
         self._keys = keys
         self._persona_id = persona_id
+        self._state = state
         self._archived = int(include_archived)
         self._tokens: dict[str, int] = {}
 
+    @property
+    def recall(self) -> bool:
+        return bool(self._state.recall)
+
     def tally(self) -> Tally:
-        row = self._tx.one("get_memory_counts", persona_id=self._persona_id)
-        if row is None:
-            return Tally(0, 0)
-        active, archived, words_active, words_archived = row
-        return Tally(active + archived * self._archived, words_active + words_archived * self._archived)
+        return self._state.tally(include_archived=bool(self._archived))
 
     def rarity(self, terms: Collection[str]) -> Mapping[str, int]:
         by_token = self._by_token(terms)
@@ -129,26 +171,26 @@ class SqlMemoryIndex:
         rows = self._tx.all("list_important_memories", persona_id=self._persona_id, limit=limit)
         return [number for (number,) in rows]
 
-    def matches(self, terms: Collection[str], among: Collection[int] | None = None) -> list[Match]:
+    def matches(self, terms: Collection[str], among: Collection[int] | None = None) -> Matches:
         by_token = self._by_token(terms)
         if not by_token or (among is not None and not among):
-            return []
+            return {}
         asked = {"tokens": list(by_token), "archived": self._archived}
         if among is None:
             rows = self._tx.all("list_memory_postings", **asked)
         else:
             rows = self._tx.all("list_memory_postings_among", **asked, numbers=list(among))
-        return [(number, by_token[token], times, words) for number, token, times, words in rows]
+        found: dict[str, list[Match]] = {}
+        for number, token, times, words in rows:
+            found.setdefault(by_token[token], []).append((number, times, words))
+        return found
 
     def entries(self, numbers: Collection[int]) -> list[Entry]:
         if not numbers:
             return []
         rows = self._tx.all("list_memory_entries", persona_id=self._persona_id, numbers=list(numbers))
         self._check(len(rows), numbers)
-        return [
-            Entry(number, importance, occurred_at / _SECOND, session_ref)
-            for number, importance, occurred_at, session_ref in rows
-        ]
+        return [entry_of(*row) for row in rows]
 
     def neighbours(self, numbers: Collection[int]) -> Mapping[int, Mapping[int, int]]:
         if not numbers:

@@ -46,11 +46,15 @@ class Sealed(Protocol):
 
 
 class SqlRooms:
-    """Every store, for one owner inside one transaction. A store is light and made when it is entered."""
+    """Every store, for one owner inside one transaction. A store is light and made when it is entered.
 
-    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+    `is_reading` where nothing can be written: then everything that is seen is committed.
+    """
+
+    def __init__(self, tx: Tx, keys: OwnerKeys, *, is_reading: bool = False) -> None:
         self._tx = tx
         self._keys = keys
+        self._is_reading = is_reading
 
     @property
     def turns(self) -> SqlMemoryStore:
@@ -74,7 +78,7 @@ class SqlRooms:
 
     @property
     def companion(self) -> SqlCompanionStore:
-        return SqlCompanionStore(self._tx, self._keys)
+        return SqlCompanionStore(self._tx, self._keys, is_reading=self._is_reading)
 
     @property
     def vectors(self) -> SqlVectorStore:
@@ -180,7 +184,7 @@ class OwnerScope:
     async def read(self, work: Callable[[SqlRooms], T], *, brief: bool = False) -> T:
         """Run `work` on one consistent view of this owner's data."""
         return await self._database.read(
-            self.owner, lambda tx: work(SqlRooms(tx, self._keys_to_read(tx))), brief=brief
+            self.owner, lambda tx: work(SqlRooms(tx, self._keys_to_read(tx), is_reading=True)), brief=brief
         )
 
     async def write(self, work: Callable[[SqlRooms], T]) -> T:

@@ -16,6 +16,8 @@ from gieok.memory.fields import Importance, PersonaId, SessionRef, Timestamp, st
 MAX_SUMMARY_CHARS = 4_000
 MAX_LABELS = 32
 MAX_LABEL_CHARS = 128
+LARGEST_MEMORY = 6 * (MAX_SUMMARY_CHARS + (2 * MAX_LABELS + 1) * MAX_LABEL_CHARS) + 2_048
+"""No memory has more bytes as JSON, where a character takes six at the most; the rest is what is no text."""
 
 
 class Emotion(StrEnum):
@@ -133,11 +135,12 @@ class Signal(Data):
 
     value: float
     weight: float
-    rank: int | None
+    rank: int
 
 
 class Why(Data):
-    """Why a memory was recalled. `filled` says that nothing in it matched: it is recent or important."""
+    """Why a memory was recalled. `signals` are those that speak for it: their values times their weights add
+    up to its score. `filled` says that nothing in it matched: it is recent or important."""
 
     matched_words: tuple[str, ...]
     signals: Mapping[str, Signal]

@@ -10,7 +10,7 @@ from gieok.engine import Data, Stage, Step, StepContext
 from gieok.memory.companion.embedder import Vector
 from gieok.memory.companion.query import named_speakers, read_query, without_names
 from gieok.memory.companion.recall import NOTHING, Found, RecallPolicy, hits, look_up
-from gieok.memory.companion.records import Memory, MemoryHit
+from gieok.memory.companion.records import LARGEST_MEMORY, Memory, MemoryHit
 from gieok.memory.companion.rules import MAX_PAGE
 from gieok.memory.companion.store import CompanionRooms
 from gieok.memory.companion.vectors import Meaning, VectorRooms
@@ -39,10 +39,11 @@ class LoadMemories(Step[LoadMetadata, LoadInputs, Loaded]):
     def __init__(self, rooms: Reader[CompanionRooms]) -> None:
         self._rooms = rooms
 
+    def largest_output(self, metadata: LoadMetadata, inputs: LoadInputs) -> int:
+        return metadata.limit * LARGEST_MEMORY
+
     async def run(self, metadata: LoadMetadata, inputs: LoadInputs, context: StepContext) -> Loaded:
         def load(rooms: CompanionRooms) -> tuple[Memory, ...]:
-            if not rooms.companion.config(inputs.persona_id).recall:
-                return ()
             return tuple(rooms.companion.load(inputs.persona_id, metadata.limit))
 
         memories = await self._rooms.read(load, brief=True)
@@ -77,20 +78,26 @@ class RecallMemories(Step[RecallPolicy, RecallInputs, Recalled]):
         self._rooms = rooms
         self._meaning = meaning
 
+    def largest_output(self, metadata: RecallPolicy, inputs: RecallInputs) -> int:
+        """Each memory stands there twice, once with its reasons: a dozen numbers, and words of the query,
+        which may stand alone and in two pairs."""
+        why = 2_048 + 5 * 8 * len(inputs.query)
+        return _count(metadata, inputs) * (2 * LARGEST_MEMORY + why)
+
     async def run(self, metadata: RecallPolicy, inputs: RecallInputs, context: StepContext) -> Recalled:
         meaning, archived = self._meaning, metadata.include_archived
-        count = metadata.top_k if inputs.limit is None else min(metadata.top_k, inputs.limit)
+        count = _count(metadata, inputs)
         asked = await self._ask(meaning, inputs, context) if meaning and metadata.weights.vectors else None
 
         def find(rooms: RecallRooms) -> Found:
-            if not rooms.companion.config(inputs.persona_id).recall:
+            index = rooms.companion.index(inputs.persona_id, include_archived=archived)
+            if not index.recall:
                 return NOTHING
             similarity = None
             if meaning is not None and asked is not None:
                 similarity = meaning.compare(
                     rooms.vectors, inputs.persona_id, asked, include_archived=archived
                 )
-            index = rooms.companion.index(inputs.persona_id, include_archived=archived)
             return look_up(index, inputs.query, context.now, metadata, similarity, count=count)
 
         found = await self._rooms.read(find, brief=asked is None)
@@ -107,3 +114,8 @@ class RecallMemories(Step[RecallPolicy, RecallInputs, Recalled]):
             return named_speakers(rooms.companion.index(inputs.persona_id, include_archived=True), query)
 
         return await meaning.ask(without_names(inputs.query, await self._rooms.read(names)))
+
+
+def _count(policy: RecallPolicy, inputs: RecallInputs) -> int:
+    """How many are wanted."""
+    return policy.top_k if inputs.limit is None else min(policy.top_k, inputs.limit)

@@ -28,8 +28,10 @@ class Tally(NamedTuple):
     words: int
 
 
-Match = tuple[int, str, int, int]
-"""The number of a memory, a term that it has, how often it has it, and how many words it has in all."""
+Match = tuple[int, int, int]
+"""The number of a memory that has a term, how often it has it, and how many words it has in all."""
+Matches = Mapping[str, Sequence[Match]]
+"""Which memories have a term, term by term. One that none has is left out."""
 
 
 class Entry(NamedTuple):
@@ -45,6 +47,11 @@ class Entry(NamedTuple):
 
 class MemoryIndex(Protocol):
     """By what the memories of one persona are found. No word and no text is needed to score them."""
+
+    @property
+    def recall(self) -> bool:
+        """Whether the user lets this persona recall anything."""
+        ...
 
     def tally(self) -> Tally: ...
 
@@ -64,8 +71,8 @@ class MemoryIndex(Protocol):
         """The most important memories, then the newest."""
         ...
 
-    def matches(self, terms: Collection[str], among: Collection[int] | None = None) -> Sequence[Match]:
-        """Every memory that has one of the terms, or of those in `among`: one match for each term it has."""
+    def matches(self, terms: Collection[str], among: Collection[int] | None = None) -> Matches:
+        """Every memory that has one of the terms, or of those in `among`."""
         ...
 
     def entries(self, numbers: Collection[int]) -> Sequence[Entry]:
@@ -127,7 +134,8 @@ class CompanionStore(Protocol):
         ...
 
     def load(self, persona_id: str, limit: int) -> Sequence[Memory]:
-        """The first active memories: the most important, then the newest; one for each set of topics."""
+        """The first active memories: the most important, then the newest; one for each set of topics. None
+        where the user does not let this persona recall anything."""
         ...
 
     def list(self, persona_id: str | None, shelf: Shelf, limit: int, offset: int) -> MemoryPage:

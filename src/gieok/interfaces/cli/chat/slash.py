@@ -62,9 +62,7 @@ def _why(turn: ChatTurn | None, say: Say) -> Iterator[str]:
 
 
 def _hit(hit: MemoryHit, say: Say) -> list[str]:
-    signals = (
-        f"{name} #{signal.rank}" for name, signal in hit.why.signals.items() if signal.rank is not None
-    )
+    signals = (f"{name} #{signal.rank}" for name, signal in hit.why.signals.items())
     return [
         f"{hit.score:.3f}",
         f"{hit.memory.occurred_at:%Y-%m-%d}",

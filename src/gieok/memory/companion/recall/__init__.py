@@ -72,7 +72,7 @@ def look_up(
     signals |= standing_signals(entries, ages, policy.half_life_days)
     if similarity is None:
         del signals["vectors"]
-    weights = dict(policy.weights)
+    weights = policy.weights.by_name
     scores = weighted_sum(signals, weights)
     promising = [number for number, _ in _best(scores, entries, fillers, max(count, READ))]
     memories = dict(zip(promising, index.open(promising), strict=True))
@@ -95,27 +95,31 @@ def hits(found: Found, policy: RecallPolicy) -> tuple[MemoryHit, ...]:
 
     These are our own numbers, a dozen for each hit, so they are not checked once more.
     """
-    weights = dict(policy.weights)
-    numbers = [number for number, _ in found.best]
-    places = {name: ranks(values, numbers) for name, values in found.signals.items()}
+    spoken = _signals(found, policy)
     return tuple(
         MemoryHit.trusted(
             memory=found.memories[number].memory,
             score=score,
             why=Why.trusted(
                 matched_words=_matched(found, number),
-                signals={
-                    name: Signal.trusted(
-                        value=values.get(number, 0.0), weight=weights[name], rank=places[name].get(number)
-                    )
-                    for name, values in found.signals.items()
-                },
+                signals=spoken[number],
                 age_days=found.ages[number],
                 filled=number in found.fillers,
             ),
         )
         for number, score in found.best
     )
+
+
+def _signals(found: Found, policy: RecallPolicy) -> dict[int, dict[str, Signal]]:
+    """Which signals speak for each of the best, and where it stands by each of them alone."""
+    spoken: dict[int, dict[str, Signal]] = {number: {} for number, _ in found.best}
+    for name, weight in policy.weights.by_name.items():
+        values = found.signals.get(name)
+        if values and weight:
+            for number, rank in ranks(values, spoken).items():
+                spoken[number][name] = Signal.trusted(value=values[number], weight=weight, rank=rank)
+    return spoken
 
 
 def _fillers(index: MemoryIndex, entries: Mapping[int, Entry], policy: RecallPolicy) -> dict[int, Entry]:

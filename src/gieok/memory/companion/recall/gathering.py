@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gieok.memory.companion.query import GUESSED, Query, Understood, understand
 from gieok.memory.companion.recall.policy import RecallPolicy
-from gieok.memory.companion.store import Entry, Match, MemoryIndex
+from gieok.memory.companion.store import Entry, Matches, MemoryIndex
 from gieok.memory.companion.terms import period_marks, speaker_mark
 from gieok.ranking import bm25, idf, neighbourhood, normalised, standing_out, weighted_sum
 
@@ -54,13 +54,13 @@ def gather(
     times = period_marks(query.periods) if policy.weights.time else []
     names = [speaker_mark(term) for term in query.words]
     understood = understand(index, query, {*times, *names})
-    near = standing_out(similarity) if policy.weights.vectors else {}
+    near = standing_out(similarity) if policy.weights.vectors and similarity else {}
     closest = nlargest(max(policy.top_k, LENDERS), near, key=lambda number: near[number])
     matches = _matches(index, _rarest({*understood.words, *times}, understood), understood, policy, closest)
     scores = _bm25(index, matches, understood, policy)
     close = {number: near[number] for number in {*closest, *scores} if number in near}
     own = _own(scores, close, policy)
-    kept = _most_promising(own, matches, understood, policy, max(count, SCORED))
+    kept = _most_promising(own, matches, times, policy, max(count, SCORED))
     match = {number: own[number] for number in kept if number in own}
     gathered = Gathered(
         understood=understood,
@@ -81,7 +81,7 @@ def gather(
 
 
 def _own(scores: Mapping[int, float], close: Mapping[int, float], policy: RecallPolicy) -> dict[int, float]:
-    return weighted_sum({"bm25": scores, "vectors": close}, dict(policy.weights))
+    return weighted_sum({"bm25": scores, "vectors": close}, policy.weights.by_name)
 
 
 def _guessed(index: MemoryIndex, understood: Understood) -> frozenset[str]:
@@ -101,7 +101,7 @@ def _matches(
     understood: Understood,
     policy: RecallPolicy,
     closest: Sequence[int],
-) -> list[Match]:
+) -> Matches:
     """Which memories have which terms: those of the rarest terms first, up to the limit, and those that lie
     close in meaning.
 
@@ -111,18 +111,20 @@ def _matches(
     while whole < len(rarest) and understood.rarity[rarest[whole]] <= room:
         room -= understood.rarity[rarest[whole]]
         whole += 1
-    matches = list(index.matches(rarest[:whole]))
-    numbers = dict.fromkeys(number for number, _, _, _ in matches)
+    matches = index.matches(rarest[:whole])
+    if whole == len(rarest):
+        return matches
+    numbers = dict.fromkeys(number for found in matches.values() for number, _, _ in found)
     for term in rarest[whole:]:
         if len(numbers) >= policy.candidates:
             break
         numbers.update(dict.fromkeys(index.with_term(term, policy.candidates)))
     among = {*list(numbers)[: policy.candidates], *closest}
-    return [*matches, *index.matches(rarest[whole:], among)]
+    return {**matches, **index.matches(rarest[whole:], among)}
 
 
 def _bm25(
-    index: MemoryIndex, matches: Iterable[Match], understood: Understood, policy: RecallPolicy
+    index: MemoryIndex, matches: Matches, understood: Understood, policy: RecallPolicy
 ) -> dict[int, float]:
     tally = index.tally()
     average = tally.words / tally.memories if tally.memories else 0.0
@@ -134,35 +136,35 @@ def _bm25(
 
 
 def _most_promising(
-    own: Mapping[int, float],
-    matches: Iterable[Match],
-    understood: Understood,
-    policy: RecallPolicy,
-    count: int,
+    own: Mapping[int, float], matches: Matches, times: Collection[str], policy: RecallPolicy, count: int
 ) -> list[int]:
-    """The best by what they say themselves and by when they were: what is no word is the mark of a time."""
-    timed = {number for number, term, _, _ in matches if term not in understood.words}
-    prospects = {
-        number: own.get(number, 0.0) + policy.weights.time * (number in timed)
-        for number in own.keys() | timed
-    }
-    return sorted(prospects, key=lambda number: (prospects[number], number), reverse=True)[:count]
+    """The best by what they say themselves and by when they were."""
+    timed = {number for time in times for number, _, _ in matches.get(time, ())}
+    prospects = [
+        (own.get(number, 0.0) + policy.weights.time, number) if number in timed else (own[number], number)
+        for number in (own.keys() | timed if timed else own)
+    ]
+    prospects.sort(reverse=True)
+    return [number for _, number in prospects[:count]]
 
 
-def _shared(
-    matches: Iterable[Match], words: Mapping[str, str], kept: Collection[int]
-) -> dict[int, frozenset[str]]:
-    shared: dict[int, set[str]] = {}
-    for number, term, _, _ in matches:
-        if number in kept and term in words:
-            shared.setdefault(number, set()).add(term)
+def _shared(matches: Matches, words: Mapping[str, str], kept: Collection[int]) -> dict[int, frozenset[str]]:
+    shared: dict[int, list[str]] = {}
+    for term, found in matches.items():
+        if term in words:
+            for number, _, _ in found:
+                if number in kept:
+                    shared.setdefault(number, []).append(term)
     return {number: frozenset(terms) for number, terms in shared.items()}
 
 
 def _spoken(index: MemoryIndex, speakers: Collection[str], numbers: Collection[int]) -> dict[int, float]:
+    if not speakers:
+        return {}
     spoken: dict[int, float] = {}
-    for number, _, _, _ in index.matches(speakers, numbers):
-        spoken[number] = spoken.get(number, 0.0) + 1 / len(speakers)
+    for found in index.matches(speakers, numbers).values():
+        for number, _, _ in found:
+            spoken[number] = spoken.get(number, 0.0) + 1 / len(speakers)
     return spoken
 
 
@@ -179,7 +181,7 @@ def _with_neighbours(
     }
     beside = index.entries(lent.keys() - gathered.entries.keys())
     entries = {**gathered.entries, **{entry.number: entry for entry in beside}}
-    close = {number: near[number] for number in entries if number in near}
+    close = {number: near[number] for number in entries if number in near} if near else {}
     own = _own(gathered.bm25, close, policy)
     weights = {"own": 1.0, "neighbours": policy.weights.neighbours}
     match = weighted_sum({"own": own, "neighbours": lent}, weights)

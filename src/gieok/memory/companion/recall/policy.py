@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
@@ -29,6 +30,11 @@ class Weights(Data):
     repeated: Weight
     recency: Weight
     importance: Weight
+
+    @property
+    def by_name(self) -> Mapping[str, float]:
+        """The same, by the names of the signals."""
+        return vars(self)
 
 
 class RecallPolicy(Data):

@@ -37,7 +37,7 @@ def standing_signals(
 ) -> Signals:
     """What speaks for a memory whatever is asked."""
     return {
-        "recency": {number: recency(age, half_life_days) for number, age in ages.items()},
+        "recency": recency(ages, half_life_days),
         "importance": {number: entry.importance / 10 for number, entry in entries.items()},
     }
 
@@ -70,7 +70,10 @@ def reading_signals(
 def ages_of(entries: Mapping[int, Entry], now: datetime) -> dict[int, float]:
     """Days since each of them was; none lies ahead."""
     today = now.timestamp()
-    return {number: max((today - entry.occurred_at) / _DAY, 0.0) for number, entry in entries.items()}
+    return {
+        number: (today - entry.occurred_at) / _DAY if entry.occurred_at < today else 0.0
+        for number, entry in entries.items()
+    }
 
 
 def _by_speaker(spoken: Mapping[int, float], match: Mapping[int, float]) -> dict[int, float]:

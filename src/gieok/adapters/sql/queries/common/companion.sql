@@ -10,6 +10,12 @@ ON CONFLICT (owner, persona_id) DO NOTHING;
 -- name: get_memory_config(owner, persona_id)^
 SELECT recall, active_limit FROM persona_memory_configs WHERE owner = :owner AND persona_id = :persona_id;
 
+-- name: get_memory_state(owner, persona_id)^
+-- What a look at the memories of a persona begins with.
+SELECT recall, revision, last_number, active, archived, words_active, words_archived
+FROM persona_memory_configs
+WHERE owner = :owner AND persona_id = :persona_id;
+
 -- name: set_memory_config(owner, persona_id, recall, active_limit)!
 UPDATE persona_memory_configs SET recall = :recall, active_limit = :active_limit
 WHERE owner = :owner AND persona_id = :persona_id;
@@ -23,9 +29,10 @@ WHERE owner = :owner AND persona_id = :persona_id;
 SELECT coalesce(sum(active), 0), coalesce(sum(archived), 0) FROM persona_memory_configs WHERE owner = :owner;
 
 -- name: change_memory_counts(owner, persona_id, created, active, archived, words_active, words_archived)!
--- Adds to each of them; what is given may be negative.
+-- Adds to each of them; what is given may be negative. No memory is changed without this.
 UPDATE persona_memory_configs
 SET
+    revision = revision + 1,
     last_number = last_number + :created,
     active = active + :active,
     archived = archived + :archived,

@@ -34,6 +34,13 @@ SELECT number, token, times, words
 FROM memory_postings
 WHERE owner = :owner AND token IN list(:tokens) AND archived IN (0, :archived) AND number IN list(:numbers);
 
+-- name: list_memory_index(owner, persona_id, after, archived)
+-- All that the index knows of the memories above a number; archived ones count where `archived` is 1.
+SELECT number, importance, occurred_at, session_ref, words, terms
+FROM memories
+WHERE owner = :owner AND persona_id = :persona_id AND number > :after AND (archived_at IS NULL OR :archived = 1)
+ORDER BY number;
+
 -- name: list_memories_with_term(owner, token, archived, limit)
 -- The newest memories with this token, active or archived.
 SELECT number

@@ -1,0 +1,243 @@
+"""The index in memory: it says what the database says, at every moment and in every process."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gieok import Gieok, Settings
+from gieok.adapters.sql import companion_resident
+from gieok.adapters.sql.companion_index import SqlMemoryIndex, read_state
+from gieok.adapters.sql.companion_resident import ResidentIndex, ResidentMemoryIndex, resident_index
+from gieok.adapters.sql.database import Tx
+from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.memory.companion.records import Memory, MemoryChanges, MemoryDraft
+from gieok.memory.companion.store import MemoryIndex
+from gieok.testing.companion_contract import START, memory, save
+from gieok.vault import OwnerKeys
+
+WORDS = ("면접", "회사", "영화", "film", "river")
+EVERYTHING = range(1, 13)
+
+
+def scope_of(gieok: Gieok, owner: str = "minsu") -> OwnerScope:
+    return OwnerScope(gieok.database, gieok.vault, owner)
+
+
+def told(index: MemoryIndex) -> dict[str, Any]:
+    """All that an index says, in an order of our own."""
+    known = [number for number in EVERYTHING if number in index.neighbours(EVERYTHING)]
+    return {
+        "recall": index.recall,
+        "tally": index.tally(),
+        "rarity": dict(index.rarity((*WORDS, "없음"))),
+        "with": {word: list(index.with_term(word, 3)) for word in WORDS},
+        "matches": {term: sorted(found) for term, found in index.matches((*WORDS, "없음")).items()},
+        "among": {term: sorted(found) for term, found in index.matches(WORDS, (1, 3, 4)).items()},
+        "entries": sorted(index.entries(known)),
+        "beside": {number: dict(others) for number, others in index.neighbours(EVERYTHING).items()},
+        "opened": [read.memory for read in index.open(known)],
+        "recent": list(index.recent(5)),
+        "important": list(index.important(5)),
+    }
+
+
+async def agree(scope: OwnerScope) -> None:
+    """What is read in memory is what a transaction that keeps nothing reads in the database."""
+    for archived in (True, False):
+
+        def look(rooms: SqlRooms, *, archived: bool = archived) -> tuple[type, dict[str, Any]]:
+            index = rooms.companion.index("hana", include_archived=archived)
+            return type(index), told(index)
+
+        in_memory, in_database = await scope.read(look), await scope.write(look)
+        assert (in_memory[0], in_database[0]) == (ResidentMemoryIndex, SqlMemoryIndex)
+        if archived:
+            assert in_memory[1] == in_database[1]
+        else:
+            for kind in (
+                "entries",
+                "opened",
+                "beside",
+            ):  # the database gives archived ones too, if asked by number
+                in_database[1].pop(kind)
+                in_memory[1].pop(kind)
+            assert in_memory[1] == in_database[1]
+
+
+DEEDS = st.tuples(
+    st.sampled_from(["save", "save", "save", "edit", "archive", "restore", "delete"]),
+    st.integers(0, 11),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
+)
+
+
+def do(rooms: SqlRooms, deed: str, one: Memory, words: list[str]) -> Memory | None:
+    """Change a memory; what it is afterwards."""
+    store = rooms.companion
+    if deed == "edit":
+        current = cast(Memory, store.get(one.id))
+        changed = current.model_copy(update={"summary": " ".join(words), "version": current.version + 1})
+        store.replace(changed)
+        return changed
+    if deed == "delete":
+        store.delete(one.id)
+        return None
+    if deed == "archive":
+        store.archive(one.id, START)
+    else:
+        store.restore(one.id)
+    return one
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(deeds=st.lists(DEEDS, min_size=1, max_size=12))
+async def test_any_order_of_changes_leaves_both_indexes_alike(
+    gieok: Gieok, deeds: list[tuple[str, int, list[str]]]
+) -> None:
+    scope = scope_of(gieok, f"owner-{abs(hash(str(deeds)))}")
+    there: list[Memory] = []
+    for minute, (deed, which, words) in enumerate(deeds):
+        if deed == "save" or not there:
+            session = ("s1", "s2", None)[which % 3]
+            made = memory(
+                " ".join(words), minute=minute - which, session_ref=session, importance=which % 10 + 1
+            )
+            await save(scope, made)
+            there.append(made)
+        else:
+            one = there.pop(which % len(there))
+            after = await scope.write(lambda rooms, d=deed, o=one, w=words: do(rooms, d, o, w))
+            there += [after] if after is not None else []
+        await agree(scope)
+
+
+@pytest.mark.req("COMP-9")
+async def test_what_another_process_changes_is_found_at_once(gieok: Gieok, settings: Settings) -> None:
+    here = gieok.user("minsu").companion
+
+    async def found(query: str) -> list[UUID]:
+        return [hit.memory.id for hit in await here.search("hana", query)]
+
+    async with await Gieok.open(settings) as other:
+        there = other.user("minsu").companion
+        first = (await there.create(draft("면접을 봄"), account_plan="premium")).memory
+        assert await found("면접") == [first.id]
+        second = (await there.create(draft("면접에 합격함"), account_plan="premium")).memory
+        assert set(await found("면접")) == {first.id, second.id}
+        assert [one.id for one in await here.load("hana")] == [second.id, first.id]
+        await there.edit(first.id, MemoryChanges(summary="영화를 봄", importance=9))
+        assert await found("면접") == [second.id]
+        assert await found("영화") == [first.id]
+        assert [one.id for one in await here.load("hana")] == [first.id, second.id]
+        await there.archive(first.id)
+        assert [one.id for one in await here.load("hana")] == [second.id]
+        await there.delete(second.id)
+        assert await found("면접") == []
+        assert await here.load("hana") == ()
+
+
+def draft(summary: str) -> MemoryDraft:
+    return MemoryDraft(persona_id="hana", summary=summary)
+
+
+async def resident(scope: OwnerScope) -> ResidentIndex | None:
+    """The index that lies in memory after a search."""
+
+    def look(rooms: SqlRooms) -> ResidentIndex | None:
+        index = rooms.companion.index("hana", include_archived=True)
+        return index.resident if isinstance(index, ResidentMemoryIndex) else None
+
+    return await scope.read(look)
+
+
+async def test_an_addition_is_added_and_any_other_change_reads_everything_anew(gieok: Gieok) -> None:
+    scope = scope_of(gieok)
+    first, second = memory("면접", minute=0), memory("회사", minute=1)
+    await save(scope, first)
+    one = await resident(scope)
+    await save(scope, second, memory("영화", minute=2))
+    two = await resident(scope)
+    await scope.write(lambda rooms: rooms.companion.archive(first.id, START))
+    three = await resident(scope)
+    assert one
+    assert two
+    assert three
+    assert (one.weight, two.weight, three.weight) == (2, 4, 4)
+    assert one.opened is two.opened
+    assert two.opened is not three.opened
+
+
+async def test_it_is_made_when_it_has_been_wanted_often_enough(
+    gieok: Gieok, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(companion_resident, "WORTH", 2)
+    scope = scope_of(gieok)
+    await save(scope, *(memory(minute=minute) for minute in range(5)))
+    assert [await resident(scope) is not None for _ in range(4)] == [False, False, True, True]
+
+
+async def test_many_memories_are_searched_in_the_database(
+    gieok: Gieok, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(companion_resident, "MOST", 2)
+    scope = scope_of(gieok)
+    await save(scope, memory(), memory(minute=1))
+    assert await resident(scope)
+    await save(scope, memory(minute=2))
+    assert [await resident(scope) for _ in range(3)] == [None] * 3
+
+
+async def test_a_transaction_that_sees_less_than_another_one_reads_the_database(gieok: Gieok) -> None:
+    scope = scope_of(gieok)
+    await save(scope, memory())
+
+    def look(rooms: SqlRooms) -> ResidentIndex | None:
+        tx, keys = inside(rooms)
+        state = read_state(tx, "hana")
+        later = state._replace(revision=state.revision + 1, last_number=state.last_number + 1)
+        keys.keep(("memory index", "hana", True), ResidentIndex(later, {}, {}, {}, {}, {}))
+        return resident_index(tx, keys, "hana", state, include_archived=True)
+
+    assert await scope.read(look) is None
+
+
+def inside(rooms: SqlRooms) -> tuple[Tx, OwnerKeys]:
+    """What the stores of one transaction share."""
+    return cast(Any, rooms)._tx, cast(Any, rooms)._keys
+
+
+@pytest.mark.req("OPS-3")
+async def test_nothing_of_it_is_left_of_an_owner_who_was_erased(gieok: Gieok) -> None:
+    scope = scope_of(gieok)
+    await save(scope, memory(), memory(minute=1))
+    assert await resident(scope)
+    assert gieok.vault.opened_values >= 3
+    await gieok.user("minsu").erase()
+    assert gieok.vault.opened_values == 0
+
+
+async def test_a_transaction_that_may_be_undone_keeps_nothing(gieok: Gieok) -> None:
+    """Its revision may be given once more, to another change."""
+    scope = scope_of(gieok)
+    await save(scope, memory())
+
+    def change(rooms: SqlRooms) -> None:
+        rooms.companion.save(memory("회사", minute=1))
+        assert rooms.companion.index("hana", include_archived=True).rarity(["회사"]) == {"회사": 1}
+        assert len(rooms.companion.load("hana", 5)) == 2
+        raise _UndoneError
+
+    with pytest.raises(_UndoneError):
+        await scope.write(change)
+    await save(scope, memory("영화", minute=1))
+    await agree(scope)
+    assert (await gieok.user("minsu").companion.load("hana"))[0].summary == "영화"
+
+
+class _UndoneError(Exception):
+    """Ends a transaction."""
