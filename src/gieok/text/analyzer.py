@@ -8,10 +8,10 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from gieok.text.korean import Entry, Found, entries
+from gieok.text.korean import SYLLABLE, Entry, Found, entries
 from gieok.text.names import hidden_name
 from gieok.text.normal import clean, fold
-from gieok.text.scan import scan
+from gieok.text.scan import Unit, scan
 
 ANALYZER_VERSION: int = 3
 """Raised whenever `terms` changes its answer for any text, or an index keeps more of it: one made by another
@@ -25,7 +25,6 @@ _RUN_MAX = 4096
 _ENDLESS = re.compile(rf"[^\s。、]{{{_RUN_MAX + 1},}}")
 _CAPITALS = re.compile(r"(?<![A-Za-z])[A-Z]{2,}(?![A-Za-z])")
 _LOWER = re.compile(r"[a-z]")
-_SYLLABLE = re.compile(r"[\uac00-\ud7a3]")
 
 _NOUNS = frozenset({"NNG", "NNP", "NR", "SH", "UNKNOWN"})
 _STEMS = frozenset({"VV", "VA", "XR"})
@@ -38,19 +37,6 @@ _EMPTY_WORDS = """
     대하 위하 관하 의하 통하 따르 인하 때 얼마 등 중
 """
 _STOP_WORDS = frozenset(_EMPTY_WORDS.split())
-
-
-class Unit(NamedTuple):
-    """A stretch of the text: its terms, how it reads as a word, and whether it may be part of a longer name.
-
-    Particles and endings have no word.
-    """
-
-    start: int
-    end: int
-    terms: tuple[str, ...]
-    word: str
-    joins: bool
 
 
 def terms(text: str) -> list[str]:
@@ -110,8 +96,8 @@ def _readable(text: str) -> str:
 
 
 def _units(normal: str, kept: frozenset[str]) -> list[Unit]:
-    units = [Unit(at.start, at.end, at.terms, at.word, at.joins) for at in scan(normal, kept)]
-    if _SYLLABLE.search(normal):
+    units = list(scan(normal, kept))
+    if SYLLABLE.search(normal):
         for start, word in _words(entries(normal)):
             read = _remembered_units if len(word) <= _CACHED_ENTRIES else _word_units
             for begins, ends, its_terms, its_word, joins in read(word):
@@ -123,13 +109,15 @@ def _units(normal: str, kept: frozenset[str]) -> list[Unit]:
 def _joined(run: list[Unit]) -> list[str]:
     """The name that the nouns of `run` make together; none for a run that no Korean word is part of."""
     name = "".join(unit.word for unit in run)
-    return [name] if len(name) <= _JOINED_MAX and _SYLLABLE.search(name) else []
+    return [name] if len(name) <= _JOINED_MAX and SYLLABLE.search(name) else []
 
 
 def _acronyms(cleaned: str) -> frozenset[str]:
     """The words in capitals, folded; none in a text that is all in capitals, unless it is only one word."""
-    capitals = frozenset(_CAPITALS.findall(cleaned))
-    shouted = " " in cleaned and not _LOWER.search(cleaned) and not _SYLLABLE.search(cleaned)
+    capitals = _CAPITALS.findall(cleaned)
+    if not capitals:
+        return frozenset()
+    shouted = " " in cleaned and not _LOWER.search(cleaned) and not SYLLABLE.search(cleaned)
     return frozenset() if shouted else frozenset(word.lower() for word in capitals)
 
 
@@ -144,7 +132,7 @@ def _words(found: Iterable[Found]) -> Iterator[tuple[int, tuple[Entry, ...]]]:
         if word and start != ends:
             yield begins, tuple(word)
             word = []
-        if _SYLLABLE.search(entry.surface):
+        if entry.in_hangul:
             if not word:
                 begins = start
             word.append(entry)
@@ -176,7 +164,7 @@ def _unit(entry: Entry, start: int, end: int) -> Unit:
     if entry.tag in _NOUNS or (entry.tag in _STEMS and not entry.parts):
         content.append(entry.surface)
     content += [form for form, tag in entry.parts if tag in _NOUNS or tag in _STEMS]
-    kept = tuple(term for term in content if term not in _STOP_WORDS and _SYLLABLE.search(term))
+    kept = tuple(term for term in content if term not in _STOP_WORDS and SYLLABLE.search(term))
     joins = entry.tag in _JOINING and entry.surface != "들"
     form, tag = entry.parts[0] if entry.parts and not joins else (entry.surface, entry.tag)
     word = form if joins or not tag.startswith(_SILENT) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from importlib import import_module
@@ -15,6 +16,8 @@ from gieok.text.normal import compose_jamo, normalize
 _PIECE = 256
 _WORD_MAX = 1024
 _WORD = re.compile(r"\S+")
+SYLLABLE = re.compile(r"[\uac00-\ud7a3]")
+_local = threading.local()
 
 
 class Morpheme(NamedTuple):
@@ -36,14 +39,12 @@ class Entry(NamedTuple):
     surface: str
     tag: str
     parts: tuple[tuple[str, str], ...]
+    in_hangul: bool
+    """Whether a syllable of Hangul is in it; bare jamo (ㅋㅋ) are none."""
 
 
-class Found(NamedTuple):
-    """An entry where it stands in a text."""
-
-    entry: Entry
-    start: int
-    end: int
+Found = tuple[Entry, int, int]
+"""An entry, and where it begins and ends in a text. A plain tuple: every word makes several."""
 
 
 def morphemes(text: str) -> list[Morpheme]:
@@ -66,23 +67,27 @@ def entries(normal: str) -> Iterator[Found]:
             entry = _read(line)
             start = piece.index(entry.surface, end)
             end = start + len(entry.surface)
-            yield Found(entry, offset + start, offset + end)
+            yield entry, offset + start, offset + end
 
 
 @cache
 def _tagger() -> Callable[[str], list[str]]:
     """What mecab-ko reads in a piece of text: a line for each entry, its surface, a tab and its feature.
 
-    One tagger for all threads: parsing leaves it unchanged and keeps its state in a lattice of its own. The
-    dictionary is opened by the first who needs it. The library's own `parse` is passed by, because the
-    records that it makes of each node take more time than the reading itself.
+    One tagger for all threads: parsing leaves it unchanged and keeps its state in a lattice, of which each
+    thread has one. The dictionary is opened by the first who needs it. The library's own `parse` is passed
+    by, because the records that it makes of each node take more time than the reading itself.
     """
     mecab = import_module("mecab")
     create_lattice = import_module("mecab.utils").create_lattice
     tagger = mecab.MeCab()._tagger
 
     def tag(piece: str) -> list[str]:
-        lattice = create_lattice(piece)
+        try:
+            lattice = _local.lattice
+            lattice.set_sentence(piece)
+        except AttributeError:
+            lattice = _local.lattice = create_lattice(piece)
         if not tagger.parse(lattice):
             raise mecab.MeCabError(
                 "mecab-ko could not read a text; its dictionary may be damaged: install it again"
@@ -98,11 +103,12 @@ def _read(line: str) -> Entry:
     """The entry of a line: `떨렸`, a tab, `VV+EP,*,T,떨렸,Inflect,VV,EP,떨리/VV/*+었/EP/*`."""
     surface, feature = line.split("\t")
     tag, _, _, _, kind, _, _, expression = feature.split(",", 7)
+    in_hangul = SYLLABLE.search(surface) is not None
     if kind == "*":
-        return Entry(surface, tag, ())
+        return Entry(surface, tag, (), in_hangul)
     fields = (part.split("/") for part in expression.split("+"))
     parts = tuple((compose_jamo(part[0]), part[1]) for part in fields if len(part) > 1)
-    return Entry(surface, tag, parts)
+    return Entry(surface, tag, parts, in_hangul)
 
 
 def _opened(entry: Entry, start: int, end: int) -> Iterator[Morpheme]:
@@ -120,6 +126,9 @@ def _opened(entry: Entry, start: int, end: int) -> Iterator[Morpheme]:
 
 def _pieces(text: str) -> Iterator[tuple[int, str]]:
     """Whole words of `text` in pieces that the tagger reads fast, with their offsets; long words are cut."""
+    if len(text) <= _PIECE:
+        yield 0, text
+        return
     start = end = 0
     for word in _WORD.finditer(text):
         if word.end() - start > _PIECE:

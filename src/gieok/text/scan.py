@@ -56,20 +56,21 @@ _ADDRESS_NOISE = frozenset({"http", "https", "www", "com"})
 _EMPTY_INITIALS = frozenset({"eg", "ie", "am", "pm"})
 
 
-class Found(NamedTuple):
-    """A word at its place: `terms` go to the index (none for a stop word), `word` is how it was written.
+class Unit(NamedTuple):
+    """A stretch of a text: `terms` go to the index (none for a stop word), `word` is how it reads as a word.
 
-    `joins` says that it may make a name with what it touches (아이폰15); an emoji or an address may not.
+    Particles and endings have no word. `joins` says that it may make a name with what it touches (아이폰15);
+    an emoji or an address may not.
     """
 
     start: int
     end: int
-    word: str
     terms: tuple[str, ...]
+    word: str
     joins: bool
 
 
-def scan(normal: str, kept: frozenset[str] = frozenset()) -> Iterator[Found]:
+def scan(normal: str, kept: frozenset[str] = frozenset()) -> Iterator[Unit]:
     """The words of a normalised text other than Hangul, in order. Stop words in `kept` are terms too."""
     for match in _scanner().finditer(normal):
         kind = match.lastgroup or ""
@@ -78,7 +79,7 @@ def scan(normal: str, kept: frozenset[str] = frozenset()) -> Iterator[Found]:
             text = text.replace(",", "")
         if kind != "unspaced":
             text = text[:_WORD_MAX].replace("’", "'")
-        yield Found(match.start(), match.end(), text, tuple(_TERMS[kind](text, kept)), kind not in _ALONE)
+        yield Unit(match.start(), match.end(), tuple(_TERMS[kind](text, kept)), text, kind not in _ALONE)
 
 
 def _address(text: str, kept: frozenset[str]) -> list[str]:
