@@ -40,6 +40,7 @@ T = TypeVar("T")
 _GET_META = "SELECT value FROM meta WHERE key = :key"
 _SET_META = "INSERT INTO meta VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 _LISTS = (list, tuple)
+_READS_A_LIST = "carray("
 _SYNCHRONOUS: tuple[str, ...] = ("off", "normal", "full", "extra")
 
 
@@ -52,14 +53,14 @@ class SqliteSession:
         self.connection = connection
 
     def fetch(self, sql: str, params: Mapping[str, Value]) -> list[Row]:
-        return self.connection.execute(sql, _bind(params)).fetchall()
+        return self.connection.execute(sql, _bind(sql, params)).fetchall()
 
     def execute(self, sql: str, params: Mapping[str, Value]) -> int:
-        self.connection.execute(sql, _bind(params))
+        self.connection.execute(sql, _bind(sql, params))
         return self.connection.changes()
 
     def execute_many(self, sql: str, rows: Sequence[Mapping[str, Value]]) -> None:
-        self.connection.executemany(sql, [_bind(row) for row in rows])
+        self.connection.executemany(sql, [_bind(sql, row) for row in rows])
 
     def begin(self, sql: str) -> None:
         """Open a transaction. One that could not be ended before ends now: a connection is not given up."""
@@ -76,9 +77,11 @@ class SqliteSession:
             self.connection.execute("ROLLBACK")
 
 
-def _bind(params: Mapping[str, Value]) -> Mapping[str, Any]:
+def _bind(sql: str, params: Mapping[str, Value]) -> Mapping[str, Any]:
+    if _READS_A_LIST not in sql:
+        return params
     lists = {name: _carray(value) for name, value in params.items() if isinstance(value, _LISTS)}
-    return {**params, **lists} if lists else params
+    return {**params, **lists}
 
 
 def _carray(values: Sequence[int] | Sequence[str] | Sequence[bytes]) -> apsw.CArrayBinding | None:
