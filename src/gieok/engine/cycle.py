@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
 from time import perf_counter
 from typing import Any, Generic, TypeVar, cast
 from uuid import uuid4
@@ -18,9 +17,10 @@ from gieok.engine.data import Data
 from gieok.engine.limits import Limits
 from gieok.engine.plan import REQUEST, first_problem, place
 from gieok.engine.record import CycleRecord, Outcome, StepRecord
-from gieok.engine.registry import CheckedPlan, CheckedStep, Registry
+from gieok.engine.registry import CheckedPlan, CheckedStage, CheckedStep, Registry
 from gieok.engine.step import AnyStep, O, Outputs, Step, StepContext, StepEvent
 from gieok.engine.unit_of_work import Scope, UnitOfWork
+from gieok.engine.waiting import TimeIsUpError, within
 from gieok.errors import InputRefused, StepFailed, StepTimedOut
 
 S = TypeVar("S", bound=Scope)
@@ -110,8 +110,8 @@ class _Cycle(Generic[S]):
 
     async def run(self) -> CycleResult:
         try:
-            for steps in self._plan.stages:
-                await self._run_stage(steps)
+            for stage in self._plan.stages:
+                await self._run_stage(stage)
             committing = perf_counter()
             committed = await self._unit_of_work.commit(self._scope)
             commit_ms = _ms_since(committing)
@@ -123,9 +123,9 @@ class _Cycle(Generic[S]):
             raise
         return CycleResult(self._outputs, committed, self._record("succeeded", commit_ms=commit_ms))
 
-    async def _run_stage(self, steps: tuple[CheckedStep, ...]) -> None:
-        if _is_chain(steps):
-            for step in steps:
+    async def _run_stage(self, stage: CheckedStage) -> None:
+        if stage.is_chain:
+            for step in stage.steps:
                 await self._run_step(step)
             return
         tasks: dict[str, asyncio.Task[None]] = {}
@@ -138,7 +138,7 @@ class _Cycle(Generic[S]):
 
         try:
             async with asyncio.TaskGroup() as group:
-                for step in steps:
+                for step in stage.steps:
                     tasks[step.id] = group.create_task(after_its_inputs(step))
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
@@ -149,17 +149,13 @@ class _Cycle(Generic[S]):
             step.id, step.stage, self._plan.plan.hash, self._now, self._unit_of_work, self._listen
         )
         started = perf_counter()
-        timer = asyncio.timeout(limits.step_seconds)
         try:
-            async with timer:
-                runner = self._engine.registry.make(step.type, self._scope)
-                inputs = self._inputs(step)
-                output = await runner.run(step.metadata, inputs, context)
+            runner = self._engine.registry.make(step.type, self._scope)
+            inputs = self._inputs(step)
+            output = await within(limits.step_seconds, runner.run(step.metadata, inputs, context))
             _check_output(step.type, output, runner.largest_output(step.metadata, inputs), limits)
-        except TimeoutError as error:
-            if timer.expired():
-                raise StepTimedOut(step.id, limits.step_seconds) from error
-            raise StepFailed(step.id, error) from error
+        except TimeIsUpError as error:
+            raise StepTimedOut(step.id, limits.step_seconds) from error
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 raise
@@ -216,13 +212,6 @@ def _check_request(plan: CheckedPlan, request: Mapping[str, Any]) -> None:
     for name in request:
         if name not in plan.plan.request:
             raise InputRefused(f"plan '{plan.plan.name}' does not read this", at=f"request.{name}")
-
-
-def _is_chain(steps: tuple[CheckedStep, ...]) -> bool:
-    """Whether each step reads the one before it, so that no two can run together."""
-    return all(
-        any(origin == before.id for origin, _ in step.inputs.values()) for before, step in pairwise(steps)
-    )
 
 
 def _check_output(step: type[AnyStep], output: object, largest: int | None, limits: Limits) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -31,12 +32,21 @@ class CheckedStep:
 
 
 @dataclass(frozen=True)
+class CheckedStage:
+    """The steps of a stage, in order."""
+
+    steps: tuple[CheckedStep, ...]
+    is_chain: bool
+    """Whether each step reads the one before it, so that no two can run together."""
+
+
+@dataclass(frozen=True)
 class CheckedPlan:
     """A plan that can run: every step exists, stands where it may, and finds its inputs."""
 
     plan: ExecutionPlan
-    stages: tuple[tuple[CheckedStep, ...], ...]
-    """The steps of each stage in use, in order."""
+    stages: tuple[CheckedStage, ...]
+    """The stages in use, in order."""
 
 
 class Registry(Generic[S]):
@@ -70,7 +80,7 @@ class Registry(Generic[S]):
             inputs = _resolve_inputs(plan, spec, step, number, checked)
             checked[spec.id] = CheckedStep(spec.id, step, spec.stage, _metadata(spec, step, number), inputs)
         by_stage = (tuple(step for step in checked.values() if step.stage is stage) for stage in ORDER)
-        return CheckedPlan(plan, tuple(steps for steps in by_stage if steps))
+        return CheckedPlan(plan, tuple(CheckedStage(steps, _is_chain(steps)) for steps in by_stage if steps))
 
     def _find(self, spec: StepSpec, number: int) -> type[AnyStep]:
         try:
@@ -89,6 +99,12 @@ class Registry(Generic[S]):
         before = plan.steps[number - 1].stage if number else spec.stage
         if ORDER.index(spec.stage) < ORDER.index(before):
             raise PlanInvalid(f"{spec.stage} comes before {before}; list the steps in stage order", at=at)
+
+
+def _is_chain(steps: tuple[CheckedStep, ...]) -> bool:
+    return all(
+        any(origin == before.id for origin, _ in step.inputs.values()) for before, step in pairwise(steps)
+    )
 
 
 def _metadata(spec: StepSpec, step: type[AnyStep], number: int) -> Data:
