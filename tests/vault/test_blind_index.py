@@ -56,3 +56,9 @@ def test_the_stored_tokens_have_not_changed() -> None:
     assert index.token("turn.word", "영화") == -869224995445630980
     assert index.token("turn.word", "session-1", "영화") == 4844660588556072869
     assert index.token("turn.word") == -3404176326200832419
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), words)
+def test_tokens_of_many_words_are_the_tokens_of_each(place: str, many: tuple[str, ...]) -> None:
+    index = BlindIndex(KEY)
+    assert index.tokens("turn.word", place, many) == [index.token("turn.word", place, one) for one in many]

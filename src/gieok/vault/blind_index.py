@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Iterable, Iterator
 
 from gieok.vault.framing import framed
 
@@ -28,12 +29,20 @@ class BlindIndex:
     def token(self, field: str, *parts: str) -> int:
         return int.from_bytes(self.digest(field, *parts)[:8], "big", signed=True)
 
+    def tokens(self, field: str, place: str, words: Iterable[str]) -> list[int]:
+        """What `token(field, place, word)` gives for each of the words. What they share is hashed once."""
+        digests = self._keyed(field).digests(framed(place), map(framed, words))
+        return [int.from_bytes(digest[:8], "big", signed=True) for digest in digests]
+
     def digest(self, field: str, *parts: str) -> bytes:
         """All 256 bits, for what must be told apart without opening anything."""
+        return self._keyed(field).digest(framed(*parts))
+
+    def _keyed(self, field: str) -> _Hmac:
         keyed = self._fields.get(field)
         if keyed is None:
             keyed = self._fields[field] = _Hmac(hmac.digest(self._key, framed(_DOMAIN, field), "sha256"))
-        return keyed.digest(framed(*parts))
+        return keyed
 
 
 class _Hmac:
@@ -47,8 +56,16 @@ class _Hmac:
         self._outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in block))
 
     def digest(self, message: bytes) -> bytes:
-        inner = self._inner.copy()
-        inner.update(message)
-        outer = self._outer.copy()
-        outer.update(inner.digest())
-        return outer.digest()
+        (digest,) = self.digests(b"", (message,))
+        return digest
+
+    def digests(self, head: bytes, tails: Iterable[bytes]) -> Iterator[bytes]:
+        """The digest of `head + tail` for each of the tails."""
+        begun = self._inner.copy()
+        begun.update(head)
+        for tail in tails:
+            inner = begun.copy()
+            inner.update(tail)
+            outer = self._outer.copy()
+            outer.update(inner.digest())
+            yield outer.digest()

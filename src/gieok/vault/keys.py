@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -81,6 +81,10 @@ class OwnerKeys(Secret):
     def token(self, field: str, *parts: str) -> int:
         """The blind-index token of `parts` in `field`: a signed 64-bit number that no rotation changes."""
         return self._index.token(field, *parts)
+
+    def tokens(self, field: str, place: str, words: Iterable[str]) -> list[int]:
+        """The tokens of many words in one place: `token(field, place, word)` for each, quicker."""
+        return self._index.tokens(field, place, words)
 
     def digest(self, field: str, *parts: str) -> bytes:
         """A keyed hash of `parts` in `field`: 32 bytes that no rotation changes."""

@@ -35,7 +35,7 @@ class Posting(NamedTuple):
 
 def pack_terms(keys: OwnerKeys, persona_id: str, terms: Iterable[str]) -> bytes:
     """The terms of a memory as its row keeps them, in an order that says nothing about the text."""
-    counted = Counter(keys.token(_FIELD, persona_id, term) for term in terms)
+    counted = Counter(keys.tokens(_FIELD, persona_id, terms))
     return b"".join(_TERM.pack(token, min(counted[token], _MOST)) for token in sorted(counted))
 
 

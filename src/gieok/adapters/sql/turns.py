@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from gieok.adapters.sql.clock import from_micros, to_micros
@@ -53,7 +53,7 @@ class SqlMemoryStore:
     def search(self, session_ref: str, query: str, top_k: int) -> list[RecalledMemory]:
         check_ref(session_ref, "sessionRef")
         check_search(query, top_k)
-        tokens = list(self._word_tokens(session_ref, match_terms(query)))
+        tokens = self._word_tokens(session_ref, match_terms(query))
         rows = self._tx.all("search_turn_memories", tokens=tokens, top_k=top_k) if tokens else []
         found = [self._recall(session_ref, *row) for row in rows]
         if len(found) < top_k:
@@ -120,7 +120,7 @@ class SqlMemoryStore:
         stems = query_stems(query)
         if not stems:
             return []
-        tokens = list(self._stem_tokens(session_ref, stems))
+        tokens = self._stem_tokens(session_ref, stems)
         best: list[tuple[int, int, bytes, Row]] = []
         for *memory, sealed, numbers in self._tx.all("list_turn_candidates", tokens=tokens):
             identity, at = memory[0], memory[1]
@@ -140,14 +140,11 @@ class SqlMemoryStore:
             *self._stem_tokens(session_ref, long_words(keyword)),
         }
 
-    def _word_tokens(self, session_ref: str, terms: Iterable[str]) -> Iterator[int]:
-        return (self._keys.token(_WORDS, session_ref, term) for term in terms)
+    def _word_tokens(self, session_ref: str, terms: Iterable[str]) -> list[int]:
+        return self._keys.tokens(_WORDS, session_ref, terms)
 
-    def _stem_tokens(self, session_ref: str, words: Iterable[str]) -> Iterator[int]:
-        return (
-            self._keys.token(_STEMS, session_ref, stem)
-            for stem in {word[: stem_length(word)] for word in words}
-        )
+    def _stem_tokens(self, session_ref: str, words: Iterable[str]) -> list[int]:
+        return self._keys.tokens(_STEMS, session_ref, {word[: stem_length(word)] for word in words})
 
     def _recall(
         self, session_ref: str, identity: bytes, at: int, stored_ref: str | None, summary: bytes | None
