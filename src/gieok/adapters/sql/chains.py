@@ -23,12 +23,13 @@ class SqlChainStore:
 
     def append(self, root_id: UUID, draft: VersionDraft, expected_version: int | None) -> ChainVersion:
         number = next_version(root_id, self._hold(root_id), expected_version)
+        root = root_id.bytes
         created_at = to_micros(draft.created_at)
         place = self._place(root_id, number, draft.id, draft.form, created_at)
         is_first = self._tx.run(
             "add_chain_version",
             kind=self._kind,
-            root_id=root_id.bytes,
+            root_id=root,
             version=number,
             id=draft.id.bytes,
             form=draft.form,
@@ -37,7 +38,7 @@ class SqlChainStore:
         )
         if not is_first:
             raise Conflict(f"chain {root_id} was begun by someone else meanwhile; read it and decide anew")
-        self._tx.run("move_chain_head", kind=self._kind, root_id=root_id.bytes, version=number)
+        self._tx.run("move_chain_head", kind=self._kind, root_id=root, version=number)
         return ChainVersion.trusted(**vars(draft), root_id=root_id, version=number, is_active=True)
 
     def retire(self, root_id: UUID, expected_version: int | None) -> None:

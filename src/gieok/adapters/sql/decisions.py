@@ -49,15 +49,16 @@ class SqlDecisionStore:
             raise InputRefused("decision memory keeps what was decided, and never a proposal", at="content")
         draft = VersionDraft(id=version_id, form=FORM, content=to_document(content), created_at=created_at)
         added = self._chain.append(root_id, draft, expected_version)
+        root = root_id.bytes
         self._tx.run(
             "save_decision_head",
-            root_id=root_id.bytes,
+            root_id=root,
             version=added.version,
             domain_token=domain_token(self._keys, content.domain),
             strength=strength_number(content.strength),
             created_at=to_micros(created_at),
         )
-        self._index(root_id, content, self._postings(root_id) if added.version > 1 else frozenset())
+        self._index(root, content, self._postings(root) if added.version > 1 else frozenset())
         return _decision(added, content)
 
     def active(self, root_ids: Sequence[UUID]) -> list[Decision]:
@@ -108,20 +109,21 @@ class SqlDecisionStore:
         """Make the next decisions by root findable by the terms that their statements have now."""
         rows = self._tx.all("hold_decision_heads", after=after, limit=limit)
         for decision in self.active([UUID(bytes=root_id) for (root_id,) in rows]):
-            self._index(decision.root_id, decision, self._postings(decision.root_id))
+            root = decision.root_id.bytes
+            self._index(root, decision, self._postings(root))
         return rows[-1][0] if len(rows) == limit else None
 
-    def _postings(self, root_id: UUID) -> Set[int]:
-        return {token for (token,) in self._tx.all("list_decision_postings", root_id=root_id.bytes)}
+    def _postings(self, root: bytes) -> Set[int]:
+        return {token for (token,) in self._tx.all("list_decision_postings", root_id=root)}
 
-    def _index(self, root_id: UUID, content: DecisionContent, before: Set[int]) -> None:
+    def _index(self, root: bytes, content: DecisionContent, before: Set[int]) -> None:
         """Make a decision findable by the words of its statement. `before` are its postings so far."""
         wanted = self._tokens(content.domain, statement_terms(content.statement))
         for query, tokens in (
             ("remove_decision_postings", before - wanted),
             ("add_decision_postings", wanted - before),
         ):
-            self._tx.run_many(query, [{"token": token, "root_id": root_id.bytes} for token in tokens])
+            self._tx.run_many(query, [{"token": token, "root_id": root} for token in tokens])
 
     def _stretch(
         self,
@@ -159,7 +161,7 @@ class SqlDecisionStore:
         return found
 
     def _tokens(self, domain: str | None, terms: Iterable[str]) -> set[int]:
-        return {self._keys.token("decisions.statement", domain or "", term) for term in terms}
+        return set(self._keys.tokens("decisions.statement", domain or "", terms))
 
 
 def domain_token(keys: OwnerKeys, domain: str | None) -> int:

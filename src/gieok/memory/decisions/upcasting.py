@@ -32,7 +32,7 @@ UPCASTERS: Mapping[int, Callable[[Document], Document]] = {0: _scope_apart_from_
 
 def to_document(content: DecisionContent) -> bytes:
     """The content in today's form."""
-    return content.model_dump_json(by_alias=True, exclude_none=True).encode()
+    return content.__pydantic_serializer__.to_json(content, by_alias=True, exclude_none=True)
 
 
 def from_document(document: bytes, form: int) -> DecisionContent:
