@@ -154,7 +154,7 @@ class SqlMemoryIndex:
         return {by_token[token]: int(memories) for token, memories in rows}
 
     def with_term(self, term: str, limit: int) -> list[int]:
-        token = self._token(term)
+        token = self._tokens_of([term])[term]
         numbers: list[int] = []
         for archived in range(self._archived + 1):
             rows = self._tx.all("list_memories_with_term", token=token, archived=archived, limit=limit)
@@ -214,14 +214,17 @@ class SqlMemoryIndex:
         by_number = {row[2]: row for row in rows}
         return [read_memory(self._keys, by_number[number]) for number in numbers]
 
-    def _token(self, term: str) -> int:
-        token = self._tokens.get(term)
-        if token is None:
-            token = self._tokens[term] = self._keys.token(_FIELD, self._persona_id, term)
-        return token
+    def _tokens_of(self, terms: Collection[str]) -> Mapping[str, int]:
+        """The tokens of these terms, and of others."""
+        unknown = [term for term in terms if term not in self._tokens]
+        if unknown:
+            tokens = self._keys.tokens(_FIELD, self._persona_id, unknown)
+            self._tokens.update(zip(unknown, tokens, strict=True))
+        return self._tokens
 
     def _by_token(self, terms: Collection[str]) -> dict[int, str]:
-        return {self._token(term): term for term in terms}
+        tokens = self._tokens_of(terms)
+        return {tokens[term]: term for term in terms}
 
     def _check(self, found: int, numbers: Collection[int]) -> None:
         if found != len(numbers):

@@ -137,20 +137,20 @@ class ResidentMemoryIndex(SqlMemoryIndex):
         super().__init__(tx, keys, persona_id, state, include_archived=include_archived)
         self.resident = resident
         if len(resident.tokens) > _TOKENS:
-            resident.tokens.clear()
+            resident.tokens = {}
         self._tokens = resident.tokens
 
     def rarity(self, terms: Collection[str]) -> Mapping[str, int]:
-        postings, token = self.resident.postings, self._token
-        return {term: len(found) for term in terms if (found := postings.get(token(term)))}
+        postings, tokens = self.resident.postings, self._tokens_of(terms)
+        return {term: len(found) for term in terms if (found := postings.get(tokens[term]))}
 
     def with_term(self, term: str, limit: int) -> list[int]:
-        matches = self.resident.postings.get(self._token(term), ())
+        matches = self.resident.postings.get(self._tokens_of([term])[term], ())
         return sorted((number for number, _, _ in matches), reverse=True)[:limit]
 
     def matches(self, terms: Collection[str], among: Collection[int] | None = None) -> Matches:
-        postings, token = self.resident.postings, self._token
-        found = {term: matches for term in terms if (matches := postings.get(token(term)))}
+        postings, tokens = self.resident.postings, self._tokens_of(terms)
+        found = {term: matches for term in terms if (matches := postings.get(tokens[term]))}
         if among is None or not found:
             return found
         wanted = frozenset(among)
