@@ -68,6 +68,8 @@ async def test_what_is_not_stated_is_no_fact(said: str) -> None:
     ("before", "after", "value"),
     [
         ("내일 면접이 있어", "면접 봤어", "면접 봄"),
+        ("내일 면접이 있어", "그 면접에서 방금 나왔어!", "면접을 마침"),
+        ("I have a job interview tomorrow", "I just came out of the interviews!", "had interviews"),
         ("다음 주 수요일에 입사 면접 봐", "면접 드디어 끝났어", "면접 끝남"),
         ("내일 면접이 있어", "카카오 면접 망쳤어", "카카오 면접을 망침"),
         ("다음 주에 발표가 있어", "오늘 발표했어", "발표함"),

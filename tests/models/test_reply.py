@@ -50,6 +50,16 @@ async def answer(
     return await OfflineModel().reply(prompt, lambda _: None)
 
 
+@pytest.mark.req("CANON-5")
+@pytest.mark.parametrize(("value", "asked"), [("면접을 앞두고 있음", True), ("면접을 마침", False)])
+@pytest.mark.parametrize("said", ["안녕", "오늘 전화가 왔어!"])
+async def test_it_does_not_ask_about_what_the_state_knows_to_be_over(
+    said: str, value: str, asked: bool
+) -> None:
+    state = (StateFact(category="EVENT", key="면접", value=value),)
+    assert ("면접" in (await answer(said, (INTERVIEW, 1), state=state)).text) == asked
+
+
 @pytest.mark.req("COMP-6")
 @pytest.mark.parametrize("said", ["", "안녕", "나 왔어!", "안녕, 잘 잤어?"])
 async def test_the_day_after_it_asks_how_the_interview_was(said: str) -> None:

@@ -48,7 +48,8 @@ TESTED = (
         States(_EVENT, "{test}", "{test} ahead"),
     ),
     rule(
-        rf"i (?:have )?(?:had|took|sat|finished|did|gave|survived|got through) (?:my|the|an?) {_HELD}{TAIL}"
+        r"i (?:have )?(?:had|took|sat|finished|did|gave|survived|got through|(?:just )?(?:came|got) "
+        rf"(?:out of|back from)) (?:my|the|an?) {_HELD}{TAIL}"
         rf"|(?:my|the) {_HELD.replace('test', 'over')} "
         r"(?:(?:is|was|are|were) (?:over|done|behind me)|went\b.*)",
         States(_EVENT, "{test}{over}", "had {test}{over}"),

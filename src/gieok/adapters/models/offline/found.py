@@ -90,8 +90,8 @@ def bond(known: Sequence[Fact]) -> str:
 
 
 def _may_be_one(one: str, other: str) -> bool:
-    """Whether one is the other, or the other with more words in front."""
-    shorter, longer = sorted((one.casefold(), other.casefold()), key=len)
+    """Whether one is the other, or the other with more words in front. Interviews may be one interview."""
+    shorter, longer = sorted((one.casefold().removesuffix("s"), other.casefold().removesuffix("s")), key=len)
     front = longer.removesuffix(shorter)
     return longer.endswith(shorter) and (not front or front.endswith(" ") or not shorter.isascii())
 

@@ -25,6 +25,7 @@ _AHEAD = re.compile(
     r"|[월화수목금토일]요일|오후|이따"
 )
 _OVER = listed("보 끝나 끝내 마치 치르 치 받 다녀오 갔다오 가")
+_LEAVES = listed("나오 돌아오 오")
 _LOSES = listed("잃어버리 분실하 도둑맞 도난당하 소매치기당하")
 _BELONGINGS = listed("지갑 핸드폰 휴대폰 폰 가방 여권 카드 노트북 자전거 열쇠 반지 에어팟 신분증 카메라 시계")
 _FIRST_TIME = re.compile(r"(?:생애|태어나서|난생)? ?처음(?:으로)? .*(?:봤|했|갔|탔)")
@@ -106,14 +107,16 @@ def _awaited(clause: Clause) -> list[Found]:
 
 
 def _held(clause: Clause, known: Sequence[Fact]) -> list[Found]:
-    """면접 봤어, 시험 끝났어, 발표했어. What is no test is told only where it was waited for."""
+    """면접 봤어, 면접에서 나왔어, 발표했어. What is no test is told only where it was waited for."""
     done = clause.verb.removesuffix("하")
     is_done = clause.verb.endswith("하") and done.endswith(tuple(OCCASIONS))
     what = _occasion(clause) or (done if is_done else "")
-    if not what or not clause.happened or not (is_done or clause.verb in _OVER):
+    left = clause.verb in _LEAVES and what == clause.first("at") and not clause.first("subject")
+    if not what or not clause.happened or not (is_done or left or clause.verb in _OVER):
         return []
     told = _is_test(what) or awaited(what, known)
-    return [Found(Category.EVENT, what, note(clause))] if told else []
+    value = f"{with_particle(what, '을/를')} 마침" if left else note(clause)
+    return [Found(Category.EVENT, what, value)] if told else []
 
 
 def _occasion(clause: Clause) -> str:

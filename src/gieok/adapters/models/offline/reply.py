@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from gieok.adapters.models.offline.analysis import Utterance, read
 from gieok.adapters.models.offline.emotion import Emotion, emotion_in
+from gieok.adapters.models.offline.found import AHEAD
 from gieok.adapters.models.offline.keywords import topic_of
 from gieok.adapters.models.offline.moment import in_todays_words, local_day, name_of_day
 from gieok.adapters.models.offline.phrases import CASUAL, ENGLISH, POLITE, Noun, Phrases, one
@@ -29,6 +30,7 @@ from gieok.adapters.models.offline.retelling import (
     tell_fact_english,
     tell_fact_korean,
 )
+from gieok.memory.canon.records import Category
 from gieok.memory.conversation.records import ContextMemory, Prompt
 from gieok.text import language
 
@@ -174,7 +176,7 @@ def _about_last_time(turn: _Turn) -> str:
 def _about_event(turn: _Turn) -> str:
     """The user comes back to something that they were waiting for, and does not say yet how it was."""
     prompt, text = turn.prompt, turn.said.text
-    event = event_in(turn.memories, prompt.now, _said_before(turn))
+    event = event_in(turn.memories, prompt.now, f"{_said_before(turn)} {_known_to_be_over(turn)}")
     if event is None or event.name.lower() not in text.lower() or _seeks(turn) or emotion_in(turn.said):
         return ""
     over = event.is_over(prompt.now) or (event.is_due(prompt.now) and _PAST.search(text))
@@ -183,7 +185,8 @@ def _about_event(turn: _Turn) -> str:
 
 def _event(turn: _Turn, how_was: str) -> str:
     prompt = turn.prompt
-    event = event_in(turn.memories, prompt.now, f"{_said_before(turn)} {turn.said.text}")
+    spoken_of = f"{_said_before(turn)} {_known_to_be_over(turn)} {turn.said.text}"
+    event = event_in(turn.memories, prompt.now, spoken_of)
     if event is None:
         return ""
     return _named(turn, how_was if event.is_over(prompt.now) else turn.phrases.is_coming, event)
@@ -197,6 +200,12 @@ def _named(turn: _Turn, phrase: str, event: Event) -> str:
 
 def _said_before(turn: _Turn) -> str:
     return " ".join(message.content for message in turn.prompt.messages if message.role == "assistant")
+
+
+def _known_to_be_over(turn: _Turn) -> str:
+    """Events of the state that do not lie ahead any more: nobody is asked about them once more."""
+    events = (fact for fact in turn.prompt.state if fact.category == Category.EVENT)
+    return " ".join(fact.key for fact in events if not fact.value.endswith(AHEAD))
 
 
 def _small_talk(turn: _Turn) -> str:
