@@ -11,6 +11,8 @@ from gieok.errors import InputRefused
 from gieok.interfaces.rest.errors import problem_of, respond
 from gieok.interfaces.rest.outgoing import ALWAYS
 
+_MUCH = 16_384
+_MANY = 8
 _NO_REQUEST = "this is no request of HTTP/1.1, or its address is too long; the connection is closed"
 
 
@@ -18,7 +20,7 @@ class Connection(HttpToolsProtocol):
     """Uvicorn's own, but what is no HTTP is refused in the form of the contract too."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn has it
-        super().connection_made(cast(asyncio.Transport, _InOnePiece(transport)))
+        super().connection_made(cast(asyncio.Transport, InOnePiece(transport)))
 
     def send_400_response(self, msg: str) -> None:
         """Called for whatever cannot be parsed. `msg` is uvicorn's, and the log has it."""
@@ -34,9 +36,10 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
 
-class _InOnePiece:
+class InOnePiece:
     """A transport of which everything that is written in one turn of the loop leaves together, such as the
-    head and the body of an answer: one call of the system, and the client is woken once."""
+    head and the body of an answer: one call of the system, and the client is woken once. Much of it leaves
+    right away, so that whoever writes is told when the client does not keep up."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
@@ -47,6 +50,8 @@ class _InOnePiece:
         if not self._waiting:
             self._loop.call_soon(self._flush)
         self._waiting.append(data)
+        if len(data) > _MUCH or len(self._waiting) > _MANY:
+            self._flush()
 
     def close(self) -> None:
         self._flush()
