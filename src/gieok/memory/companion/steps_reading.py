@@ -48,7 +48,7 @@ class LoadMemories(Step[LoadMetadata, LoadInputs, Loaded]):
 
         memories = await self._rooms.read(load, brief=True)
         context.note("loaded", [str(memory.id) for memory in memories])
-        return Loaded(memories=memories)
+        return Loaded.trusted(memories=memories)
 
 
 class RecallInputs(Data):
@@ -104,7 +104,7 @@ class RecallMemories(Step[RecallPolicy, RecallInputs, Recalled]):
         recalled = hits(found, metadata)
         context.note("recalled", [str(hit.memory.id) for hit in recalled])
         context.note("filled", sum(hit.why.filled for hit in recalled))
-        return Recalled(memories=tuple(hit.memory for hit in recalled), hits=recalled)
+        return Recalled.trusted(memories=tuple(hit.memory for hit in recalled), hits=recalled)
 
     async def _ask(self, meaning: Meaning, inputs: RecallInputs, context: StepContext) -> Vector | None:
         """The vector of the query, without the names of those whom it asks about."""

@@ -42,7 +42,7 @@ router.include_router(memory_making.router)
 async def load(caller: Reader, persona_id: PersonaQuery, limit: Limit = 5) -> MemoriesAnswer:
     """Active memories with a persona, the most important first: at most five, by the plan `load_memories`."""
     memories = await caller.user.companion.load(persona_id, limit=limit)
-    return MemoriesAnswer(memories=memory_views(memories, korean=caller.korean))
+    return MemoriesAnswer.trusted(success=True, memories=memory_views(memories, korean=caller.korean))
 
 
 @router.get("/list", responses=failures(), summary="Memories, newest first")
@@ -70,7 +70,9 @@ async def search(
 ) -> HitsAnswer:
     """Best first, archived ones too. `why` says which words matched and what each signal gave."""
     hits = await caller.user.companion.search(persona_id, q, limit=limit)
-    return HitsAnswer(memories=tuple(hit_view(hit, korean=caller.korean) for hit in hits))
+    return HitsAnswer.trusted(
+        success=True, memories=tuple(hit_view(hit, korean=caller.korean) for hit in hits)
+    )
 
 
 @router.get("/{id}", responses=failures(404), summary="One memory")
