@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Literal, get_args
 from uuid import UUID
 
@@ -39,6 +40,11 @@ class TokenRecord:
     """None: never."""
     revoked_at: datetime | None
     """None while it is in force."""
+
+    @cached_property
+    def principal(self) -> Principal:
+        """Whom it lets in while it is in force."""
+        return Principal(self.owner, self.account_plan, self.scopes, self.id)
 
     def is_in_force(self, now: datetime) -> bool:
         """Neither revoked nor expired."""

@@ -114,7 +114,7 @@ class Tokens:
         found = await self._database.system_read(lambda tx: find_token(tx, digest), brief=True)
         if found is None or not found.is_in_force(self._clock()):
             raise Unauthenticated
-        return Principal(found.owner, found.account_plan, found.scopes, found.id)
+        return found.principal
 
     async def _authenticate_jwt(self, jwts: JwtVerifier, token: str) -> Principal:
         caller = await jwts.verify(token)

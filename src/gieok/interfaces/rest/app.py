@@ -55,7 +55,7 @@ def create_app(
         if tracing is not None:
             tracing.request(served)
 
-    app.add_middleware(ShortWay, routes=app)
+    app.add_middleware(ShortWay, gieok=gieok, routes=app.routes)
     app.add_middleware(Door, gieok=gieok, options=options, templates=Templates(app), watch=watch)
     if tracing is not None:
         app.add_middleware(TracedRequests, tracing=tracing)

@@ -6,8 +6,7 @@ A route names what it needs: `Reader` to look, `Writer` to change, `Owner` for t
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated, NamedTuple, cast
 
 from fastapi import Depends, Request
 from starlette.types import Scope as AsgiScope
@@ -22,8 +21,7 @@ PRINCIPAL = "gieok.principal"
 """Where the door leaves whom it let in: a key of the ASGI scope."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
     """The owner whose request this is."""
 
     user: User

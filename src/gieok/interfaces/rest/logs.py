@@ -11,46 +11,63 @@ import json
 import logging
 import os
 import traceback
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import lru_cache
+from time import time
 from typing import Any, TextIO, cast
 
 from gieok.interfaces.rest.served import Served, method_of
 
 _access = logging.getLogger("gieok.access")
-_REQUEST = "%s %s %d"
 _dumps = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
 def log_request(served: Served) -> None:
     """One line for a request that is over."""
-    if _access.isEnabledFor(logging.INFO):
-        # Made here: `info` would walk the stack for a line of source that nobody asks for, at each request.
-        record = logging.LogRecord(_access.name, logging.INFO, __file__, 0, _REQUEST, _words(served), None)
-        record.served = served
-        _access.handle(record)
+    if not _access.isEnabledFor(logging.INFO):
+        return
+    handlers = logging.root.handlers
+    if len(handlers) == 1 and isinstance(handlers[0], Lines):
+        handlers[0].write_request(served)
+    else:
+        _access.info("%s %s %d", method_of(served), served.route, served.status)
 
 
 def configure_logging(stream: TextIO) -> None:
     """Send every log of this process to `stream`."""
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(PlainLines() if stream.isatty() else JsonLines())
-    logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    logging.basicConfig(handlers=[Lines(stream)], level=logging.INFO, force=True)
     # What no line shows is not looked up for each of them.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     for chatty in ("uvicorn", "httpx", "httpcore", "asyncio"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
+class Lines(logging.StreamHandler[TextIO]):
+    """Every log, a line each. Those of requests come by the thousand, and take a shorter way."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self.setFormatter(PlainLines() if stream.isatty() else JsonLines())
+        self._line_of = _plain_line if stream.isatty() else _json_line
+
+    def write_request(self, served: Served) -> None:
+        """As logging would, without a record that it is made of and taken apart again."""
+        line = self._line_of(time(), served)
+        try:
+            with self.lock or nullcontext():
+                self.stream.write(line + self.terminator)
+                self.stream.flush()
+        except Exception:  # noqa: BLE001  told as logging tells it: a request does not fail for its line
+            self.handleError(logging.makeLogRecord({"msg": "a request was not logged"}))
+
+
 class JsonLines(logging.Formatter):
     """One object of JSON a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        served: Served | None = getattr(record, "served", None)
-        if served is not None:
-            return _line_of_request(record, served)
         line: dict[str, Any] = {
-            "time": _time(record),
+            "time": _time(record.created),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
@@ -65,9 +82,6 @@ class PlainLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         line = f"{_second(int(record.created))[11:]} {record.levelname.lower():7} {record.getMessage()}"
-        served: Served | None = getattr(record, "served", None)
-        if served is not None:
-            line += f" {_ms(served)} ms"
         if error := _error(record):
             line += f" ({error})"
         return line
@@ -88,27 +102,29 @@ def kind_and_place(error: BaseException) -> str:
     return type(error).__name__ + where
 
 
-def _words(served: Served) -> tuple[str, str, int]:
-    return method_of(served), served.route, served.status
-
-
-def _line_of_request(record: logging.LogRecord, served: Served) -> str:
-    """Written out, as there is one for every request: no word in it is a client's, so none needs escaping."""
+def _json_line(now: float, served: Served) -> str:
+    """Written out: no word in it is a client's, so none needs escaping."""
     method, owner = method_of(served), f'"{short_hash(served.owner)}"' if served.owner else "null"
     return (
-        f'{{"time": "{_time(record)}", "level": "info", "logger": "{record.name}", '
+        f'{{"time": "{_time(now)}", "level": "info", "logger": "{_access.name}", '
         f'"message": "{method} {served.route} {served.status}", "requestId": "{served.request_id}", '
         f'"method": "{method}", "route": "{served.route}", "status": {served.status}, "ms": {_ms(served)}, '
         f'"owner": {owner}}}'
     )
 
 
+def _plain_line(now: float, served: Served) -> str:
+    what = f"{method_of(served)} {served.route} {served.status}"
+    return f"{_second(int(now))[11:]} info    {what} {_ms(served)} ms"
+
+
 def _ms(served: Served) -> float:
     return round(served.seconds * 1000, 1)
 
 
-def _time(record: logging.LogRecord) -> str:
-    return f"{_second(int(record.created))}.{int(record.msecs):03}Z"
+def _time(timestamp: float) -> str:
+    second = int(timestamp)
+    return f"{_second(second)}.{int((timestamp - second) * 1000):03}Z"
 
 
 @lru_cache(maxsize=4)

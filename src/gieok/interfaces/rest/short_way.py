@@ -8,17 +8,18 @@ say of it: a parameter that is wrong, missing, unknown or given twice.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from inspect import signature
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
 
-from fastapi import FastAPI
 from fastapi.params import Query
 from fastapi.routing import RouteContext, iter_route_contexts
 from pydantic import BaseModel, ValidationError, create_model
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gieok.app import Gieok
 from gieok.interfaces.rest.caller import Reader, caller_of
 
 _GET = {"GET"}
@@ -38,10 +39,10 @@ class _Call(NamedTuple):
 class ShortWay:
     """ASGI middleware in front of the framework."""
 
-    def __init__(self, app: ASGIApp, routes: FastAPI) -> None:
+    def __init__(self, app: ASGIApp, gieok: Gieok, routes: Sequence[BaseRoute]) -> None:
         self._app = app
-        self._service = routes
-        found = ((each.path or "", _call_of(each)) for each in iter_route_contexts(routes.routes))
+        self._gieok = gieok
+        found = ((each.path or "", _call_of(each)) for each in iter_route_contexts(routes))
         self._calls = {path: call for path, call in found if call is not None}
 
     @property
@@ -56,7 +57,7 @@ class ShortWay:
             await self._app(scope, receive, send)
             return
         scope["endpoint"] = call.endpoint
-        caller = caller_of(scope, self._service.state.gieok, "read")
+        caller = caller_of(scope, self._gieok, "read")
         answer = await call.endpoint(**{call.caller: caller}, **given)
         body = answer.__pydantic_serializer__.to_json(answer, by_alias=True)
         headers = [(b"content-length", b"%d" % len(body)), (b"content-type", b"application/json")]
