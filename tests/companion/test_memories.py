@@ -18,6 +18,10 @@ from gieok.errors import Conflict, GieokError, InputRefused, NotFound, OwnerEras
 from gieok.memory.canon.records import Category, PersonaDraft
 from gieok.memory.companion.keeping import replace_excerpt
 from gieok.memory.companion.records import (
+    LARGEST_MEMORY,
+    MAX_LABEL_CHARS,
+    MAX_LABELS,
+    MAX_SUMMARY_CHARS,
     Emotion,
     Kept,
     Memory,
@@ -327,3 +331,20 @@ async def test_erasing_an_owner_erases_memories_moments_and_counts(gieok: Gieok)
     with pytest.raises(OwnerErased):
         await gieok.user("minsu").companion.create(draft, account_plan="free")
     assert (await gieok.user("jiyoung").companion.list("hana")).total == 1
+
+
+@pytest.mark.parametrize("letter", ["\x01", "한", "\U0001f600", '"'])
+def test_no_memory_is_larger_than_its_limits_allow(letter: str) -> None:
+    """By this a step knows beforehand how much it puts out at the most."""
+    labels = tuple(letter * MAX_LABEL_CHARS for _ in range(MAX_LABELS))
+    largest = memory().model_copy(
+        update={
+            "persona_id": "p" * 128,
+            "session_ref": "s" * 128,
+            "summary": letter * MAX_SUMMARY_CHARS,
+            "topics": labels,
+            "tags": labels,
+            "speaker": letter * MAX_LABEL_CHARS,
+        }
+    )
+    assert len(largest.model_dump_json(by_alias=True)) <= LARGEST_MEMORY

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 from typing import Any, cast
 from uuid import UUID
 
@@ -11,11 +13,12 @@ from hypothesis import strategies as st
 
 from gieok import Gieok, Settings
 from gieok.adapters.sql import companion_resident
+from gieok.adapters.sql.companion import SqlCompanionStore
 from gieok.adapters.sql.companion_index import SqlMemoryIndex, read_state
 from gieok.adapters.sql.companion_resident import ResidentIndex, ResidentMemoryIndex, resident_index
 from gieok.adapters.sql.database import Tx
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
-from gieok.memory.companion.records import Memory, MemoryChanges, MemoryDraft
+from gieok.memory.companion.records import Memory, MemoryChanges, MemoryConfig, MemoryDraft
 from gieok.memory.companion.store import MemoryIndex
 from gieok.testing.companion_contract import START, memory, save
 from gieok.vault import OwnerKeys
@@ -116,6 +119,60 @@ async def test_any_order_of_changes_leaves_both_indexes_alike(
         await agree(scope)
 
 
+async def test_readers_agree_with_the_database_while_two_processes_write(
+    gieok: Gieok, settings: Settings
+) -> None:
+    """On the thread that asks and on others, while some of what is written is undone."""
+    compared: list[bool] = []
+
+    def compare(rooms: SqlRooms) -> None:
+        tx, keys = inside(rooms)
+        state = read_state(tx, "hana")
+        index = rooms.companion.index("hana", include_archived=True)
+        assert told(index) == told(SqlMemoryIndex(tx, keys, "hana", state, include_archived=True))
+        loaded = SqlCompanionStore(tx, keys).load("hana", 5)
+        assert list(rooms.companion.load("hana", 5)) == list(loaded)
+        compared.append(isinstance(index, ResidentMemoryIndex))
+
+    async def write(scope: OwnerScope, chance: random.Random) -> None:
+        there: list[Memory] = []
+        for minute in range(40):
+            deed = chance.choice(("save", "save", "edit", "archive", "delete")) if there else "save"
+            one = there.pop(chance.randrange(len(there))) if deed != "save" else None
+            made = memory(" ".join(chance.choices(WORDS, k=2)), minute=minute, session_ref="s")
+
+            def change(
+                rooms: SqlRooms, *, deed: str = deed, one: Memory | None = one, made: Memory = made
+            ) -> None:
+                rooms.companion.hold("hana")
+                if one is None:
+                    rooms.companion.save(made)
+                else:
+                    do(rooms, deed, one, list(WORDS[:2]))
+                if made.created_at.minute % 5 == 0:
+                    raise _UndoneError
+
+            try:
+                await scope.write(change)
+            except _UndoneError:
+                there += [one] if one else []
+            else:
+                there += [made if one is None else one] if deed != "delete" else []
+
+    async with await Gieok.open(settings) as other:
+        scopes = [scope_of(each) for each in (gieok, other)]
+        writers = [
+            asyncio.create_task(write(scope, random.Random(seed))) for seed, scope in enumerate(scopes)
+        ]
+        while not all(each.done() for each in writers):
+            for scope in scopes:
+                await asyncio.gather(
+                    scope.read(compare, brief=True), scope.read(compare), scope.read(compare)
+                )
+        await asyncio.gather(*writers)
+    assert any(compared)
+
+
 @pytest.mark.req("COMP-9")
 async def test_what_another_process_changes_is_found_at_once(gieok: Gieok, settings: Settings) -> None:
     here = gieok.user("minsu").companion
@@ -167,28 +224,59 @@ async def test_an_addition_is_added_and_any_other_change_reads_everything_anew(g
     assert one
     assert two
     assert three
-    assert (one.weight, two.weight, three.weight) == (2, 4, 4)
+    assert [len(each.entries) for each in (one, two, three)] == [1, 3, 3]
     assert one.opened is two.opened
     assert two.opened is not three.opened
+
+
+async def test_an_index_that_somebody_holds_stays_as_it_was(gieok: Gieok) -> None:
+    """A search that began before another memory came goes on with what it saw."""
+    scope = scope_of(gieok)
+    await save(scope, memory("면접", session_ref="s"), memory("회사", minute=2, session_ref="s"))
+    held = await resident(scope)
+    assert held
+    before = (dict(held.entries), {token: list(found) for token, found in held.postings.items()})
+    await save(scope, memory("면접", minute=1, session_ref="s"))
+    later = await resident(scope)
+    assert later
+    assert (held.beside(1), later.beside(1)) == ({2: 1}, {3: 1, 2: 2})
+    assert (dict(held.entries), {token: list(found) for token, found in held.postings.items()}) == before
+
+
+async def test_one_weighs_what_its_words_take(gieok: Gieok) -> None:
+    scope = scope_of(gieok)
+    await save(scope, memory("면접 " * 500))
+    made = await resident(scope)
+    assert made
+    assert made.weight > 10
+
+
+async def test_nothing_is_kept_of_a_persona_that_has_nothing_or_may_not_recall(gieok: Gieok) -> None:
+    scope = scope_of(gieok)
+    await save(scope, memory())
+    off = MemoryConfig(recall=False, active_limit=None)
+    await scope.write(lambda rooms: rooms.companion.configure("hana", off))
+    companion, kept = gieok.user("minsu").companion, gieok.vault.opened_values
+    for persona in ("hana", "nobody"):
+        assert await companion.search(persona, "면접 회사 영화") == ()
+    assert gieok.vault.opened_values == kept
 
 
 async def test_it_is_made_when_it_has_been_wanted_often_enough(
     gieok: Gieok, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(companion_resident, "WORTH", 2)
+    monkeypatch.setattr(companion_resident, "WORTH", 4)
     scope = scope_of(gieok)
-    await save(scope, *(memory(minute=minute) for minute in range(5)))
+    await save(scope, *(memory("면접 회사", minute=minute) for minute in range(5)))
     assert [await resident(scope) is not None for _ in range(4)] == [False, False, True, True]
 
 
-async def test_many_memories_are_searched_in_the_database(
-    gieok: Gieok, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(companion_resident, "MOST", 2)
+async def test_many_words_are_searched_in_the_database(gieok: Gieok, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(companion_resident, "MOST", 4)
     scope = scope_of(gieok)
-    await save(scope, memory(), memory(minute=1))
+    await save(scope, memory("면접 회사"), memory("영화 회사", minute=1))
     assert await resident(scope)
-    await save(scope, memory(minute=2))
+    await save(scope, memory("회사", minute=2))
     assert [await resident(scope) for _ in range(3)] == [None] * 3
 
 
@@ -200,7 +288,7 @@ async def test_a_transaction_that_sees_less_than_another_one_reads_the_database(
         tx, keys = inside(rooms)
         state = read_state(tx, "hana")
         later = state._replace(revision=state.revision + 1, last_number=state.last_number + 1)
-        keys.keep(("memory index", "hana", True), ResidentIndex(later, {}, {}, {}, {}, {}))
+        keys.keep(("memory index", "hana", True), ResidentIndex(later, {}, {}, {}, {}))
         return resident_index(tx, keys, "hana", state, include_archived=True)
 
     assert await scope.read(look) is None

@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from gieok import Gieok, Settings
 from gieok.engine import CycleRecord
 from gieok.interfaces.rest.app import create_app
+from gieok.interfaces.rest.connection import Connection
 from gieok.interfaces.rest.metrics import Metrics
 from gieok.interfaces.rest.options import ServiceOptions
 from gieok.interfaces.rest.telemetry import Tracing
@@ -113,7 +114,9 @@ class Server:
         ) as self.gieok:
             app = create_app(self.gieok, self._options, self.metrics, self._tracing)
             self._extend(app)
-            config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, ws="none")
+            config = uvicorn.Config(
+                app, http=Connection, log_config=None, access_log=False, server_header=False, ws="none"
+            )
             self._server = _Telling(config, self._started)
             await self._server.serve(sockets=[self._socket])
 

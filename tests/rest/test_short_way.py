@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, cast
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import httpx
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
+from gieok import Gieok
+from gieok.access import Principal
 from gieok.interfaces.rest.app import create_app
+from gieok.interfaces.rest.caller import PRINCIPAL
 from gieok.interfaces.rest.short_way import ShortWay
 from tests.rest.conftest import GENEROUS, Server
 from tests.rest.routes.conftest import Api, shared
@@ -89,6 +95,30 @@ def test_it_leads_to_every_call_that_only_reads_and_has_a_fixed_path(shared: Ser
     app = create_app(shared.gieok, GENEROUS)
     found = ShortWay(app, shared.gieok, app.routes).paths
     assert {path.removeprefix(API) for path in found} == SHORT.keys()
+
+
+@pytest.mark.parametrize("path", SHORT)
+async def test_it_does_not_enter_the_framework(gieok: Gieok, path: str) -> None:
+    """Or else the tests below would compare the long way with itself."""
+
+    async def framework(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise AssertionError("this was to be answered before")
+
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        raise AssertionError("there is nothing to be read")
+
+    user = Principal("ana", "free", frozenset({"read"}), None)
+    query = urlencode(SHORT[path][0]).encode()
+    scope: Scope = {"type": "http", "method": "GET", "path": API + path, "query_string": query, "headers": []}
+    way = ShortWay(framework, gieok, create_app(gieok, GENEROUS).routes)
+    await way({**scope, PRINCIPAL: user}, receive, send)
+    assert sent[0]["status"] == 200
+    assert json.loads(sent[1]["body"])["success"]
 
 
 @pytest.mark.parametrize(("path", "query"), QUERIES)

@@ -91,7 +91,10 @@ class Step(ABC, Generic[M, I, O]):
 
     @abstractmethod
     async def run(self, metadata: M, inputs: I, context: StepContext) -> O:
-        """Do the step's work. Raising fails the whole cycle, and nothing of it is stored."""
+        """Do the step's work. Raising fails the whole cycle, and nothing of it is stored.
+
+        It is an `async def`: what it returns is awaited once, and not as a task of its own.
+        """
 
     def largest_output(self, metadata: M, inputs: I) -> int | None:
         """The most bytes of JSON that its output can have when it is asked this; None where nobody can tell.

@@ -11,6 +11,7 @@ from gieok.adapters.sql.clock import to_micros
 from gieok.adapters.sql.companion_index import (
     Posting,
     SqlMemoryIndex,
+    State,
     add_posting,
     find_posting,
     pack_terms,
@@ -154,12 +155,12 @@ class SqlCompanionStore:
             return ()
         name = ("loaded memories", persona_id, limit)
         kept: _Loaded | None = self._keys.find(name) if self._is_reading else None
-        if kept is not None and kept.revision == state.revision:
+        if kept is not None and kept.state == state:
             return kept.memories
         rows = self._tx.all("load_memories", persona_id=persona_id, limit=limit)
         memories = tuple(open_memory(self._keys, row) for row in rows)
         if self._is_reading:
-            self._keys.keep(name, _Loaded(state.revision, memories))
+            self._keys.keep(name, _Loaded(state, memories))
         return memories
 
     def list(self, persona_id: str | None, shelf: Shelf, limit: int, offset: int) -> MemoryPage:
@@ -177,7 +178,7 @@ class SqlCompanionStore:
 
     def index(self, persona_id: str, *, include_archived: bool) -> SqlMemoryIndex:
         tx, keys, state = self._tx, self._keys, read_state(self._tx, _persona(persona_id))
-        if self._is_reading:
+        if self._is_reading and state.recall and state.last_number:
             resident = resident_index(tx, keys, persona_id, state, include_archived=include_archived)
             if resident is not None:
                 return ResidentMemoryIndex(
@@ -252,9 +253,9 @@ class SqlCompanionStore:
 
 
 class _Loaded(NamedTuple):
-    """What a conversation begins with, as of a revision of the memories."""
+    """What a conversation begins with, as the memories stood."""
 
-    revision: int
+    state: State
     memories: tuple[Memory, ...]
 
 

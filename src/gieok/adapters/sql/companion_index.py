@@ -100,7 +100,7 @@ def entry_of(number: int, importance: int, occurred_at: int, session_ref: str | 
 class State(NamedTuple):
     """How the memories of a persona stand."""
 
-    recall: int
+    recall: bool
     """Whether the user lets them be recalled."""
     revision: int
     """How often they were changed."""
@@ -110,6 +110,12 @@ class State(NamedTuple):
     words_active: int
     words_archived: int
 
+    @property
+    def memories(self) -> tuple[int, ...]:
+        """What changes with the memories. Their revision does at each change; the rest shows what was done by
+        a process of a version that knew of none."""
+        return self[1:]
+
     def tally(self, *, include_archived: bool) -> Tally:
         """What is searched."""
         if include_archived:
@@ -117,13 +123,15 @@ class State(NamedTuple):
         return Tally(self.active, self.words_active)
 
 
-NO_STATE = State(1, 0, 0, 0, 0, 0, 0)
+NO_STATE = State(
+    recall=True, revision=0, last_number=0, active=0, archived=0, words_active=0, words_archived=0
+)
 
 
 def read_state(tx: Tx, persona_id: str) -> State:
     """How they stand in this transaction."""
     row = tx.one("get_memory_state", persona_id=persona_id)
-    return State(*row) if row else NO_STATE
+    return State(bool(row[0]), *row[1:]) if row else NO_STATE
 
 
 class SqlMemoryIndex:
@@ -141,7 +149,7 @@ class SqlMemoryIndex:
 
     @property
     def recall(self) -> bool:
-        return bool(self._state.recall)
+        return self._state.recall
 
     def tally(self) -> Tally:
         return self._state.tally(include_archived=bool(self._archived))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from gieok.adapters.sql.companion_index import NO_STATE, SqlMemoryIndex, State, entry_of, unpack_terms
 from gieok.adapters.sql.database import Row, Tx
@@ -17,19 +16,19 @@ from gieok.memory.companion.reading import ReadMemory
 from gieok.memory.companion.store import Entry, Match, Matches
 from gieok.vault import OwnerKeys
 
-MOST = 2_000
-"""A persona with more memories is searched in the database: to read all of them would hold others up."""
-WORTH = 100
-"""A search in the database takes about as long as it takes to read so many memories into the index. So the
-index is made after as many searches as would have paid for it: then it costs twice the time at the worst."""
-_TOKENS = 2_000
-"""So many terms of queries are known by their tokens; then that begins anew."""
+MOST = 40_000
+"""More words than these are searched in the database: to read all of them would hold others up."""
+WORTH = 2_000
+"""A search in the database takes about as long as it takes to read so many words into the index. So the index
+is made after as many searches as would have paid for it: then it costs twice the time at the worst."""
+_WORDS_OF_A_VALUE = 50
+"""So many words take about as much memory as a value that was opened."""
 
 
 class ResidentIndex:
     """The memories of a persona as they stood at one revision. A later one is made of it, and it stays."""
 
-    __slots__ = ("_beside", "_sessions", "entries", "opened", "postings", "state", "tokens", "weight")
+    __slots__ = ("_beside", "_sessions", "entries", "opened", "postings", "state", "weight")
 
     def __init__(
         self,
@@ -38,15 +37,13 @@ class ResidentIndex:
         postings: Mapping[int, Sequence[Match]],
         sessions: Mapping[str, Sequence[tuple[float, int]]],
         opened: dict[int, ReadMemory],
-        tokens: dict[str, int],
     ) -> None:
-        """`opened` and `tokens` are filled as they are asked for."""
+        """`opened` is filled as memories are asked for."""
         self.state = state
         self.entries = entries
         self.postings = postings
         self.opened = opened
-        self.tokens = tokens
-        self.weight = 1 + len(entries)
+        self.weight = 1 + len(entries) + (state.words_active + state.words_archived) // _WORDS_OF_A_VALUE
         self._sessions = sessions
         self._beside: dict[int, Mapping[int, int]] = {}
 
@@ -65,7 +62,7 @@ class ResidentIndex:
         postings = dict(self.postings)
         for token, matches in new.items():
             postings[token] = [*postings.get(token, ()), *matches]
-        return ResidentIndex(state, entries, postings, sessions, self.opened, self.tokens)
+        return ResidentIndex(state, entries, postings, sessions, self.opened)
 
     def beside(self, number: int) -> Mapping[int, int]:
         """The two memories before and the two after one in its session."""
@@ -83,26 +80,24 @@ class ResidentIndex:
         return {told[each][1]: each - place for each in range(first, last + 1) if each != place}
 
 
-class Wanted(NamedTuple):
-    """How often a search would have used an index that is not there."""
-
-    times: int = 0
-
-
 def resident_index(
     tx: Tx, keys: OwnerKeys, persona_id: str, state: State, *, include_archived: bool
 ) -> ResidentIndex | None:
     """The index as of this transaction. None where it is not worth its making, or where another transaction
     has seen more than this one can."""
     name = ("memory index", persona_id, include_archived)
-    found: ResidentIndex | Wanted = keys.find(name) or Wanted()
-    if isinstance(found, ResidentIndex) and state.revision <= found.state.revision:
-        return found if state.revision == found.state.revision else None
-    base = _base(found, state, memories := state.tally(include_archived=include_archived).memories)
-    if base is None or memories > MOST:
-        times = found.times if isinstance(found, Wanted) else 0
-        keys.keep(name, Wanted(times + 1))
+    found: ResidentIndex | int = keys.find(name) or 0
+    if isinstance(found, ResidentIndex) and state.revision < found.state.revision:
         return None
+    if isinstance(found, ResidentIndex) and state.memories == found.state.memories:
+        return found
+    wanted = found + 1 if isinstance(found, int) else 1
+    base = found if isinstance(found, ResidentIndex) and _only_added(found.state, state) else None
+    words = state.tally(include_archived=include_archived).words
+    if words > MOST or (base is None and wanted * WORTH < words):
+        keys.keep(name, wanted)
+        return None
+    base = base or ResidentIndex(NO_STATE, {}, {}, {}, {})
     after, archived = base.state.last_number, int(include_archived)
     rows = tx.all("list_memory_index", persona_id=persona_id, after=after, archived=archived)
     made = base.grown(state, rows)
@@ -110,15 +105,11 @@ def resident_index(
     return made
 
 
-def _base(found: ResidentIndex | Wanted, state: State, memories: int) -> ResidentIndex | None:
-    """What the index is made of: the one before where memories were only added since, or else nothing."""
-    if isinstance(found, Wanted):
-        worth_it = (found.times + 1) * WORTH >= memories
-        return ResidentIndex(NO_STATE, {}, {}, {}, {}, {}) if worth_it else None
-    added = state.last_number - found.state.last_number
-    if added == state.revision - found.state.revision:
-        return found
-    return _base(Wanted(), state, memories)
+def _only_added(before: State, now: State) -> bool:
+    """Whether everything that was done since was to add memories."""
+    added = now.last_number - before.last_number
+    more = now.active + now.archived - before.active - before.archived
+    return added == more == now.revision - before.revision
 
 
 class ResidentMemoryIndex(SqlMemoryIndex):
@@ -136,9 +127,6 @@ class ResidentMemoryIndex(SqlMemoryIndex):
     ) -> None:
         super().__init__(tx, keys, persona_id, state, include_archived=include_archived)
         self.resident = resident
-        if len(resident.tokens) > _TOKENS:
-            resident.tokens = {}
-        self._tokens = resident.tokens
 
     def rarity(self, terms: Collection[str]) -> Mapping[str, int]:
         postings, tokens = self.resident.postings, self._tokens_of(terms)

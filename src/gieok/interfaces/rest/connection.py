@@ -20,7 +20,13 @@ class Connection(HttpToolsProtocol):
     """Uvicorn's own, but what is no HTTP is refused in the form of the contract too."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn has it
-        super().connection_made(cast(asyncio.Transport, InOnePiece(transport)))
+        self._pieces = InOnePiece(transport)
+        super().connection_made(cast(asyncio.Transport, self._pieces))
+
+    def eof_received(self) -> None:
+        """A client may send no more and still wait for its answer: it leaves before the transport closes."""
+        self._pieces.flush()
+        super().eof_received()
 
     def send_400_response(self, msg: str) -> None:
         """Called for whatever cannot be parsed. `msg` is uvicorn's, and the log has it."""
@@ -48,16 +54,16 @@ class InOnePiece:
 
     def write(self, data: bytes) -> None:
         if not self._waiting:
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self.flush)
         self._waiting.append(data)
         if len(data) > _MUCH or len(self._waiting) > _MANY:
-            self._flush()
+            self.flush()
 
     def close(self) -> None:
-        self._flush()
+        self.flush()
         self._transport.close()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
         if self._waiting:
             together = b"".join(self._waiting)
             self._waiting.clear()

@@ -19,9 +19,10 @@ class ServiceOptions:
     body_seconds: float = 20.0
     """Until a body of JSON has arrived."""
     request_seconds: float = 150.0
-    """Until an answer begins; longer than a step may take, so that a step tells its own lateness."""
+    """Until an answer is there, or a stream begins; longer than a step may take, so that a step tells its own
+    lateness."""
     stream_seconds: float = 900.0
-    """From the beginning of an answer to its end."""
+    """From the beginning of a stream to its end."""
     rate_per_second: float = DEFAULT_SERVICE.rate_per_second
     """Requests of one owner, on the long run."""
     rate_burst: int = DEFAULT_SERVICE.rate_burst

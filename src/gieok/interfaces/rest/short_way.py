@@ -67,8 +67,10 @@ class ShortWay:
 
 def _call_of(route: RouteContext) -> _Call | None:
     """What there is to know of a route beforehand; None where that is not all."""
-    endpoint = route.endpoint
-    if endpoint is None or route.methods != _GET or "{" in (route.path or "{") or not route.include_in_schema:
+    endpoint, path = route.endpoint, route.path
+    if endpoint is None or path is None or "{" in path or route.methods != _GET:
+        return None
+    if not route.include_in_schema or route.status_code not in (None, 200) or route.dependencies:
         return None
     hints = get_type_hints(endpoint, include_extras=True)
     parameters = signature(endpoint).parameters

@@ -68,7 +68,7 @@ async def search(
     q: Annotated[str, Query(min_length=1, max_length=MAX_Q)],
     limit: Limit = 10,
 ) -> HitsAnswer:
-    """Best first, archived ones too. `why` says which words matched and what each signal gave."""
+    """Best first, archived ones too. `why` says which words matched and which signals speak for it."""
     hits = await caller.user.companion.search(persona_id, q, limit=limit)
     return HitsAnswer.trusted(
         success=True, memories=tuple(hit_view(hit, korean=caller.korean) for hit in hits)
