@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-Note = int | float | str | Sequence[str]
+Note = int | float | str | Sequence[str | UUID]
 """A count, a time, or identifiers."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}")
@@ -46,7 +46,8 @@ class CycleRecord:
 
 def check_note(name: str, value: Note) -> Note:
     """Refuse text that is not an identifier, so that no content can slip into a record."""
-    texts = () if isinstance(value, int | float) else (value,) if isinstance(value, str) else tuple(value)
-    if not all(_IDENTIFIER.fullmatch(text) for text in (name, *texts)):
-        raise ValueError("a note holds numbers and identifiers, not content")
-    return value if isinstance(value, int | float | str) else texts
+    kept = value if isinstance(value, int | float | str) else tuple(value)
+    for each in (name, *(kept if isinstance(kept, tuple) else (kept,))):
+        if not isinstance(each, int | float | UUID) and not _IDENTIFIER.fullmatch(each):
+            raise ValueError("a note holds numbers and identifiers, not content")
+    return kept

@@ -17,9 +17,19 @@ def plan_names() -> tuple[str, ...]:
     return tuple(sorted(file.name[:-5] for file in files(__name__).iterdir() if file.name.endswith(".json")))
 
 
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(plan_names())
+
+
+def is_shipped(name: str) -> bool:
+    """Whether a plan of this name comes with the package."""
+    return name in _known()
+
+
 def read_plan(name_or_path: str) -> str:
     """The text of a plan: one of `plan_names()`, or a file, read no further than a plan may be long."""
-    if name_or_path in plan_names():
+    if is_shipped(name_or_path):
         return (files(__name__) / f"{name_or_path}.json").read_text(encoding="utf-8")
     try:
         with Path(name_or_path).open("rb") as file:
@@ -38,7 +48,7 @@ def read_plan(name_or_path: str) -> str:
 
 def load_plan(name_or_path: str) -> ExecutionPlan:
     """A plan whose form is right. The registry says whether it can run."""
-    return _shipped(name_or_path) if name_or_path in plan_names() else parse_plan(read_plan(name_or_path))
+    return _shipped(name_or_path) if is_shipped(name_or_path) else parse_plan(read_plan(name_or_path))
 
 
 @cache

@@ -9,7 +9,7 @@ from fastapi.routing import iter_route_contexts
 from starlette.types import Scope
 
 from gieok.engine import CycleRecord
-from gieok.plans import plan_names
+from gieok.plans import is_shipped
 
 UNMATCHED = "unmatched"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -47,4 +47,4 @@ def method_of(served: Served) -> str:
 
 def plan_of(record: CycleRecord) -> str:
     """The plan as a label: a client may bring one and call it anything."""
-    return record.plan_name if record.plan_name in plan_names() else "custom"
+    return record.plan_name if is_shipped(record.plan_name) else "custom"

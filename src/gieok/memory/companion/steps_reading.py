@@ -47,7 +47,7 @@ class LoadMemories(Step[LoadMetadata, LoadInputs, Loaded]):
             return tuple(rooms.companion.load(inputs.persona_id, metadata.limit))
 
         memories = await self._rooms.read(load, brief=True)
-        context.note("loaded", [str(memory.id) for memory in memories])
+        context.note("loaded", [memory.id for memory in memories])
         return Loaded.trusted(memories=memories)
 
 
@@ -102,7 +102,7 @@ class RecallMemories(Step[RecallPolicy, RecallInputs, Recalled]):
 
         found = await self._rooms.read(find, brief=asked is None)
         recalled = hits(found, metadata)
-        context.note("recalled", [str(hit.memory.id) for hit in recalled])
+        context.note("recalled", [hit.memory.id for hit in recalled])
         context.note("filled", sum(hit.why.filled for hit in recalled))
         return Recalled.trusted(memories=tuple(hit.memory for hit in recalled), hits=recalled)
 

@@ -89,11 +89,11 @@ class ArchivedAnswer(MemoryAnswer):
 
 
 def memory_view(memory: Memory, *, korean: bool) -> MemoryView:
-    return MemoryView.trusted(**_told(memory, korean=korean))
+    return MemoryView.made_of(_told(memory, korean=korean))
 
 
 def hit_view(hit: MemoryHit, *, korean: bool) -> HitView:
-    return HitView.trusted(**_told(hit.memory, korean=korean), score=hit.score, why=hit.why)
+    return HitView.made_of(_told(hit.memory, korean=korean) | {"score": hit.score, "why": hit.why})
 
 
 def _told(memory: Memory, *, korean: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import PlanInvalid
-from gieok.plans import plan_names
+from gieok.plans import is_shipped, plan_names
 
 
 def _name_or_plan(value: object) -> object:
@@ -28,7 +28,7 @@ def to_plan(plan: str | dict[str, Any]) -> str | ExecutionPlan:
     """PlanInvalid for what is neither. A file's path is no name here: it would read the server's disk."""
     if isinstance(plan, dict):
         return make_plan(plan)
-    if plan not in plan_names():
+    if not is_shipped(plan):
         known = ", ".join(plan_names())
         raise PlanInvalid(f"there is no plan of this name; send a whole plan, or one of: {known}", at="plan")
     return plan
