@@ -258,6 +258,10 @@ class _Loaded(NamedTuple):
     state: State
     memories: tuple[Memory, ...]
 
+    @property
+    def weight(self) -> int:
+        return 1 + len(self.memories)
+
 
 _NONE = MemoryCounts(active=0, archived=0)
 _COLUMNS = (

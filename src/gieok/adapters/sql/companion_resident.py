@@ -7,7 +7,7 @@ revision of the persona's memories in its own transaction, so that several proce
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gieok.adapters.sql.companion_index import NO_STATE, SqlMemoryIndex, State, entry_of, unpack_terms
@@ -49,19 +49,19 @@ class ResidentIndex:
 
     def grown(self, state: State, rows: Iterable[Row]) -> ResidentIndex:
         """The same with these memories, which were added since."""
-        entries = dict(self.entries)
-        sessions = dict(self._sessions)
-        new: dict[int, list[Match]] = {}
+        entries, postings, sessions = dict(self.entries), dict(self.postings), dict(self._sessions)
+        found: dict[int, list[Match]] = {}
+        said: dict[str, list[tuple[float, int]]] = {}
         for number, importance, occurred_at, session_ref, words, terms in rows:
             entry = entries[number] = entry_of(number, importance, occurred_at, session_ref)
             for token, times in unpack_terms(terms):
-                new.setdefault(token, []).append((number, times, words))
+                found.setdefault(token, []).append((number, times, words))
             if session_ref is not None:
-                told = sessions[session_ref] = [*sessions.get(session_ref, ())]
-                insort(told, (entry.occurred_at, number))
-        postings = dict(self.postings)
-        for token, matches in new.items():
+                said.setdefault(session_ref, []).append((entry.occurred_at, number))
+        for token, matches in found.items():
             postings[token] = [*postings.get(token, ()), *matches]
+        for session_ref, told in said.items():
+            sessions[session_ref] = sorted([*sessions.get(session_ref, ()), *told])
         return ResidentIndex(state, entries, postings, sessions, self.opened)
 
     def beside(self, number: int) -> Mapping[int, int]:
