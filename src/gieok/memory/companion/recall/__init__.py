@@ -118,7 +118,8 @@ def _signals(found: Found, policy: RecallPolicy) -> dict[int, dict[str, Signal]]
         values = found.signals.get(name)
         if values and weight:
             for number, rank in ranks(values, spoken).items():
-                spoken[number][name] = Signal.trusted(value=values[number], weight=weight, rank=rank)
+                told = {"value": values[number], "weight": weight, "rank": rank}
+                spoken[number][name] = Signal.made_of(told)
     return spoken
 
 
