@@ -119,56 +119,58 @@ async def test_any_order_of_changes_leaves_both_indexes_alike(
         await agree(scope)
 
 
+def compare(rooms: SqlRooms) -> bool:
+    """Both indexes in one transaction say the same; whether one of them was in memory."""
+    tx, keys = inside(rooms)
+    state = read_state(tx, "hana")
+    index = rooms.companion.index("hana", include_archived=True)
+    assert told(index) == told(SqlMemoryIndex(tx, keys, "hana", state, include_archived=True))
+    assert list(rooms.companion.load("hana", 5)) == list(SqlCompanionStore(tx, keys).load("hana", 5))
+    return isinstance(index, ResidentMemoryIndex)
+
+
+def changed(rooms: SqlRooms, deed: str, one: Memory, *, undone: bool) -> None:
+    """Do it while nobody else can, and perhaps undo it."""
+    rooms.companion.hold("hana")
+    if deed == "save":
+        rooms.companion.save(one)
+    else:
+        do(rooms, deed, one, list(WORDS[:2]))
+    if undone:
+        raise _UndoneError
+
+
+async def write_at_random(scope: OwnerScope, chance: random.Random) -> None:
+    """Add, edit, archive and delete; every fifth time it is undone."""
+    there: list[Memory] = []
+    for minute in range(40):
+        deed = chance.choice(("save", "save", "edit", "archive", "delete")) if there else "save"
+        made = memory(" ".join(chance.choices(WORDS, k=2)), minute=minute, session_ref="s")
+        one = made if deed == "save" else there.pop(chance.randrange(len(there)))
+        undone = minute % 5 == 0
+        try:
+            await scope.write(lambda rooms, d=deed, o=one, u=undone: changed(rooms, d, o, undone=u))
+        except _UndoneError:
+            there += [] if deed == "save" else [one]
+        else:
+            there += [] if deed == "delete" else [one]
+
+
 async def test_readers_agree_with_the_database_while_two_processes_write(
     gieok: Gieok, settings: Settings
 ) -> None:
-    """On the thread that asks and on others, while some of what is written is undone."""
+    """On the thread that asks and on others."""
     compared: list[bool] = []
-
-    def compare(rooms: SqlRooms) -> None:
-        tx, keys = inside(rooms)
-        state = read_state(tx, "hana")
-        index = rooms.companion.index("hana", include_archived=True)
-        assert told(index) == told(SqlMemoryIndex(tx, keys, "hana", state, include_archived=True))
-        loaded = SqlCompanionStore(tx, keys).load("hana", 5)
-        assert list(rooms.companion.load("hana", 5)) == list(loaded)
-        compared.append(isinstance(index, ResidentMemoryIndex))
-
-    async def write(scope: OwnerScope, chance: random.Random) -> None:
-        there: list[Memory] = []
-        for minute in range(40):
-            deed = chance.choice(("save", "save", "edit", "archive", "delete")) if there else "save"
-            one = there.pop(chance.randrange(len(there))) if deed != "save" else None
-            made = memory(" ".join(chance.choices(WORDS, k=2)), minute=minute, session_ref="s")
-
-            def change(
-                rooms: SqlRooms, *, deed: str = deed, one: Memory | None = one, made: Memory = made
-            ) -> None:
-                rooms.companion.hold("hana")
-                if one is None:
-                    rooms.companion.save(made)
-                else:
-                    do(rooms, deed, one, list(WORDS[:2]))
-                if made.created_at.minute % 5 == 0:
-                    raise _UndoneError
-
-            try:
-                await scope.write(change)
-            except _UndoneError:
-                there += [one] if one else []
-            else:
-                there += [made if one is None else one] if deed != "delete" else []
-
     async with await Gieok.open(settings) as other:
         scopes = [scope_of(each) for each in (gieok, other)]
         writers = [
-            asyncio.create_task(write(scope, random.Random(seed))) for seed, scope in enumerate(scopes)
+            asyncio.create_task(write_at_random(scope, random.Random(seed)))
+            for seed, scope in enumerate(scopes)
         ]
         while not all(each.done() for each in writers):
             for scope in scopes:
-                await asyncio.gather(
-                    scope.read(compare, brief=True), scope.read(compare), scope.read(compare)
-                )
+                looks = (scope.read(compare, brief=True), scope.read(compare), scope.read(compare))
+                compared += await asyncio.gather(*looks)
         await asyncio.gather(*writers)
     assert any(compared)
 
