@@ -30,7 +30,6 @@ from gieok.adapters.sql.database import Row, Tx
 from gieok.adapters.sql.vectors import outdate_vectors, remove_vectors, shelve_vectors
 from gieok.errors import Conflict, NotFound
 from gieok.memory.companion.records import (
-    DEFAULT_CONFIG,
     EmotionalMoment,
     Memory,
     MemoryConfig,
@@ -60,8 +59,8 @@ class SqlCompanionStore:
         return MemoryConfig(recall=bool(recall), active_limit=active_limit)
 
     def config(self, persona_id: str) -> MemoryConfig:
-        row = self._tx.one("get_memory_config", persona_id=_persona(persona_id))
-        return MemoryConfig(recall=bool(row[0]), active_limit=row[1]) if row else DEFAULT_CONFIG
+        state = read_state(self._tx, _persona(persona_id))
+        return MemoryConfig(recall=state.recall, active_limit=state.active_limit)
 
     def configure(self, persona_id: str, config: MemoryConfig) -> None:
         self._hold(persona_id)
@@ -73,10 +72,10 @@ class SqlCompanionStore:
         )
 
     def counts(self, persona_id: str | None) -> MemoryCounts:
-        if persona_id is None:
-            row = self._tx.one("sum_memory_counts")
-        else:
-            row = self._tx.one("get_memory_counts", persona_id=_persona(persona_id))
+        if persona_id is not None:
+            state = read_state(self._tx, _persona(persona_id))
+            return MemoryCounts(active=state.active, archived=state.archived)
+        row = self._tx.one("sum_memory_counts")
         return MemoryCounts(active=int(row[0]), archived=int(row[1])) if row else _NONE
 
     def save(self, memory: Memory) -> None:
@@ -155,7 +154,7 @@ class SqlCompanionStore:
             return ()
         name = ("loaded memories", persona_id, limit)
         kept: _Loaded | None = self._keys.find(name) if self._is_reading else None
-        if kept is not None and kept.state == state:
+        if kept is not None and kept.state.memories == state.memories:
             return kept.memories
         rows = self._tx.all("load_memories", persona_id=persona_id, limit=limit)
         memories = tuple(open_memory(self._keys, row) for row in rows)

@@ -102,6 +102,8 @@ class State(NamedTuple):
 
     recall: bool
     """Whether the user lets them be recalled."""
+    active_limit: int | None
+    """How many the user lets be active; None is no limit but the account's."""
     revision: int
     """How often they were changed."""
     last_number: int
@@ -114,7 +116,7 @@ class State(NamedTuple):
     def memories(self) -> tuple[int, ...]:
         """What changes with the memories. Their revision does at each change; the rest shows what was done by
         a process of a version that knew of none."""
-        return self[1:]
+        return self[2:]
 
     def tally(self, *, include_archived: bool) -> Tally:
         """What is searched."""
@@ -123,9 +125,7 @@ class State(NamedTuple):
         return Tally(self.active, self.words_active)
 
 
-NO_STATE = State(
-    recall=True, revision=0, last_number=0, active=0, archived=0, words_active=0, words_archived=0
-)
+NO_STATE = State(True, None, 0, 0, 0, 0, 0, 0)
 
 
 def read_state(tx: Tx, persona_id: str) -> State:

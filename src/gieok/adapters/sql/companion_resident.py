@@ -85,14 +85,14 @@ def resident_index(
 ) -> ResidentIndex | None:
     """The index as of this transaction. None where it is not worth its making, or where another transaction
     has seen more than this one can."""
-    name = ("memory index", persona_id, include_archived)
-    found: ResidentIndex | int = keys.find(name) or 0
-    if isinstance(found, ResidentIndex) and state.revision < found.state.revision:
+    name = ("memory index", persona_id, include_archived)  # or under it, how often one was wanted
+    kept: ResidentIndex | int = keys.find(name) or 0
+    before, wanted = (kept, 1) if isinstance(kept, ResidentIndex) else (None, kept + 1)
+    if before is not None and state.revision < before.state.revision:
         return None
-    if isinstance(found, ResidentIndex) and state.memories == found.state.memories:
-        return found
-    wanted = found + 1 if isinstance(found, int) else 1
-    base = found if isinstance(found, ResidentIndex) and _only_added(found.state, state) else None
+    if before is not None and state.memories == before.state.memories:
+        return before
+    base = before if before is not None and _only_added(before.state, state) else None
     words = state.tally(include_archived=include_archived).words
     if words > MOST or (base is None and wanted * WORTH < words):
         keys.keep(name, wanted)

@@ -7,22 +7,14 @@ INSERT INTO persona_memory_configs
 VALUES (:owner, :persona_id, 1, NULL, 0, 0, 0, 0, 0)
 ON CONFLICT (owner, persona_id) DO NOTHING;
 
--- name: get_memory_config(owner, persona_id)^
-SELECT recall, active_limit FROM persona_memory_configs WHERE owner = :owner AND persona_id = :persona_id;
-
 -- name: get_memory_state(owner, persona_id)^
 -- What a look at the memories of a persona begins with.
-SELECT recall, revision, last_number, active, archived, words_active, words_archived
+SELECT recall, active_limit, revision, last_number, active, archived, words_active, words_archived
 FROM persona_memory_configs
 WHERE owner = :owner AND persona_id = :persona_id;
 
 -- name: set_memory_config(owner, persona_id, recall, active_limit)!
 UPDATE persona_memory_configs SET recall = :recall, active_limit = :active_limit
-WHERE owner = :owner AND persona_id = :persona_id;
-
--- name: get_memory_counts(owner, persona_id)^
-SELECT active, archived, words_active, words_archived
-FROM persona_memory_configs
 WHERE owner = :owner AND persona_id = :persona_id;
 
 -- name: sum_memory_counts(owner)^
