@@ -45,7 +45,7 @@ def bm25_among(
 
     `texts` counts the terms of each, `asked` are those of the query.
     """
-    if not texts or not asked:
+    if not texts:
         return {}
     lengths = {one: sum(counted.values()) for one, counted in texts.items()}
     matches = {

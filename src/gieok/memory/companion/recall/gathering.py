@@ -54,7 +54,7 @@ def gather(
     times = period_marks(query.periods) if policy.weights.time else []
     names = [speaker_mark(term) for term in query.words]
     understood = understand(index, query, {*times, *names})
-    near = standing_out(similarity) if policy.weights.vectors and similarity else {}
+    near = standing_out(similarity) if policy.weights.vectors else {}
     closest = nlargest(max(policy.top_k, LENDERS), near, key=lambda number: near[number])
     matches = _matches(index, _rarest({*understood.words, *times}, understood), understood, policy, closest)
     scores = _bm25(index, matches, understood, policy)
@@ -159,8 +159,6 @@ def _shared(matches: Matches, words: Mapping[str, str], kept: Collection[int]) -
 
 
 def _spoken(index: MemoryIndex, speakers: Collection[str], numbers: Collection[int]) -> dict[int, float]:
-    if not speakers:
-        return {}
     spoken: dict[int, float] = {}
     for found in index.matches(speakers, numbers).values():
         for number, _, _ in found:
@@ -181,7 +179,7 @@ def _with_neighbours(
     }
     beside = index.entries(lent.keys() - gathered.entries.keys())
     entries = {**gathered.entries, **{entry.number: entry for entry in beside}}
-    close = {number: near[number] for number in entries if number in near} if near else {}
+    close = {number: near[number] for number in entries if number in near}
     own = _own(gathered.bm25, close, policy)
     weights = {"own": 1.0, "neighbours": policy.weights.neighbours}
     match = weighted_sum({"own": own, "neighbours": lent}, weights)

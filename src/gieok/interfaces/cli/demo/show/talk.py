@@ -87,8 +87,7 @@ def _signals(hit: MemoryHit, say: Say) -> Iterator[str]:
     def adds(signal: Signal) -> float:
         return signal.value * signal.weight
 
-    spoke = [(name, signal) for name, signal in hit.why.signals.items() if adds(signal) > 0]
-    for name, signal in sorted(spoke, key=lambda each: adds(each[1]), reverse=True):
+    for name, signal in sorted(hit.why.signals.items(), key=lambda each: adds(each[1]), reverse=True):
         yield f"{_plain(name, say)} {signal.value:.2g}×{signal.weight:g}"
 
 
