@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -31,9 +32,8 @@ async def seconds(work: Callable[[], Awaitable[object]]) -> float:
     return median(took)
 
 
-def one_row(file: Path) -> Callable[[], Awaitable[None]]:
+def one_row(connection: sqlite3.Connection) -> Callable[[], Awaitable[None]]:
     """A bare transaction of one row that is on disk when it returns."""
-    connection = sqlite3.connect(file, isolation_level=None)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("CREATE TABLE bare (text)")
 
@@ -65,7 +65,8 @@ async def test_loading_saving_and_summarising_stay_far_below_their_floors(tmp_pa
             await user.sessions.save_messages(session.session_ref, said)
             await user.sessions.close(session.session_ref, wait=True)
 
-        bare = await seconds(one_row(tmp_path / "bare.db"))
+        with closing(sqlite3.connect(tmp_path / "bare.db", isolation_level=None)) as connection:
+            bare = await seconds(one_row(connection))
         assert await seconds(lambda: user.companion.create(draft, account_plan="premium")) < 50 * bare
         assert await seconds(lambda: user.companion.load(persona.id)) < 25 * bare
         assert await seconds(summarise) < 250 * bare

@@ -120,11 +120,17 @@ def test_a_folder_with_something_in_it_is_not_used(stranger: Stranger) -> None:
     not Path("/proc/self/status").exists(), reason="the peak of one process is read from /proc"
 )
 def test_fits_into_a_small_machine(stranger: Stranger) -> None:
-    """At its peak the demo takes less than 120 MB."""
+    """At its peak the demo takes less than 64 MB for itself, beside the files that it maps.
+
+    Those are libraries and the Korean dictionary, which every process shares and the system takes back when
+    it needs the room. How much of a file counts as resident is the system's choice: of the dictionary between
+    10 and 40 MB.
+    """
     program = "import atexit; atexit.register(lambda: print(open('/proc/self/status').read())); " + GIEOK[2]
     done = stranger.run((sys.executable, "-c", program, "demo"))
-    (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", done.stdout.decode())
-    assert int(peak) < 120 * 1024
+    status = dict(re.findall(r"(\w+):\s+(\d+) kB", done.stdout.decode()))
+    assert int(status["VmHWM"]) - int(status["RssFile"]) < 64 * 1024
+    assert int(status["RssFile"]) < 90 * 1024
 
 
 def test_every_line_says_the_same_in_both_languages() -> None:
