@@ -1,4 +1,4 @@
-"""What only SQLite has: a file, one writer that commits for many, other processes, a disk that fills up."""
+"""What only SQLite has: a file, other processes, a disk that fills up, reads on the thread that asks."""
 
 from __future__ import annotations
 
@@ -28,10 +28,6 @@ def exists(tx: Tx) -> bool:
     return tx.one("get_owner") is not None
 
 
-def size_of(path: Path) -> int:
-    return path.stat().st_size
-
-
 def in_another_process(script: str, *arguments: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", script, *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -41,83 +37,6 @@ def answer(process: subprocess.Popen[str]) -> str:
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 0, output
     return output.strip()
-
-
-class Held:
-    """Keeps the writer busy, so that what is written meanwhile waits and then shares one commit."""
-
-    def __init__(self, database: SqliteDatabase) -> None:
-        self._database = database
-        self._entered, self._release = threading.Event(), threading.Event()
-
-    async def __aenter__(self) -> None:
-        self._task = asyncio.create_task(self._database.write("held", self._hold))
-        assert await asyncio.to_thread(self._entered.wait, 30)
-
-    async def __aexit__(self, *_: object) -> None:
-        await asyncio.sleep(0)  # the tasks made meanwhile have queued their work
-        self._release.set()
-        await self._task
-
-    def _hold(self, tx: Tx) -> None:
-        self._entered.set()
-        assert self._release.wait(30)
-
-
-@pytest.mark.req("ENG-6")
-async def test_units_that_share_a_commit_fail_alone(tmp_path: Path) -> None:
-    """Of a batch with one failing unit, that caller gets its error and every other is stored."""
-    database = SqliteDatabase(tmp_path / "gieok.db")
-
-    def fail(tx: Tx) -> None:
-        add(tx)
-        raise NotFound("mine alone")
-
-    async with Held(database):
-        works = [fail if number == 3 else add for number in range(8)]
-        batch = [asyncio.create_task(database.write(f"owner-{n}", work)) for n, work in enumerate(works)]
-    answers = await asyncio.gather(*batch, return_exceptions=True)
-    assert str(answers.pop(3)) == "mine alone"
-    assert answers == [1] * 7
-    stored = [await database.read(f"owner-{number}", exists) for number in range(8)]
-    assert stored == [number != 3 for number in range(8)]
-    await database.close()
-
-
-async def test_units_that_wait_together_share_one_commit(tmp_path: Path) -> None:
-    """A hundred waiting updates of one row reach the log as one commit, not as a hundred."""
-    database = SqliteDatabase(tmp_path / "gieok.db")
-    await database.write("kim", add)
-
-    def update(tx: Tx) -> int:
-        return tx.run("set_owner_key_generation", key_generation=2)
-
-    before = size_of(tmp_path / "gieok.db-wal")
-    async with Held(database):
-        waiting = [asyncio.create_task(database.write("kim", update)) for _ in range(100)]
-    assert await asyncio.gather(*waiting) == [1] * 100
-    assert size_of(tmp_path / "gieok.db-wal") - before < 5 * 4200
-    await database.close()
-
-
-@pytest.mark.req("ENG-6")
-async def test_a_batch_that_sqlite_itself_ends_is_told_to_all_of_it(tmp_path: Path) -> None:
-    """SQLite may roll everything back when one statement fails; then nobody of the batch is told "stored"."""
-    path = tmp_path / "gieok.db"
-    database = SqliteDatabase(path)
-    other = raw(path)
-    other.execute(
-        "CREATE TRIGGER ends BEFORE INSERT ON owners WHEN NEW.owner = 'owner-2'"
-        " BEGIN SELECT raise(ROLLBACK, 'over'); END"
-    )
-    other.close()
-    async with Held(database):
-        batch = [asyncio.create_task(database.write(f"owner-{number}", add)) for number in range(5)]
-    answers = await asyncio.gather(*batch, return_exceptions=True)
-    assert [type(each) for each in answers] == [StoreDamaged] * 5
-    assert not any([await database.read(f"owner-{number}", exists) for number in range(5)])
-    assert await database.write("owner-0", add) == 1
-    await database.close()
 
 
 _WRITE_MANY = """

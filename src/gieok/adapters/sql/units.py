@@ -86,12 +86,16 @@ Serve = Callable[[list[Unit[object]]], None]
 Explain = Callable[[BaseException], BaseException]
 """A driver's error as one of ours; any other error as it is."""
 
-Bell = SimpleQueue[Unit[object] | None]
-"""What a thread at rest listens to: a unit to begin with, or None when it is to end."""
+Bell = SimpleQueue[bool]
+"""What a thread at rest listens to: whether to look into the queue, or to end."""
 
 
 class Crew:
     """Threads that take units from one queue and serve them in batches of at most `batch`.
+
+    A thread that serves batches is woken when the event loop has done all that it had to do. By then those
+    who were answered together have asked for more, and share the next batch; woken by the first of them, it
+    would serve that one alone, and contend with the others for the interpreter.
 
     Of the threads at rest the one that worked last is woken: what it needs is still in its caches, and in
     those of its connection.
@@ -131,7 +135,7 @@ class Crew:
         with self._door:
             self._closed = True
             while self._resting:
-                self._resting.pop().put(None)
+                self._resting.pop().put(True)
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
 
@@ -139,20 +143,27 @@ class Crew:
         with self._door:
             if self._closed:
                 raise StoreUnavailable("the database was closed; open it again")
-            if self._resting:
-                self._resting.pop().put(unit)
-            elif len(self._queue) < self._waiting:
-                self._queue.append(unit)
-            else:
+            if len(self._queue) >= self._waiting:
                 raise StoreUnavailable(
                     f"{self._waiting} units of work wait for the database already; send fewer at once"
                 )
+            self._queue.append(unit)
+        if self._batch > 1:
+            unit.loop.call_soon(self._wake)
+        else:
+            self._wake()
+
+    def _wake(self) -> None:
+        """Have a thread at rest look into the queue. Those that work will do so anyway."""
+        with self._door:
+            if self._queue and self._resting:
+                self._resting.pop().put(True)
 
     def _serve(self, serve: Serve) -> None:
         bell: Bell = SimpleQueue()
         self._rest(bell)
-        while (first := bell.get()) is not None:
-            begun = [unit for unit in self._with_queued(first) if unit.claim()]
+        while bell.get():
+            begun = [unit for unit in self._take() if unit.claim()]
             if begun:
                 try:
                     serve(begun)
@@ -166,18 +177,15 @@ class Crew:
         """Have the bell rung: at once where a unit is queued or the database is closed, else later."""
         with self._door:
             if self._queue:
-                bell.put(self._queue.popleft())
+                bell.put(True)
             elif self._closed:
-                bell.put(None)
+                bell.put(False)
             else:
                 self._resting.append(bell)
 
-    def _with_queued(self, first: Unit[object]) -> list[Unit[object]]:
-        batch = [first]
+    def _take(self) -> list[Unit[object]]:
         with self._door:
-            while self._queue and len(batch) < self._batch:
-                batch.append(self._queue.popleft())
-        return batch
+            return [self._queue.popleft() for _ in range(min(self._batch, len(self._queue)))]
 
 
 def _answer(units: Iterable[Unit[object]]) -> None:

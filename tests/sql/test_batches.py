@@ -1,0 +1,142 @@
+"""One writer that commits for many: who shares a commit, and what becomes of those who fail."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gieok.adapters.sql.database import Tx
+from gieok.adapters.sql.sqlite import SqliteDatabase
+from gieok.errors import NotFound, StoreDamaged
+from tests.sql.raw import raw
+
+PAGE_IN_THE_LOG = 4096 + 24
+"""A page and its header."""
+
+
+def add(tx: Tx) -> int:
+    return tx.run("add_owner", key_generation=1, created_at="2026-01-01")
+
+
+def exists(tx: Tx) -> bool:
+    return tx.one("get_owner") is not None
+
+
+def update_to(generation: int) -> Callable[[Tx], int]:
+    """Each commit that changes the row writes its page to the log; to say the same again writes nothing."""
+    return lambda tx: tx.run("set_owner_key_generation", key_generation=generation)
+
+
+def size_of(path: Path) -> int:
+    return path.stat().st_size
+
+
+class Held:
+    """Keeps the writer busy, so that what is written meanwhile waits and then shares one commit."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+        self._entered, self._release = threading.Event(), threading.Event()
+
+    async def __aenter__(self) -> None:
+        self._task = asyncio.create_task(self._database.write("held", self._hold))
+        assert await asyncio.to_thread(self._entered.wait, 30)
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.sleep(0)  # the tasks made meanwhile have queued their work
+        self._release.set()
+        await self._task
+
+    def _hold(self, tx: Tx) -> None:
+        self._entered.set()
+        assert self._release.wait(30)
+
+
+@pytest.mark.req("ENG-6")
+async def test_units_that_share_a_commit_fail_alone(tmp_path: Path) -> None:
+    """Of a batch with one failing unit, that caller gets its error and every other is stored."""
+    database = SqliteDatabase(tmp_path / "gieok.db")
+
+    def fail(tx: Tx) -> None:
+        add(tx)
+        raise NotFound("mine alone")
+
+    async with Held(database):
+        works = [fail if number == 3 else add for number in range(8)]
+        batch = [asyncio.create_task(database.write(f"owner-{n}", work)) for n, work in enumerate(works)]
+    answers = await asyncio.gather(*batch, return_exceptions=True)
+    assert str(answers.pop(3)) == "mine alone"
+    assert answers == [1] * 7
+    stored = [await database.read(f"owner-{number}", exists) for number in range(8)]
+    assert stored == [number != 3 for number in range(8)]
+    await database.close()
+
+
+async def test_units_that_wait_together_share_one_commit(tmp_path: Path) -> None:
+    """A hundred waiting updates of one row reach the log as one commit, not as a hundred."""
+    database = SqliteDatabase(tmp_path / "gieok.db")
+    await database.write("kim", add)
+    before = size_of(tmp_path / "gieok.db-wal")
+    async with Held(database):
+        waiting = [asyncio.create_task(database.write("kim", update_to(number))) for number in range(2, 102)]
+    assert await asyncio.gather(*waiting) == [1] * 100
+    assert size_of(tmp_path / "gieok.db-wal") - before == PAGE_IN_THE_LOG
+    await database.close()
+
+
+async def test_units_that_are_asked_for_at_once_share_one_commit(tmp_path: Path) -> None:
+    """Also where the writer was at rest: it is woken when everybody has asked, and not by the first."""
+    database = SqliteDatabase(tmp_path / "gieok.db")
+    await database.write("kim", add)
+
+    async def ask(number: int) -> int:
+        time.sleep(0.001)  # noqa: ASYNC251 - the loop stays busy for as long as the writer needs to begin
+        return await database.write("kim", update_to(number))
+
+    before = size_of(tmp_path / "gieok.db-wal")
+    assert await asyncio.gather(*(ask(number) for number in range(2, 22))) == [1] * 20
+    assert size_of(tmp_path / "gieok.db-wal") - before == PAGE_IN_THE_LOG
+    await database.close()
+
+
+def test_a_loop_that_ends_before_it_wakes_the_writer_holds_up_nobody(tmp_path: Path) -> None:
+    """What others write is stored, and the database closes."""
+    database = SqliteDatabase(tmp_path / "gieok.db")
+    loop = asyncio.new_event_loop()
+    abandoned = loop.create_task(database.write("kim", add))
+    loop.call_soon(loop.stop)
+    loop.run_forever()
+    loop.close()
+    assert not abandoned.done()
+
+    async def write() -> int:
+        added = await asyncio.wait_for(database.write("lee", add), 30)
+        await asyncio.wait_for(database.close(), 30)
+        return added
+
+    assert asyncio.run(write()) == 1
+
+
+@pytest.mark.req("ENG-6")
+async def test_a_batch_that_sqlite_itself_ends_is_told_to_all_of_it(tmp_path: Path) -> None:
+    """SQLite may roll everything back when one statement fails; then nobody of the batch is told "stored"."""
+    path = tmp_path / "gieok.db"
+    database = SqliteDatabase(path)
+    other = raw(path)
+    other.execute(
+        "CREATE TRIGGER ends BEFORE INSERT ON owners WHEN NEW.owner = 'owner-2'"
+        " BEGIN SELECT raise(ROLLBACK, 'over'); END"
+    )
+    other.close()
+    async with Held(database):
+        batch = [asyncio.create_task(database.write(f"owner-{number}", add)) for number in range(5)]
+    answers = await asyncio.gather(*batch, return_exceptions=True)
+    assert [type(each) for each in answers] == [StoreDamaged] * 5
+    assert not any([await database.read(f"owner-{number}", exists) for number in range(5)])
+    assert await database.write("owner-0", add) == 1
+    await database.close()
