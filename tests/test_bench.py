@@ -59,7 +59,7 @@ async def test_decision_memory_is_measured() -> None:
     tables = await decisions.run(short=True)
     assert all(row.ratio > 0 and row.goal for row in rows_of(tables))
     loading, walking, saving = tables
-    assert [len(table.rows) for table in tables] == [2, 4, 2]
+    assert [len(table.rows) for table in tables] == [2, 4, 3]
     assert all("400 active × 3 versions" in row.what for row in loading.rows)
     assert "60 decisions" in walking.title
     assert {row.against for row in saving.rows} == {"bare apsw, two statements"}

@@ -35,6 +35,8 @@ class Size:
 
     rounds: int
     times: int
+    saves: int
+    """Versions in a turn of a contestant: enough for a rate, since the first after a pause is slow."""
     reached: int
     """Decisions that the blast radius reaches, and how many relations join them."""
     edges_among_reached: int
@@ -42,8 +44,8 @@ class Size:
     many: Crowd
 
 
-SHORT = Size(2, 2, 60, 300, Crowd(200, 1, 0), Crowd(400, 3, 1_000))
-LONG = Size(15, 5, 890, 9_000, Crowd(1_000, 1, 0), Crowd(100_000, 10, 1_000_000))
+SHORT = Size(2, 2, 16, 60, 300, Crowd(200, 1, 0), Crowd(400, 3, 1_000))
+LONG = Size(15, 5, 208, 890, 9_000, Crowd(1_000, 1, 0), Crowd(100_000, 10, 1_000_000))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from itertools import count
 from pathlib import Path
@@ -21,24 +22,27 @@ from gieok.memory.decisions.records import DecisionProposal
 _INSERT = "INSERT INTO chain_versions VALUES (?, 'decision', ?, ?, ?, 1, ?, ?)"
 _MOVE = "UPDATE chain_heads SET latest = ?, active = ? WHERE owner = ? AND kind = 'decision' AND root_id = ?"
 _SEALED_BYTES = 380
+_SAVERS = 16
 _NOT_READ_YET = 1_000_000
 """A statement that was read before is read again for nothing, so no two contestants may save the same."""
 
 
 async def measure(folder: Path, size: Size) -> Table:
-    """One writer who waits for each; every contestant has a file of its own on the same disk."""
+    """A writer who waits for each, and many at once; each contestant has a file of its own on one disk."""
     await open_database(f"sqlite:///{folder}/bare.db").close()
     bare = sqlite_file.connect(folder / "bare.db", 5.0)
     async with (
         await Gieok.open(settings_at(folder / "store.db")) as store,
         await Gieok.open(settings_at(folder / "saved.db")) as saved,
+        await Gieok.open(settings_at(folder / "together.db")) as together,
     ):
         timings = await interleaved(
             size.rounds,
             {
-                "bare": _bare(bare, size.times),
-                "store": await _appends(store, size.times),
-                "save": await _saves(saved.user(OWNER), size.times),
+                "bare": _bare(bare, size.saves),
+                "store": await _appends(store, size.saves),
+                "save": await _saves(saved.user(OWNER), 1, size.saves),
+                "together": await _saves(together.user(OWNER), _SAVERS, size.saves // _SAVERS),
             },
         )
     bare.close()
@@ -52,7 +56,11 @@ async def measure(folder: Path, size: Size) -> Table:
 
     return Table(
         "Saving a version, at synchronous=FULL",
-        [row("append through the store", "store"), row("user.decisions.save()", "save")],
+        [
+            row("append through the store", "store"),
+            row("user.decisions.save()", "save"),
+            row(f"user.decisions.save(), {_SAVERS} at once", "together"),
+        ],
     )
 
 
@@ -67,15 +75,18 @@ def _proposal(number: int, root_id: UUID | None) -> DecisionProposal:
     )
 
 
-async def _saves(user: User, times: int) -> Work:
-    first = await user.decisions.save(_proposal(0, None))
-    numbers = count(_NOT_READ_YET)
+async def _saves(user: User, savers: int, times: int) -> Work:
+    numbers = count(savers * _NOT_READ_YET)
+    chains = [(await user.decisions.save(_proposal(next(numbers), None))).root_id for _ in range(savers)]
+
+    async def saver(root_id: UUID) -> None:
+        for _ in range(times):
+            await user.decisions.save(_proposal(next(numbers), root_id))
 
     async def work() -> float:
         started = perf_counter()
-        for _ in range(times):
-            await user.decisions.save(_proposal(next(numbers), first.root_id))
-        return (perf_counter() - started) / times
+        await asyncio.gather(*map(saver, chains))
+        return (perf_counter() - started) / (savers * times)
 
     return work
 
