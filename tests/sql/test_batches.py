@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,13 +92,18 @@ async def test_units_that_are_asked_for_at_once_share_one_commit(tmp_path: Path)
     """Also where the writer was at rest: it is woken when everybody has asked, and not by the first."""
     database = SqliteDatabase(tmp_path / "gieok.db")
     await database.write("kim", add)
+    begun = threading.Event()
 
-    async def ask(number: int) -> int:
-        time.sleep(0.001)  # noqa: ASYNC251 - the loop stays busy for as long as the writer needs to begin
-        return await database.write("kim", update_to(number))
+    def begin(tx: Tx) -> int:
+        begun.set()
+        return update_to(2)(tx)
+
+    async def ask_too() -> int:
+        assert not begun.wait(0.05)
+        return await database.write("kim", update_to(3))
 
     before = size_of(tmp_path / "gieok.db-wal")
-    assert await asyncio.gather(*(ask(number) for number in range(2, 22))) == [1] * 20
+    assert await asyncio.gather(database.write("kim", begin), ask_too()) == [1, 1]
     assert size_of(tmp_path / "gieok.db-wal") - before == PAGE_IN_THE_LOG
     await database.close()
 
