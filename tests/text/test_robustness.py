@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -100,6 +101,16 @@ def test_threads_that_open_the_dictionary_at_once() -> None:
     subprocess.run([sys.executable, "-c", _FIRST_WORDS], check=True, timeout=60)
 
 
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc"
+)
+def test_a_thread_that_ends_leaves_nothing() -> None:
+    """A thousand threads, one after the other, each with a text of its own."""
+    ran = subprocess.run([sys.executable, "-c", _MANY_THREADS], check=True, capture_output=True, timeout=60)
+    before, after = map(int, ran.stdout.split())
+    assert after - before < 10 * 1024
+
+
 def test_importing_loads_no_dictionary() -> None:
     """A program that imports the package does not pay for the tagger or the stemmer until it reads a word."""
     check = "import sys, gieok.text; sys.exit(bool({'mecab_ko', 'Stemmer'} & set(sys.modules)))"
@@ -145,6 +156,23 @@ for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
+"""
+
+
+_MANY_THREADS = """
+import re, threading
+from pathlib import Path
+from gieok.text import morphemes
+
+def read(first, last):
+    for number in range(first, last):
+        thread = threading.Thread(target=morphemes, args=(f"{number}번째 면접에서 떨렸어",))
+        thread.start()
+        thread.join()
+    print(*re.findall(r"RssAnon:\\s+(\\d+)", Path("/proc/self/status").read_text()))
+
+read(0, 100)
+read(100, 1100)
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections.abc import Iterator
@@ -77,12 +78,18 @@ def _tag(piece: str) -> list[str]:
     try:
         tagger = _local.tagger
     except AttributeError:
-        with _opening:
-            tagger = _local.tagger = dictionary().createTagger()
+        tagger = _local.tagger = _new_tagger()
     written: str | None = tagger.parse(piece)
     if written is None:
         raise RuntimeError("mecab-ko could not read a text; its dictionary may be damaged: install it again")
     return written.split("\n")[:-2]  # the last two are EOS and nothing
+
+
+def _new_tagger() -> Any:
+    with _opening:
+        tagger = dictionary().createTagger()
+    tagger.acquire()  # or it would be nobody's, and stay when its thread has ended
+    return tagger
 
 
 @cache
@@ -101,7 +108,7 @@ def dictionary() -> Any:
     if folder is None:
         raise RuntimeError("the dictionary of mecab-ko is not there; install python-mecab-ko-dic again")
     options = ("", "--allocate-sentence", "--rcfile", str(folder / "dicrc"), "--dicdir", str(folder))
-    return import_module("mecab_ko._MeCab").Model([option.encode() for option in options])
+    return import_module("mecab_ko._MeCab").Model([os.fsencode(option) for option in options])
 
 
 @lru_cache(maxsize=8192)
