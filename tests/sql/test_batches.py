@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from gieok.adapters.sql.database import Tx
+from gieok.adapters.sql.database import Limits, Session, Tx
 from gieok.adapters.sql.sqlite import SqliteDatabase
-from gieok.errors import NotFound, StoreDamaged
+from gieok.adapters.sql.units import Crew, Unit
+from gieok.errors import NotFound, StoreDamaged, StoreUnavailable
 from tests.sql.raw import raw
 
 PAGE_IN_THE_LOG = 4096 + 24
 """A page and its header."""
+NO_SESSION = cast(Session, None)
 
 
 def add(tx: Tx) -> int:
@@ -108,15 +111,30 @@ async def test_units_that_are_asked_for_at_once_share_one_commit(tmp_path: Path)
     await database.close()
 
 
-def test_a_loop_that_ends_before_it_wakes_the_writer_holds_up_nobody(tmp_path: Path) -> None:
-    """What others write is stored, and the database closes."""
-    database = SqliteDatabase(tmp_path / "gieok.db")
+async def test_a_commit_is_shared_by_no_more_than_allowed(tmp_path: Path) -> None:
+    """Whoever is one too many has a commit of their own."""
+    database = SqliteDatabase(tmp_path / "gieok.db", Limits(batch_units=4))
+    await database.write("kim", add)
+    before = size_of(tmp_path / "gieok.db-wal")
+    await asyncio.gather(*(database.write("kim", update_to(number)) for number in range(2, 11)))
+    assert size_of(tmp_path / "gieok.db-wal") - before == 3 * PAGE_IN_THE_LOG
+    await database.close()
+
+
+def wakes_nobody(database: SqliteDatabase, owners: Sequence[str]) -> None:
+    """Ask for writes on a loop that ends before it could wake the writer."""
     loop = asyncio.new_event_loop()
-    abandoned = loop.create_task(database.write("kim", add))
+    abandoned = [loop.create_task(database.write(owner, add)) for owner in owners]
     loop.call_soon(loop.stop)
     loop.run_forever()
     loop.close()
-    assert not abandoned.done()
+    assert not any(task.done() for task in abandoned)
+
+
+def test_a_loop_that_ends_before_it_wakes_the_writer_holds_up_nobody(tmp_path: Path) -> None:
+    """What others write is stored, and the database closes."""
+    database = SqliteDatabase(tmp_path / "gieok.db")
+    wakes_nobody(database, ["kim"])
 
     async def write() -> int:
         added = await asyncio.wait_for(database.write("lee", add), 30)
@@ -124,6 +142,38 @@ def test_a_loop_that_ends_before_it_wakes_the_writer_holds_up_nobody(tmp_path: P
         return added
 
     assert asyncio.run(write()) == 1
+
+
+def test_a_queue_that_nobody_empties_is_not_full_for_ever(tmp_path: Path) -> None:
+    """Who finds it full is refused, and has it emptied."""
+    database = SqliteDatabase(tmp_path / "gieok.db", Limits(waiting_units=2))
+    wakes_nobody(database, ["kim", "park"])
+
+    async def write() -> bool:
+        with pytest.raises(StoreUnavailable, match="2 units of work wait"):
+            await database.write("lee", add)
+        while not await database.read("park", exists):
+            pass
+        assert await database.write("lee", add) == 1
+        await database.close()
+        return True
+
+    assert asyncio.run(asyncio.wait_for(write(), 30))
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+async def test_what_was_asked_for_before_a_crew_ends_is_done(batch: int) -> None:
+    """Also by a thread that was at rest and is yet to be woken."""
+
+    def serve(units: list[Unit[object]]) -> None:
+        for unit in units:
+            unit.run(NO_SESSION)
+
+    crew = Crew("test", [serve], lambda error: error, batch=batch, waiting=8)
+    asked = [asyncio.create_task(crew.do(None, lambda _: "done", writes=True)) for _ in range(3)]
+    closing = asyncio.create_task(crew.close())
+    assert await asyncio.wait_for(asyncio.gather(*asked), 30) == ["done"] * 3
+    await closing
 
 
 @pytest.mark.req("ENG-6")

@@ -155,7 +155,8 @@ class Limits:
     batch_units: int = 128
     """SQLite: units of work that share one commit at most."""
     waiting_units: int = 10_000
-    """Units of work that may wait for a thread; one more is refused."""
+    """Units of work that may wait for a thread, also for one at rest that is about to be woken; one more is
+    refused."""
     lock_seconds: float = 5.0
     """Waiting for a lock that another writer holds."""
     connect_seconds: float = 5.0

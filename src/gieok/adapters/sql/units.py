@@ -144,6 +144,7 @@ class Crew:
             if self._closed:
                 raise StoreUnavailable("the database was closed; open it again")
             if len(self._queue) >= self._waiting:
+                self._ring()  # whose loop has ended will not do it any more
                 raise StoreUnavailable(
                     f"{self._waiting} units of work wait for the database already; send fewer at once"
                 )
@@ -154,10 +155,13 @@ class Crew:
             self._wake()
 
     def _wake(self) -> None:
-        """Have a thread at rest look into the queue. Those that work will do so anyway."""
         with self._door:
-            if self._queue and self._resting:
-                self._resting.pop().put(True)
+            self._ring()
+
+    def _ring(self) -> None:
+        """Have a thread at rest look into the queue, with the door in hand. Those that work do so anyway."""
+        if self._queue and self._resting:
+            self._resting.pop().put(True)
 
     def _serve(self, serve: Serve) -> None:
         bell: Bell = SimpleQueue()
