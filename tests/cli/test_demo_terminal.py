@@ -105,6 +105,22 @@ def test_a_terminal_without_korean_is_told_how_to_get_it(stranger: Stranger) -> 
     assert not re.search(r"\? \?|\?\?|^\W*\?", output, flags=re.MULTILINE)
 
 
+@pytest.mark.parametrize(
+    ("locale", "told"), [("", True), ("C.UTF-8", True), ("ko_KR.UTF-8", False), ("en_US", False)]
+)
+def test_who_named_no_language_is_told_of_the_other(stranger: Stranger, locale: str, told: bool) -> None:
+    output = stranger.demo(LANG=locale)
+    assert output.startswith("In English: gieok demo --lang en\n") == told
+
+
+def test_tells_how_to_call_it_again(stranger: Stranger) -> None:
+    """Who has called it by a path can copy what it says; who has it on the path is not told of one."""
+    called = Path(sys.executable).with_name("gieok")
+    done = stranger.run((str(called), "demo", "--lang", "en"), PATH="/nowhere")
+    assert f"{called} chat" in done.stdout.decode()
+    assert "   gieok chat " in stranger.demo("--lang", "en", PATH=str(called.parent))
+
+
 def test_a_folder_with_something_in_it_is_not_used(stranger: Stranger) -> None:
     """--keep never mixes its files with others: wrong usage, and nothing is changed."""
     taken = stranger.home / "taken"

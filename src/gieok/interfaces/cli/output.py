@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -46,11 +48,20 @@ def _say(_context: click.Context, _option: click.Parameter, asked: Lang | None) 
 
 def _language(asked: Lang | None) -> Lang:
     """Korean only where it can be shown."""
-    locale = next(
-        (value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), ""
-    )
-    wanted = asked or ("ko" if locale.lower().startswith("ko") else "en")
+    wanted = asked or ("ko" if reader_locale().startswith("ko") else "en")
     return "ko" if wanted == "ko" and can_show("한글") else "en"
+
+
+def reader_locale() -> str:
+    """The locale of messages in small letters, such as `ko_kr.utf-8`; empty where none is set."""
+    names = ("LC_ALL", "LC_MESSAGES", "LANG")
+    return next((value for name in names if (value := os.environ.get(name))), "").lower()
+
+
+def program() -> str:
+    """How the reader can call this program again: by its name, or as they did where that leads nowhere."""
+    called = sys.argv[0]
+    return called if Path(called).name == "gieok" and shutil.which("gieok") is None else "gieok"
 
 
 def can_show(text: str) -> bool:

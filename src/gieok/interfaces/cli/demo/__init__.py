@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from gieok.interfaces.cli.output import can_show
+from gieok.interfaces.cli.output import can_show, program, reader_locale
 from gieok.interfaces.cli.wording.words import Lang
 
 _BEYOND_ASCII = "한글→…─·×✗├└│↑"
@@ -46,19 +46,15 @@ def demo(lang: Lang | None, keep: Path | None, no_color: bool) -> None:
         text = line if korean else line.translate(_ASCII_FORM)
         click.echo(text.encode(encoding, "replace").decode(encoding), color=color)
 
-    wanted = lang or _language()
+    locale = reader_locale()
+    wanted = lang or ("en" if locale.startswith("en") else "ko")
     if wanted == "ko" and not korean:
         write(f"This terminal's encoding ({encoding}) cannot show Korean, so the story is told in English.")
-        write("To see it in Korean: PYTHONIOENCODING=utf-8 gieok demo --lang ko")
+        write(f"To see it in Korean: PYTHONIOENCODING=utf-8 {program()} demo --lang ko")
         wanted = "en"
+    elif lang is None and not locale.startswith(("en", "ko")):
+        write(f"In English: {program()} demo --lang en")
     _tell(wanted, keep, write)
-
-
-def _language() -> Lang:
-    """Korean, unless the locale is an English one: it is the language that Gieok is at home in."""
-    names = ("LC_ALL", "LC_MESSAGES", "LANG")
-    locale = next((value for name in names if (value := os.environ.get(name))), "")
-    return "en" if locale.lower().startswith("en") else "ko"
 
 
 def _tell(lang: Lang, keep: Path | None, write: Callable[[str], None]) -> None:

@@ -21,6 +21,7 @@ from gieok.interfaces.cli.demo.show.proof import show_disk, show_plan, show_plug
 from gieok.interfaces.cli.demo.show.talk import show_canon, show_recall, show_talks
 from gieok.interfaces.cli.demo.story import Story
 from gieok.interfaces.cli.demo.talking import change_canon, come_back, meet, play_talk
+from gieok.interfaces.cli.output import program
 from gieok.interfaces.cli.wording import Say
 from gieok.plans import load_plan
 
@@ -68,8 +69,8 @@ def _act(number: int | None, heading: str, lines: Iterable[str]) -> Iterator[str
 
 def _next_steps(say: Say) -> Iterator[str]:
     steps = {
-        "gieok chat": say("next.chat"),
-        "gieok serve": say("next.serve"),
+        f"{program()} chat": say("next.chat"),
+        f"{program()} serve": say("next.serve"),
         _DOCS[say.lang]: say("next.docs"),
     }
     wide = max(map(width, steps))

@@ -18,7 +18,7 @@ FRAME: Mapping[str, Words] = {
     "next": Words("What to try next", "다음 걸음"),
     "next.chat": Words("talk with a character of your own", "나만의 캐릭터와 이야기하기"),
     "next.serve": Words("the same over HTTP, described at /docs", "같은 것을 HTTP로(/docs에 설명)"),
-    "next.docs": Words("the library in ten lines, and the rest", "라이브러리로 쓰는 법과 나머지"),
+    "next.docs": Words("how to use the library, and the rest", "라이브러리로 쓰는 법과 나머지"),
     "kept_in": Words(
         "The files of this demo are in {folder} (the data in data/, the key in key/).",
         "이 데모의 파일은 {folder} 에 있습니다(데이터는 data/, 열쇠는 key/).",
