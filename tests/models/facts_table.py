@@ -207,6 +207,8 @@ ENGLISH: list[tuple[str, str]] = [
     ("I passed my driving test!", "EVENT driving test"),
     ("I failed the bar exam", "EVENT bar exam"),
     ("I have an interview tomorrow", "EVENT interview"),
+    ("Tomorrow I have a job interview", "EVENT job interview"),
+    ("Next week, I have an important exam at school", "EVENT exam"),
     ("I had my job interview today", "EVENT job interview=had job interview"),
     ("My finals are over, thankfully", "EVENT finals=had finals"),
     ("The interview went well!", "EVENT interview=had interview"),

@@ -167,6 +167,12 @@ async def test_a_memory_answers_a_question(question: str, memory: str, text: str
         ("What's my dog's name?", "The user's dog is called Rex.", "You told me your dog is called Rex."),
         ("Where do I work?", "The user works at a bank.", "You told me you work at a bank."),
         ("What did I say about my job?", "The user said their job is hard.", "You said your job is hard."),
+        ("When is my exam?", "Next week the user has an exam.", "You said next week you have an exam."),
+        (
+            "Where was I on Friday?",
+            "On Friday the user was in their office.",
+            "You said on Friday you were in your office.",
+        ),
     ],
 )
 async def test_a_memory_answers_in_english(question: str, memory: str, text: str) -> None:
@@ -259,14 +265,28 @@ def test_whoever_tries_to_recollect_asks(said: str, asks: bool) -> None:
     assert read(said).sentences[0].asks == asks
 
 
-async def test_a_note_of_the_state_is_left_alone_in_english_too() -> None:
-    told = await answer(
-        "How was that interview again?",
-        ("The user had an interview at Kakao.", 3),
-        language="en",
-        state=(StateFact(category="EVENT", key="interview", value="had interview"),),
-    )
-    assert told.text == "You told me you had an interview at Kakao."
+@pytest.mark.parametrize(
+    ("question", "memory", "note", "told"),
+    [
+        (
+            "How was that interview again?",
+            "The user had an interview at Kakao.",
+            "had interview",
+            "You told me you had an interview at Kakao.",
+        ),
+        (
+            "What about my interview?",
+            "The user has an interview at Kakao soon.",
+            "interview ahead",
+            "You told me you have an interview at Kakao soon.",
+        ),
+    ],
+)
+async def test_a_note_of_the_state_is_left_alone_in_english_too(
+    question: str, memory: str, note: str, told: str
+) -> None:
+    state = (StateFact(category="EVENT", key="interview", value=note),)
+    assert (await answer(question, (memory, 3), language="en", state=state)).text == told
 
 
 async def test_it_knows_its_own_name() -> None:

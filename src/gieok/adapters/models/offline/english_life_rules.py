@@ -35,6 +35,7 @@ _PRIZES = any_word(
 )
 _BELONGINGS = any_word("wallet phone keys passport bag purse laptop car bike ring luggage glasses")
 _GREAT_BUYS = any_word("house home apartment flat condo car truck motorcycle van boat place")
+_AWAITED = rf"(?:an? |my )?(?:big |important )?(?P<test>(?:[\w'-]+ ){{0,3}}{_OCCASION})"
 
 TESTED = (
     rule(rf"i (?:have )?(?:passed|aced) {_TEST}{TAIL}", States(_EVENT, "{test}", "passed {test}"), extra=1),
@@ -43,10 +44,8 @@ TESTED = (
         States(_EVENT, "{test}", "failed {test}"),
         extra=1,
     ),
-    rule(
-        rf"i have (?:an? |my )?(?:big |important )?(?P<test>(?:[\w'-]+ ){{0,3}}{_OCCASION}) {SOON}.*",
-        States(_EVENT, "{test}", "{test} ahead"),
-    ),
+    rule(rf"i have {_AWAITED} {SOON}.*", States(_EVENT, "{test}", "{test} ahead")),
+    rule(rf"{SOON},? i have {_AWAITED}{TAIL}", States(_EVENT, "{test}", "{test} ahead")),
     rule(
         r"i (?:have )?(?:had|took|sat|finished|did|gave|survived|got through|(?:just )?(?:came|got) "
         rf"(?:out of|back from)) (?:my|the|an?) {_HELD}{TAIL}"

@@ -12,11 +12,12 @@ from gieok.adapters.models.offline.hangul import final_of, with_particle, withou
 _SUBJECT = re.compile(r"^사용자(?:가|는|도|만)?\s+")
 _REPORTED = re.compile(r"(?P<body>.*(?:고|라고)) (?:함|말함|했음|이야기함)$")
 _NOTE = re.compile(
-    r"\s\S*[음함됨짐임님움]$"
+    r"\s\S*[음함됨짐임님움]$|\sahead$"
     r"|^(?:\w+(?:ed|ing|s)|had|got|quit|broke|fell|back|hurt|won|lost|bought|met|left) \S"
 )
 _YOUR = {"their": "your", "them": "you", "they": "you", "theirs": "yours", "themselves": "yourself"}
 _PERSON = re.compile(rf"\b(?:{'|'.join(_YOUR)})\b", re.IGNORECASE)
+_LED_IN = re.compile(r"(?P<lead>\w.*?) the user (?P<verb>\w+)(?P<rest>.*)")
 _ASSISTANT = re.compile(r"\bthe assistant('s)?")
 
 
@@ -42,7 +43,7 @@ def _reported_body(text: str) -> str:
 
 
 def is_note(value: str) -> bool:
-    """Whether a value tells what is so, and is no name for a thing: 면접을 앞두고 있음, had an exam."""
+    """Whether a value tells what is so, and is no name for a thing: 면접을 앞두고 있음, exam ahead."""
     return bool(_NOTE.search(value))
 
 
@@ -71,6 +72,9 @@ def tell_back_english(memory: str) -> str:
     if text.startswith("The user's "):
         owned = text.removeprefix("The user's ")
         return f"You told me your {owned}."
+    if led := _LED_IN.fullmatch(text):
+        said = f"{led['lead']} you {base_of_third_person(led['verb'])}{led['rest']}"
+        return f"You said {said[0].lower()}{said[1:]}."
     if not text.startswith("The user "):
         return f"You told me: {text}."
     verb, _, rest = text.removeprefix("The user ").partition(" ")
