@@ -139,14 +139,13 @@ def test_fits_into_a_small_machine(stranger: Stranger) -> None:
     """At its peak the demo takes less than 64 MB for itself, beside the files that it maps.
 
     Those are libraries and the Korean dictionary, which every process shares and the system takes back when
-    it needs the room. How much of a file counts as resident is the system's choice: of the dictionary between
-    10 and 40 MB.
+    it needs the room. How much of a file counts as resident is the system's choice: of the dictionary
+    anything from 10 MB to all of it.
     """
     program = "import atexit; atexit.register(lambda: print(open('/proc/self/status').read())); " + GIEOK[2]
     done = stranger.run((sys.executable, "-c", program, "demo"))
     status = dict(re.findall(r"(\w+):\s+(\d+) kB", done.stdout.decode()))
     assert int(status["VmHWM"]) - int(status["RssFile"]) < 64 * 1024
-    assert int(status["RssFile"]) < 90 * 1024
 
 
 def test_every_line_says_the_same_in_both_languages() -> None:
