@@ -169,6 +169,11 @@ async def test_a_memory_answers_a_question(question: str, memory: str, text: str
         ("What did I say about my job?", "The user said their job is hard.", "You said your job is hard."),
         ("When is my exam?", "Next week the user has an exam.", "You said next week you have an exam."),
         (
+            "Where is my manual?",
+            "The user said the user manual is lost.",
+            "You said the user manual is lost.",
+        ),
+        (
             "Where was I on Friday?",
             "On Friday the user was in their office.",
             "You said on Friday you were in your office.",

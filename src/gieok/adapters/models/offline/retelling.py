@@ -7,17 +7,18 @@ import re
 from gieok.adapters.models.offline import korean
 from gieok.adapters.models.offline.analysis import read
 from gieok.adapters.models.offline.english_verbs import base_of_third_person
+from gieok.adapters.models.offline.found import AHEAD
 from gieok.adapters.models.offline.hangul import final_of, with_particle, without_final
 
 _SUBJECT = re.compile(r"^사용자(?:가|는|도|만)?\s+")
 _REPORTED = re.compile(r"(?P<body>.*(?:고|라고)) (?:함|말함|했음|이야기함)$")
 _NOTE = re.compile(
-    r"\s\S*[음함됨짐임님움]$|\sahead$"
+    r"\s\S*[음함됨짐임님움]$"
     r"|^(?:\w+(?:ed|ing|s)|had|got|quit|broke|fell|back|hurt|won|lost|bought|met|left) \S"
 )
 _YOUR = {"their": "your", "them": "you", "they": "you", "theirs": "yours", "themselves": "yourself"}
 _PERSON = re.compile(rf"\b(?:{'|'.join(_YOUR)})\b", re.IGNORECASE)
-_LED_IN = re.compile(r"(?P<lead>\w.*?) the user (?P<verb>\w+)(?P<rest>.*)")
+_LED_IN = re.compile(r"(?P<lead>\w+(?: \w+){0,2},?) the user (?P<verb>\w+)(?P<rest>.*)")
 _ASSISTANT = re.compile(r"\bthe assistant('s)?")
 
 
@@ -44,7 +45,7 @@ def _reported_body(text: str) -> str:
 
 def is_note(value: str) -> bool:
     """Whether a value tells what is so, and is no name for a thing: 면접을 앞두고 있음, exam ahead."""
-    return bool(_NOTE.search(value))
+    return value.endswith(AHEAD) or bool(_NOTE.search(value))
 
 
 def tell_fact_korean(value: str, *, polite: bool) -> str:
@@ -72,12 +73,18 @@ def tell_back_english(memory: str) -> str:
     if text.startswith("The user's "):
         owned = text.removeprefix("The user's ")
         return f"You told me your {owned}."
-    if led := _LED_IN.fullmatch(text):
-        said = f"{led['lead']} you {base_of_third_person(led['verb'])}{led['rest']}"
-        return f"You said {said[0].lower()}{said[1:]}."
     if not text.startswith("The user "):
-        return f"You told me: {text}."
+        return _tell_led_in(text)
     verb, _, rest = text.removeprefix("The user ").partition(" ")
     if verb in ("said", "asked", "wanted"):
         return f"You {verb} {rest}.".replace(" .", ".")
     return f"You told me you {base_of_third_person(verb)} {rest}".rstrip() + "."
+
+
+def _tell_led_in(text: str) -> str:
+    """A sentence that does not begin with the user, such as one that begins with its day."""
+    led = _LED_IN.fullmatch(text)
+    if led is None:
+        return f"You told me: {text}."
+    said = f"{led['lead']} you {base_of_third_person(led['verb'])}{led['rest']}"
+    return f"You said {said[0].lower()}{said[1:]}."
