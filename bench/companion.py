@@ -21,7 +21,7 @@ from bench.turns.filler import settle
 from bench.turns.saving import OWNER, open_at, scope_of
 from bench.turns.words import Words
 from gieok import Gieok
-from gieok.adapters.sql import sqlite_file
+from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.scope import SqlRooms
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.memory.canon.records import PersonaDraft

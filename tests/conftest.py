@@ -11,8 +11,8 @@ import hypothesis
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.adapters.sql.database import Database
-from gieok.adapters.sql.open import open_database
+from gieok.adapters.sql.driver.database import Database
+from gieok.adapters.sql.driver.open import open_database
 from gieok.testing.settings import settings_for
 from tests.behind import Behind
 from tests.postgres import Postgres

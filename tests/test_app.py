@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gieok import ExecutionPlan, Gieok, Persona, Settings
-from gieok.adapters.sql.owners import ERASE_QUERIES, finish_erasures
+from gieok.adapters.sql.lifecycle.owners import ERASE_QUERIES, finish_erasures
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import make_plan
 from gieok.errors import NotFound, OwnerErased, PlanHashMismatch, PlanInvalid, RootKeyUnsafe

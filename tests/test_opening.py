@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from gieok import Gieok, Persona, Settings
-from gieok.adapters.sql.open import open_database
+from gieok.adapters.sql.driver.open import open_database
 from gieok.errors import GieokError, StoreDamaged, StoreUnavailable
 from gieok.settings import sqlite_path
 from gieok.testing.settings import settings_for

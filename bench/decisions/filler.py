@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from uuid import UUID
 
-from gieok.adapters.sql import sqlite_file
+from gieok.adapters.sql.driver import sqlite_file
 
 _DOMAINS = 500
 _WORDS = 8

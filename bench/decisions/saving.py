@@ -13,8 +13,8 @@ from bench.decisions.memory import DOMAIN, OWNER, Size, settings_at
 from bench.rounds import Work, interleaved
 from bench.table import Row, Table, at_least, rate
 from gieok import Gieok, User
-from gieok.adapters.sql import sqlite_file
-from gieok.adapters.sql.open import open_database
+from gieok.adapters.sql.driver import sqlite_file
+from gieok.adapters.sql.driver.open import open_database
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
 from gieok.engine import utc_now
 from gieok.memory.decisions.records import DecisionProposal

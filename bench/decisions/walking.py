@@ -8,7 +8,7 @@ from bench.decisions.memory import OWNER, Memory, Size
 from bench.rounds import Work, interleaved
 from bench.table import Row, Table, at_most, millis
 from gieok import Gieok
-from gieok.adapters.sql import sqlite_file
+from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
 from gieok.memory.decisions.impact import MAX_DEPTH, MAX_LIMIT, impact_of
 from gieok.memory.decisions.records import Impact

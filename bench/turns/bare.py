@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gieok.adapters.sql import sqlite_file
-from gieok.adapters.sql.open import open_database
+from gieok.adapters.sql.driver import sqlite_file
+from gieok.adapters.sql.driver.open import open_database
 from gieok.memory.turns.records import MemoryItem
 
 Row = tuple[Any, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gieok.adapters.sql import sqlite_file
+from gieok.adapters.sql.driver import sqlite_file
 
 _CHUNK = 10_000
 _OWN_CHUNKS = 9

@@ -14,8 +14,8 @@ from unittest.mock import Mock
 import pytest
 
 from gieok import __version__
-from gieok.adapters.sql.migrations import load_migrations
-from gieok.adapters.sql.sqlite import SqliteDatabase
+from gieok.adapters.sql.driver.migrations import load_migrations
+from gieok.adapters.sql.driver.sqlite import SqliteDatabase
 from gieok.app import open_vault
 from gieok.interfaces.cli.doctor import machine
 from gieok.settings import load_settings, setting_origins

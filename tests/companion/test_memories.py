@@ -10,10 +10,10 @@ import pytest
 from pydantic import ValidationError
 
 from gieok import Gieok, Settings
-from gieok.adapters.sql import companion_resident
-from gieok.adapters.sql.companion_rows import reseal_memory
-from gieok.adapters.sql.database import Row
+from gieok.adapters.sql.driver.database import Row
 from gieok.adapters.sql.scope import OwnerScope
+from gieok.adapters.sql.stores import companion_resident
+from gieok.adapters.sql.stores.companion_rows import reseal_memory
 from gieok.errors import Conflict, GieokError, InputRefused, NotFound, OwnerErased, SealBroken, StoreDamaged
 from gieok.memory.canon.records import Category, PersonaDraft
 from gieok.memory.companion.keeping import replace_excerpt
@@ -314,7 +314,7 @@ async def test_an_edit_during_a_key_rotation_is_not_written_over(
         edited.append(asyncio.run_coroutine_threadsafe(edit, loop).result(timeout=20))
         return reseal_memory(keys, row)
 
-    monkeypatch.setattr("gieok.adapters.sql.companion.reseal_memory", edit_first)
+    monkeypatch.setattr("gieok.adapters.sql.stores.companion.reseal_memory", edit_first)
     await gieok.user("minsu").rotate_key()
     assert [await companion.get(kept.id)] == edited
 

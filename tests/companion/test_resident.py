@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gieok import Gieok, Settings
-from gieok.adapters.sql import companion_resident
-from gieok.adapters.sql.companion import SqlCompanionStore
-from gieok.adapters.sql.companion_index import SqlMemoryIndex, read_state
-from gieok.adapters.sql.companion_resident import ResidentIndex, ResidentMemoryIndex, resident_index
-from gieok.adapters.sql.database import Tx
+from gieok.adapters.sql.driver.database import Tx
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.stores import companion_resident
+from gieok.adapters.sql.stores.companion import SqlCompanionStore
+from gieok.adapters.sql.stores.companion_index import SqlMemoryIndex, read_state
+from gieok.adapters.sql.stores.companion_resident import ResidentIndex, ResidentMemoryIndex, resident_index
 from gieok.memory.companion.records import Memory, MemoryChanges, MemoryConfig, MemoryDraft
 from gieok.memory.companion.store import MemoryIndex
 from gieok.testing.companion_contract import START, memory, save

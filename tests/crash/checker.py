@@ -12,9 +12,9 @@ from uuid import UUID
 
 import apsw
 
-from gieok.adapters.sql.database import Tx, Value
+from gieok.adapters.sql.driver.database import Tx, Value
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.adapters.sql.turns import SqlMemoryStore
+from gieok.adapters.sql.stores.turns import SqlMemoryStore
 from gieok.app import Gieok
 from gieok.errors import GieokError, OwnerErased
 from gieok.memory.turns.records import MemoryItem

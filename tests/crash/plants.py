@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gieok.adapters.sql.database import Tx, Value
+from gieok.adapters.sql.driver.database import Tx, Value
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
 from gieok.engine import Write
 

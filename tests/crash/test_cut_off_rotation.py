@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gieok.adapters.sql.owners import rotate_data_key
+from gieok.adapters.sql.lifecycle.owners import rotate_data_key
 from gieok.app import Gieok
 from gieok.testing.models import CountingModel
 from tests.crash.checker import violations

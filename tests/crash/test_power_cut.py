@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gieok.adapters.sql import sqlite_file
+from gieok.adapters.sql.driver import sqlite_file
 from gieok.app import Gieok
 from gieok.testing.models import CountingModel
 from tests.crash.checker import violations

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from multiprocessing.connection import Connection
 from typing import Any
 
-from gieok.adapters.sql import owners
+from gieok.adapters.sql.lifecycle import owners
 from gieok.app import Gieok, User
 from gieok.memory.conversation.records import Persona
 from gieok.testing.models import CountingModel

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gieok import Gieok
-from gieok.adapters.sql.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx
 from gieok.app.decisions import Decisions
 
 

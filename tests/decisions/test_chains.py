@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 
 from gieok import Gieok
-from gieok.adapters.sql.chains import SqlChainStore
 from gieok.adapters.sql.scope import OwnerScope
+from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.errors import SealBroken, StoreDamaged
 from gieok.memory.chains.rules import NEW
 from gieok.memory.chains.store import ChainStore

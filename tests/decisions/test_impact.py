@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from gieok import Gieok
-from gieok.adapters.sql import impact as sql_impact
-from gieok.adapters.sql.database import Tx
+from gieok.adapters.sql.driver.database import Tx
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.stores import impact as sql_impact
 from gieok.app.decisions import Decisions
 from gieok.engine import Limits, make_plan
 from gieok.errors import InputRefused, NotFound, PlanInvalid

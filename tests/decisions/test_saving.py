@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.adapters.sql.owners import ERASE_QUERIES
+from gieok.adapters.sql.lifecycle.owners import ERASE_QUERIES
 from gieok.app.decisions import Decisions
 from gieok.errors import Conflict, GieokError, InputRefused, NotFound
 from gieok.memory.decisions.evidence import Target

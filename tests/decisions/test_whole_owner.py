@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gieok import Gieok
-from gieok.adapters.sql import owners
+from gieok.adapters.sql.lifecycle import owners
 from gieok.errors import OwnerErased
 from gieok.memory.decisions.evidence import Target
 from gieok.memory.decisions.records import DecisionProposal

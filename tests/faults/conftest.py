@@ -9,9 +9,9 @@ from typing import cast
 import psycopg
 import pytest
 
-from gieok.adapters.sql import sqlite_file
-from gieok.adapters.sql.database import Limits
-from gieok.adapters.sql.open import open_database
+from gieok.adapters.sql.driver import sqlite_file
+from gieok.adapters.sql.driver.database import Limits
+from gieok.adapters.sql.driver.open import open_database
 from gieok.app import Gieok, open_vault
 from gieok.testing.models import CountingModel
 from tests.crash.conftest import NewPlace, new_place

@@ -15,7 +15,7 @@ import apsw
 import psycopg
 from psycopg.abc import PQGen
 
-from gieok.adapters.sql.sqlite_file import Connection, Cursor
+from gieok.adapters.sql.driver.sqlite_file import Connection, Cursor
 
 T = TypeVar("T")
 

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from gieok import Gieok
-from gieok.adapters.sql.jobs import claim_due as claim_due_jobs
-from gieok.adapters.sql.queries import load_system_queries, parse_queries
+from gieok.adapters.sql.driver.queries import load_system_queries, parse_queries
 from gieok.adapters.sql.scope import OwnerScope
+from gieok.adapters.sql.stores.jobs import claim_due as claim_due_jobs
 from gieok.memory.jobs.records import ClaimedJob
 from gieok.testing.job_store_contract import ClaimDue, JobScopeOf, JobStoreContract, queue
 from gieok.testing.message_store_contract import append, message, start

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.adapters.sql.owners import ERASE_QUERIES, ERASURES, replay_erasures
+from gieok.adapters.sql.lifecycle.owners import ERASE_QUERIES, ERASURES, replay_erasures
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import OwnerErased
 from gieok.memory.companion.records import MemoryDraft

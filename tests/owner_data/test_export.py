@@ -8,7 +8,7 @@ from contextlib import aclosing
 import pytest
 
 from gieok import Gieok, MemoryDraft
-from gieok.adapters.sql.owners import ERASE_QUERIES
+from gieok.adapters.sql.lifecycle.owners import ERASE_QUERIES
 from gieok.app.portable.handover import Give, hand_over
 from gieok.errors import StoreDamaged, StoreUnavailable
 from gieok.testing.message_store_contract import message

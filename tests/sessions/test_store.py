@@ -69,7 +69,7 @@ async def test_a_new_data_key_seals_every_message_anew(
     gieok: Gieok, log_scope_of: LogScopeOf, monkeypatch: pytest.MonkeyPatch, behind: Behind
 ) -> None:
     """In batches that end in the middle of a session, so that the walk has to find its place again."""
-    monkeypatch.setattr("gieok.adapters.sql.owners.RESEAL_BATCH", 2)
+    monkeypatch.setattr("gieok.adapters.sql.lifecycle.owners.RESEAL_BATCH", 2)
     scope = log_scope_of("minsu")
     for session in ("s", "t"):
         await start(scope, session)

@@ -7,7 +7,7 @@ from typing import cast
 
 import apsw
 
-from gieok.adapters.sql.sqlite_file import Connection
+from gieok.adapters.sql.driver.sqlite_file import Connection
 
 
 def raw(path: Path) -> Connection:

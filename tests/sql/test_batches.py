@@ -10,9 +10,9 @@ from typing import cast
 
 import pytest
 
-from gieok.adapters.sql.database import Limits, Session, Tx
-from gieok.adapters.sql.sqlite import SqliteDatabase
-from gieok.adapters.sql.units import Crew, Unit
+from gieok.adapters.sql.driver.database import Limits, Session, Tx
+from gieok.adapters.sql.driver.sqlite import SqliteDatabase
+from gieok.adapters.sql.driver.units import Crew, Unit
 from gieok.errors import NotFound, StoreDamaged, StoreUnavailable
 from tests.sql.raw import raw
 

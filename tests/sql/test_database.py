@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gieok.adapters.sql.database import Database, Limits, Tx
-from gieok.adapters.sql.open import open_database
+from gieok.adapters.sql.driver.database import Database, Limits, Tx
+from gieok.adapters.sql.driver.open import open_database
 from gieok.errors import NotFound, SettingsInvalid, StoreUnavailable
 
 

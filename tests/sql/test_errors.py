@@ -6,7 +6,7 @@ import apsw
 import psycopg
 import pytest
 
-from gieok.adapters.sql import postgres_errors, sqlite_errors
+from gieok.adapters.sql.driver import postgres_errors, sqlite_errors
 from gieok.errors import Conflict, GieokError, SchemaMismatch, StoreDamaged, StoreUnavailable
 
 PLACE = "/data/gieok.db"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gieok.adapters.sql.open import find_database, find_keystore, open_database, open_keystore
+from gieok.adapters.sql.driver.open import find_database, find_keystore, open_database, open_keystore
 from gieok.errors import SettingsInvalid, StoreUnavailable
 from gieok.settings import sqlite_path
 

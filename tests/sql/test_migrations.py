@@ -9,11 +9,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from gieok.adapters.sql.database import Database, Tx
-from gieok.adapters.sql.migrations import Applied, Migration, load_migrations, pending
-from gieok.adapters.sql.open import open_database
-from gieok.adapters.sql.postgres import PostgresDatabase
-from gieok.adapters.sql.sqlite import SqliteDatabase
+from gieok.adapters.sql.driver.database import Database, Tx
+from gieok.adapters.sql.driver.migrations import Applied, Migration, load_migrations, pending
+from gieok.adapters.sql.driver.open import open_database
+from gieok.adapters.sql.driver.postgres import PostgresDatabase
+from gieok.adapters.sql.driver.sqlite import SqliteDatabase
 from gieok.errors import SchemaMismatch
 from tests.postgres import Postgres
 from tests.sql.raw import raw

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from gieok.adapters.sql.database import Limits, Tx
-from gieok.adapters.sql.open import find_database, find_keystore, open_database, open_keystore
+from gieok.adapters.sql.driver.database import Limits, Tx
+from gieok.adapters.sql.driver.open import find_database, find_keystore, open_database, open_keystore
 from gieok.errors import SettingsInvalid, StoreUnavailable
 from tests.postgres import Postgres
 

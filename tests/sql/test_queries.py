@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gieok.adapters.sql.database import Database, Tx
-from gieok.adapters.sql.queries import load_queries, parse_queries
+from gieok.adapters.sql.driver.database import Database, Tx
+from gieok.adapters.sql.driver.queries import load_queries, parse_queries
 from gieok.errors import Conflict, InputRefused
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gieok.adapters.sql.database import Limits, Tx
-from gieok.adapters.sql.sqlite import SqliteDatabase
+from gieok.adapters.sql.driver.database import Limits, Tx
+from gieok.adapters.sql.driver.sqlite import SqliteDatabase
 from gieok.errors import NotFound, SchemaMismatch, StoreDamaged, StoreUnavailable
 from tests.sql.raw import raw
 
@@ -41,7 +41,7 @@ def answer(process: subprocess.Popen[str]) -> str:
 
 _WRITE_MANY = """
 import asyncio, pathlib, sys
-from gieok.adapters.sql.sqlite import SqliteDatabase
+from gieok.adapters.sql.driver.sqlite import SqliteDatabase
 async def main():
     database = SqliteDatabase(pathlib.Path(sys.argv[1]))
     def add(tx):
@@ -154,7 +154,7 @@ async def test_a_file_that_was_removed_is_noticed_by_the_check(tmp_path: Path) -
 
 _FILL_THE_DISK = """
 import asyncio, json, pathlib, resource, sys
-from gieok.adapters.sql.sqlite import SqliteDatabase
+from gieok.adapters.sql.driver.sqlite import SqliteDatabase
 async def main():
     database = SqliteDatabase(pathlib.Path(sys.argv[1]))
     def add(size):
@@ -190,9 +190,9 @@ def test_a_full_disk_is_told_to_each_caller_and_nothing_of_theirs_is_stored(tmp_
 
 _OPEN_AS_NOBODY = """
 import os, pathlib, sys
-from gieok.adapters.sql.migrations import load_migrations
-from gieok.adapters.sql.queries import load_queries
-from gieok.adapters.sql.sqlite import SqliteDatabase
+from gieok.adapters.sql.driver.migrations import load_migrations
+from gieok.adapters.sql.driver.queries import load_queries
+from gieok.adapters.sql.driver.sqlite import SqliteDatabase
 from gieok.errors import StoreUnavailable
 load_migrations("sqlite"), load_queries("sqlite")
 if os.geteuid() == 0:

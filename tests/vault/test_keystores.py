@@ -13,7 +13,7 @@ from random import Random
 import psycopg
 import pytest
 
-from gieok.adapters.sql import sqlite_file
+from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.keystores.postgres import PostgresKeyStore
 from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore
 from gieok.errors import GieokError, SchemaMismatch, SettingsInvalid, StoreDamaged, StoreUnavailable

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gieok.adapters.sql import sqlite_file
+from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore
 from gieok.errors import InputRefused, NotFound, OwnerErased, SealBroken, StoreDamaged
 from gieok.testing.keystore_contract import at_once

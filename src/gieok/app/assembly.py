@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from gieok.adapters.sql.open import find_keystore, open_keystore
+from gieok.adapters.sql.driver.open import find_keystore, open_keystore
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.canon import register_canon_steps
 from gieok.app.companion import register_companion_steps

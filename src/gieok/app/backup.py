@@ -14,10 +14,10 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, ValidationError
 
 from gieok import __version__
-from gieok.adapters.sql import sqlite_file
-from gieok.adapters.sql.backup import Pair, Report, check_file, copy_both, open_untouched
+from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.keystores.sqlite import keystore_file_exists
-from gieok.adapters.sql.restore import read_head, sync_path
+from gieok.adapters.sql.lifecycle.backup import Pair, Report, check_file, copy_both, open_untouched
+from gieok.adapters.sql.lifecycle.restore import read_head, sync_path
 from gieok.app.opening import KEYSTORE
 from gieok.engine import Data
 from gieok.errors import InputRefused, NotFound, SettingsInvalid, StoreDamaged, StoreUnavailable

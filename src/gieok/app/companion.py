@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from gieok.adapters.sql.database import Database
+from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.cycles import Cycles, output_of
 from gieok.app.embedding import embed_owner

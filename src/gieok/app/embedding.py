@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from gieok.adapters.embedders import OwnEmbedder, open_embedder
-from gieok.adapters.sql.database import Database
+from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
-from gieok.adapters.sql.vectors import claim_to_embed
+from gieok.adapters.sql.stores.vectors import claim_to_embed
 from gieok.app.cycles import Cycles
 from gieok.engine import Registry
 from gieok.errors import Conflict, GieokError, InputRefused, OwnerErased, StepFailed

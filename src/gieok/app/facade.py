@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
-from gieok.adapters.sql.database import Database
-from gieok.adapters.sql.owners import rotate_data_key
+from gieok.adapters.sql.driver.database import Database
+from gieok.adapters.sql.lifecycle.owners import rotate_data_key
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.assembly import Closing, Model, Register, build_registry, choose_model
 from gieok.app.audit import Audit

@@ -13,9 +13,9 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import TypeVar
 
-from gieok.adapters.sql.database import Database
-from gieok.adapters.sql.open import open_database
-from gieok.adapters.sql.owners import finish_erasures, replay_erasures
+from gieok.adapters.sql.driver.database import Database
+from gieok.adapters.sql.driver.open import open_database
+from gieok.adapters.sql.lifecycle.owners import finish_erasures, replay_erasures
 from gieok.app.assembly import open_vault
 from gieok.settings import Settings
 from gieok.text import ANALYZER_VERSION

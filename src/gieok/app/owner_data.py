@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from gieok.adapters.sql.owners import erase_owner
-from gieok.adapters.sql.portable.owner import Taken
-from gieok.adapters.sql.portable.records import Record
+from gieok.adapters.sql.lifecycle.owners import erase_owner
+from gieok.adapters.sql.lifecycle.portable.owner import Taken
+from gieok.adapters.sql.lifecycle.portable.records import Record
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
 from gieok.app.portable.handover import Give, hand_over
 from gieok.app.portable.lines import LineChecker, end_line, header_line, read_record, to_line

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from gieok.adapters.sql.database import Database
-from gieok.adapters.sql.owners import owners_after
+from gieok.adapters.sql.driver.database import Database
+from gieok.adapters.sql.lifecycle.owners import owners_after
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
 from gieok.app.opening import ANALYZER
 from gieok.errors import GieokError, OwnerErased, StoreUnavailable

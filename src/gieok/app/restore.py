@@ -15,10 +15,10 @@ from contextlib import AsyncExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gieok.adapters.sql.backup import Pair, copy_file, copy_untouched, open_untouched
+from gieok.adapters.sql.driver.open import open_keystore
 from gieok.adapters.sql.keystores.sqlite import keystore_file_exists
-from gieok.adapters.sql.open import open_keystore
-from gieok.adapters.sql.restore import add_keys, held, put_in_place
+from gieok.adapters.sql.lifecycle.backup import Pair, copy_file, copy_untouched, open_untouched
+from gieok.adapters.sql.lifecycle.restore import add_keys, held, put_in_place
 from gieok.app.assembly import open_vault
 from gieok.app.backup import files_of, pair_in, read_backup
 from gieok.app.opening import open_stores

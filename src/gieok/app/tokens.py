@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, get_args
 from uuid import UUID, uuid4
 
 from gieok.access import ALL_SCOPES, NewToken, Principal, Scope, TokenRecord
-from gieok.adapters.sql.database import Database
+from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
-from gieok.adapters.sql.tokens import find_token, find_token_owner, list_every_token
+from gieok.adapters.sql.stores.tokens import find_token, find_token_owner, list_every_token
 from gieok.errors import InputRefused, NotFound, Unauthenticated
 from gieok.memory.fields import AccountPlan
 from gieok.settings.jwt import JwtSettings

@@ -9,8 +9,8 @@ from contextlib import suppress
 from datetime import datetime
 from time import monotonic
 
-from gieok.adapters.sql.jobs import claim_due
-from gieok.adapters.sql.owners import erase_owner
+from gieok.adapters.sql.lifecycle.owners import erase_owner
+from gieok.adapters.sql.stores.jobs import claim_due
 from gieok.app import Gieok
 from gieok.app.embedding import claim_personas, embed_claimed
 from gieok.app.jobs import LEASE, run_job

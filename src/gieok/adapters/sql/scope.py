@@ -6,27 +6,27 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
-from gieok.adapters.sql.audit import SqlAuditLog
-from gieok.adapters.sql.canon import SqlFactStore, SqlPersonaStore
-from gieok.adapters.sql.companion import SqlCompanionStore
-from gieok.adapters.sql.companion_moments import SqlMomentStore
-from gieok.adapters.sql.database import Database, Tx
-from gieok.adapters.sql.decisions import SqlDecisionStore
-from gieok.adapters.sql.evidence import SqlAnchorStore, SqlEvidenceStore
-from gieok.adapters.sql.impact import SqlDecisionGraph
-from gieok.adapters.sql.jobs import SqlJobStore
-from gieok.adapters.sql.messages import SqlMessageStore
-from gieok.adapters.sql.notices import SqlNoticeStore
-from gieok.adapters.sql.portable.owner import SqlPortable
-from gieok.adapters.sql.relations import SqlRelationStore
-from gieok.adapters.sql.requests import SqlRequestStore
-from gieok.adapters.sql.search_indexes import SqlSearchIndexes
-from gieok.adapters.sql.sessions import SqlSessionStore
-from gieok.adapters.sql.tokens import SqlTokenStore
-from gieok.adapters.sql.turns import SqlMemoryStore
-from gieok.adapters.sql.usage import SqlUsageStore
-from gieok.adapters.sql.vectors import SqlVectorStore
-from gieok.adapters.sql.walks import SqlWalkStore
+from gieok.adapters.sql.driver.database import Database, Tx
+from gieok.adapters.sql.lifecycle.portable.owner import SqlPortable
+from gieok.adapters.sql.stores.audit import SqlAuditLog
+from gieok.adapters.sql.stores.canon import SqlFactStore, SqlPersonaStore
+from gieok.adapters.sql.stores.companion import SqlCompanionStore
+from gieok.adapters.sql.stores.companion_moments import SqlMomentStore
+from gieok.adapters.sql.stores.decisions import SqlDecisionStore
+from gieok.adapters.sql.stores.evidence import SqlAnchorStore, SqlEvidenceStore
+from gieok.adapters.sql.stores.impact import SqlDecisionGraph
+from gieok.adapters.sql.stores.jobs import SqlJobStore
+from gieok.adapters.sql.stores.messages import SqlMessageStore
+from gieok.adapters.sql.stores.notices import SqlNoticeStore
+from gieok.adapters.sql.stores.relations import SqlRelationStore
+from gieok.adapters.sql.stores.requests import SqlRequestStore
+from gieok.adapters.sql.stores.search_indexes import SqlSearchIndexes
+from gieok.adapters.sql.stores.sessions import SqlSessionStore
+from gieok.adapters.sql.stores.tokens import SqlTokenStore
+from gieok.adapters.sql.stores.turns import SqlMemoryStore
+from gieok.adapters.sql.stores.usage import SqlUsageStore
+from gieok.adapters.sql.stores.vectors import SqlVectorStore
+from gieok.adapters.sql.stores.walks import SqlWalkStore
 from gieok.engine import Write
 from gieok.errors import OwnerErased
 from gieok.refs import check_ref

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from gieok.adapters.sql.portable.records import Kinded, Record
+from gieok.adapters.sql.lifecycle.portable.records import Kinded, Record
 from gieok.engine.plan import first_problem, place
 from gieok.errors import InputRefused
 from gieok.memory.fields import Timestamp

@@ -21,7 +21,7 @@ from gieok.interfaces.cli.wording import Say
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gieok.adapters.sql.database import DatabaseStatus
+    from gieok.adapters.sql.driver.database import DatabaseStatus
 
 PRODUCTS = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
 
@@ -47,7 +47,7 @@ def db() -> None:
 @lang_option
 def status(as_json: bool, say: Say) -> None:
     """Show the database as it is. Nothing is made or migrated."""
-    from gieok.adapters.sql.open import find_database
+    from gieok.adapters.sql.driver.open import find_database
     from gieok.settings import load_settings
 
     url = load_settings().database_url
@@ -87,8 +87,8 @@ def upgrade(as_json: bool, say: Say) -> None:
 def _upgrade(url: str, file: Path | None) -> Upgrade:
     import asyncio
 
-    from gieok.adapters.sql.migrations import load_migrations
-    from gieok.adapters.sql.open import find_database
+    from gieok.adapters.sql.driver.migrations import load_migrations
+    from gieok.adapters.sql.driver.open import find_database
 
     before = find_database(url)
     kept = _backups(file)
@@ -104,7 +104,7 @@ def _upgrade(url: str, file: Path | None) -> Upgrade:
 
 
 async def _open_once(url: str) -> DatabaseStatus:
-    from gieok.adapters.sql.open import open_database
+    from gieok.adapters.sql.driver.open import open_database
 
     database = open_database(url)
     try:

@@ -81,7 +81,7 @@ def rotate(root: bool, user: str | None, all_users: bool, as_json: bool, say: Sa
 
 def have_keys(settings: Settings) -> bool:
     """Whether a keystore is in use already. None is made."""
-    from gieok.adapters.sql.open import find_keystore
+    from gieok.adapters.sql.driver.open import find_keystore
 
     keystore = find_keystore(settings.keystore_url)
     if keystore is None:

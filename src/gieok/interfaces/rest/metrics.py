@@ -13,7 +13,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from gieok.access import Principal
-from gieok.adapters.sql.jobs import count_due
+from gieok.adapters.sql.stores.jobs import count_due
 from gieok.app import Gieok
 from gieok.engine import CycleRecord
 from gieok.errors import ScopeMissing

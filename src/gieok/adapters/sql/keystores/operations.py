@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 
-from gieok.adapters.sql.database import Row, Session, Value
-from gieok.adapters.sql.queries import Dialect, read_queries
+from gieok.adapters.sql.driver.database import Row, Session, Value
+from gieok.adapters.sql.driver.queries import Dialect, read_queries
 from gieok.errors import Conflict, OwnerErased, StoreDamaged
 from gieok.vault.keystore import Head, KeyCounts, WrappedKey, check_root
 

@@ -13,10 +13,10 @@ from threading import Lock
 
 import psycopg
 
-from gieok.adapters.sql.database import DEFAULT_LIMITS, Limits, Row
+from gieok.adapters.sql.driver.database import DEFAULT_LIMITS, Limits, Row
+from gieok.adapters.sql.driver.postgres import PostgresSession, parts_of
+from gieok.adapters.sql.driver.postgres_errors import explain
 from gieok.adapters.sql.keystores.operations import KeyTx, SqlKeyStore, keystore_schema
-from gieok.adapters.sql.postgres import PostgresSession, parts_of
-from gieok.adapters.sql.postgres_errors import explain
 from gieok.errors import SchemaMismatch
 
 SCHEMA_VERSION = 1

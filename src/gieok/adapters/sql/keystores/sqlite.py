@@ -14,10 +14,10 @@ from threading import Lock
 
 import apsw
 
-from gieok.adapters.sql import sqlite_file
+from gieok.adapters.sql.driver import sqlite_file
+from gieok.adapters.sql.driver.sqlite import SqliteSession
+from gieok.adapters.sql.driver.sqlite_errors import explain
 from gieok.adapters.sql.keystores.operations import KeyTx, SqlKeyStore, keystore_schema
-from gieok.adapters.sql.sqlite import SqliteSession
-from gieok.adapters.sql.sqlite_errors import explain
 from gieok.errors import SchemaMismatch, StoreDamaged, StoreUnavailable
 
 SCHEMA_VERSION = 1

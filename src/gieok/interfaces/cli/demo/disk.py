@@ -11,7 +11,7 @@ from uuid import UUID
 
 import apsw
 
-from gieok.adapters.sql.sqlite_file import Connection
+from gieok.adapters.sql.driver.sqlite_file import Connection
 
 _ROW = """SELECT owner, persona_id, importance, occurred_at, content, number FROM memories WHERE id = ?"""
 _TOKENS = "SELECT token FROM memory_postings WHERE owner = ? AND number = ? ORDER BY token"

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from functools import partial
 
-from gieok.adapters.sql.open import find_database, find_keystore
+from gieok.adapters.sql.driver.open import find_database, find_keystore
 from gieok.app import root_key_source
 from gieok.app.assembly import check_keystore
 from gieok.app.opening import remembered_keystore

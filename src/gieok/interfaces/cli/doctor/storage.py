@@ -8,8 +8,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from gieok.adapters.sql.database import DatabaseStatus
-from gieok.adapters.sql.open import find_database, open_database
+from gieok.adapters.sql.driver.database import DatabaseStatus
+from gieok.adapters.sql.driver.open import find_database, open_database
 from gieok.interfaces.cli.db import PRODUCTS, schema_numbers
 from gieok.interfaces.cli.doctor.finding import Finding
 from gieok.interfaces.cli.output import human_size, shown_url

@@ -1,0 +1,88 @@
+"""A database and a keystore from their URLs. The only place that knows both kinds."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from gieok.adapters.sql.driver.database import DEFAULT_LIMITS, Database, DatabaseStatus, Limits
+from gieok.adapters.sql.driver.sqlite import SqliteDatabase, find_sqlite
+from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore, keystore_file_exists
+from gieok.errors import SettingsInvalid
+from gieok.vault import KeyStore
+
+_SQLITE = "sqlite:///"
+_POSTGRES = ("postgresql://", "postgres://")
+_DATABASE, _KEYSTORE = "database URL", "keystore URL"
+
+
+def open_database(url: str, *, limits: Limits = DEFAULT_LIMITS) -> Database:
+    """Open the database at `url`: make it if it is new, migrate it if it is older, refuse what is not ours.
+
+    `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user@host/name`. It blocks for a
+    moment. Raises `SettingsInvalid` for a URL that means nothing here, `StoreUnavailable`, `StoreDamaged` or
+    `SchemaMismatch` for what is found there.
+    """
+    if _is_postgres(url):
+        from gieok.adapters.sql.driver.postgres import PostgresDatabase  # noqa: PLC0415 - psycopg takes 0.3 s to import
+
+        return PostgresDatabase(url, limits)
+    return SqliteDatabase(_sqlite_path(url, _DATABASE), limits)
+
+
+def open_keystore(url: str) -> KeyStore:
+    """Open the keystore at `url`, in the same forms. In PostgreSQL it has a schema of its own."""
+    if _is_postgres(url):
+        from gieok.adapters.sql.keystores.postgres import PostgresKeyStore  # noqa: PLC0415 - as above
+
+        return PostgresKeyStore(url)
+    return SqliteKeyStore(_sqlite_path(url, _KEYSTORE))
+
+
+def find_database(url: str) -> DatabaseStatus | None:
+    """The status of the database at `url` without making or migrating it; None when it is not there yet.
+
+    Raises what `open_database` raises for what cannot be opened.
+    """
+    if _is_postgres(url):
+        from gieok.adapters.sql.driver.postgres import find_postgres  # noqa: PLC0415 - as above
+
+        return find_postgres(url)
+    return find_sqlite(_sqlite_path(url, _DATABASE))
+
+
+def find_keystore(url: str) -> KeyStore | None:
+    """The keystore at `url`, opened; None when it is not there yet, and then none is made."""
+    if _is_postgres(url):
+        from gieok.adapters.sql.keystores.postgres import keystore_exists  # noqa: PLC0415 - as above
+
+        return open_keystore(url) if keystore_exists(url) else None
+    return open_keystore(url) if keystore_file_exists(_sqlite_path(url, _KEYSTORE)) else None
+
+
+def _is_postgres(url: str) -> bool:
+    if not url.startswith(_POSTGRES):
+        return False
+    if find_spec("psycopg") is None:
+        raise SettingsInvalid(
+            "a PostgreSQL URL needs psycopg, which is not installed; run `pip install 'gieok[postgres]'`"
+        )
+    return True
+
+
+def _sqlite_path(url: str, what: str) -> Path:
+    if not url.startswith("sqlite:"):
+        scheme = url.partition(":")[0] if "://" in url else "none"
+        raise SettingsInvalid(f"a {what} begins with sqlite:/// or postgresql://, and this one has {scheme}")
+    path = url.removeprefix(_SQLITE)
+    if path == url or path in ("", ":memory:") or "\0" in path:
+        raise SettingsInvalid(
+            f"the {what} needs the path of a file, sqlite:///gieok.db or sqlite:////var/lib/gieok/gieok.db; "
+            "SQLite in memory keeps nothing, and one connection would not see what another wrote"
+        )
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise SettingsInvalid(
+            f"the {what} begins with the home folder of an unknown user; give the whole path"
+        ) from None

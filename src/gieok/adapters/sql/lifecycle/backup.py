@@ -1,0 +1,100 @@
+"""A copy of a SQLite database and its keystore, of one moment, while others read and write both.
+
+The keystore is held for the instant in which the view of the database begins: no key is made or destroyed in
+between, so that the copied keys open exactly what was copied. The copying itself holds nobody up.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple, Protocol, cast
+
+import apsw
+
+from gieok.adapters.sql.driver import sqlite_file
+from gieok.adapters.sql.driver.sqlite_errors import explain
+
+LOCK_SECONDS = 10.0
+PAGES_AT_ONCE = 256
+
+Report = Callable[[int, int], None]
+"""Hears how many pages are copied, and how many there are."""
+
+
+class _Copying(Protocol):
+    @property
+    def remaining(self) -> int: ...
+    @property
+    def page_count(self) -> int: ...
+    def step(self, npages: int) -> bool: ...
+
+
+class Pair(NamedTuple):
+    """A database and its keystore."""
+
+    database: Path
+    keystore: Path
+
+
+def copy_both(source: Pair, target: Pair, report: Report) -> None:
+    """Copy both files to places where nothing is yet. StoreUnavailable where one cannot be read."""
+    database, keystore = source
+    with _explained(database), closing(sqlite_file.connect(database, LOCK_SECONDS, read_only=True)) as data:
+        with closing(sqlite_file.connect(keystore, LOCK_SECONDS)) as keys:
+            keys.execute("BEGIN IMMEDIATE")
+            data.execute("BEGIN")
+            data.execute("SELECT count(*) FROM schema_migrations").fetchall()  # the view begins here
+            copy_file(keystore, target.keystore)
+            keys.execute("ROLLBACK")
+        _copy(data, target.database, report)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy one SQLite file as it is now, also while others use it."""
+    with _explained(source), closing(sqlite_file.connect(source, LOCK_SECONDS, read_only=True)) as connection:
+        _copy(connection, target, lambda _done, _all: None)
+
+
+def copy_untouched(source: Path, target: Path) -> None:
+    """Copy one SQLite file that nobody changes, such as one in a backup, which may be on a read-only disk."""
+    with _explained(source), closing(open_untouched(source)) as connection:
+        _copy(connection, target, lambda _done, _all: None)
+
+
+def check_file(path: Path) -> bool:
+    """Whether a file is a whole SQLite database. It is not touched: no lock, no log beside it."""
+    try:
+        with closing(open_untouched(path)) as connection:
+            return connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    except apsw.Error:
+        return False
+
+
+def open_untouched(path: Path) -> sqlite_file.Connection:
+    """A file that nobody changes, opened so that nothing is written beside it either."""
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return cast("sqlite_file.Connection", apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags))
+
+
+def _copy(source: sqlite_file.Connection, path: Path, report: Report) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    with closing(cast("sqlite_file.Connection", connection)) as target:
+        backup = cast("AbstractContextManager[_Copying]", target.backup("main", source, "main"))
+        with backup as copying:
+            is_done = False
+            while not is_done:
+                is_done = copying.step(PAGES_AT_ONCE)
+                report(copying.page_count - copying.remaining, copying.page_count)
+        target.pragma("journal_mode", "delete")  # one file, which nothing beside it is part of
+
+
+@contextmanager
+def _explained(path: Path) -> Generator[None]:
+    try:
+        yield
+    except apsw.Error as error:
+        raise explain(error, str(path)) from None

@@ -1,0 +1,148 @@
+"""What is done to an owner as a whole: new data keys, and erasure. Both can be cut off and called again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from gieok.adapters.sql.driver.clock import to_micros
+from gieok.adapters.sql.driver.database import Database, SystemTx, Tx
+from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.refs import check_ref
+from gieok.vault import Vault
+
+RESEAL_BATCH = 500
+OWNERS_PAGE = 10_000
+ERASURES = "erasures"
+"""Under this key a database remembers how many erasures of its keystore are done in it."""
+
+ERASE_QUERIES = {
+    "tokens": "erase_tokens",
+    "audit_entries": "erase_audit_entries",
+    "usage_days": "erase_usage_days",
+    "requests": "erase_requests",
+    "notices": "erase_notices",
+    "search_indexes": "erase_search_indexes",
+    "memory_vectors": "erase_memory_vectors",
+    "emotional_moments": "erase_emotional_moments",
+    "memory_terms": "erase_memory_terms",
+    "memory_postings": "erase_memory_postings",
+    "memories": "erase_memories",
+    "persona_memory_configs": "erase_persona_memory_configs",
+    "turn_memory_index": "erase_turn_memory_index",
+    "turn_memories": "erase_turn_memories",
+    "jobs": "erase_jobs",
+    "messages": "erase_messages",
+    "session_plan_moves": "erase_session_plan_moves",
+    "sessions": "erase_sessions",
+    "decision_walks": "erase_decision_walks",
+    "anchor_targets": "erase_anchor_targets",
+    "anchors": "erase_anchors",
+    "evidence": "erase_evidence",
+    "decision_impacts": "erase_decision_impacts",
+    "decision_relations": "erase_decision_relations",
+    "decision_index": "erase_decision_index",
+    "decision_heads": "erase_decision_heads",
+    "fact_heads": "erase_fact_heads",
+    "persona_heads": "erase_persona_heads",
+    "chain_heads": "erase_chain_heads",
+    "chain_versions": "erase_chain_versions",
+}
+"""Every table with rows of an owner and the query that empties it, in an order that foreign keys allow."""
+
+
+async def rotate_data_key(
+    database: Database, vault: Vault, owner: str, report: Callable[[int], None] = lambda _: None
+) -> int:
+    """Seal all that the owner has under a new data key and destroy the old ones. Returns how many rows.
+
+    `report` hears how many rows were sealed anew so far, batch by batch.
+
+    The guard row moves to the new generation before the first row is sealed anew, so that no writer in any
+    process can still use a key that is about to be destroyed.
+    """
+    scope = OwnerScope(database, vault, owner)
+    keys = await asyncio.to_thread(vault.rotate_owner, owner)
+    await database.write(owner, lambda tx: tx.run("set_owner_key_generation", key_generation=keys.generation))
+    resealed = 0
+    for store in range(await scope.read(lambda rooms: len(rooms.sealed))):
+        after: bytes | None = b""
+        while after is not None:
+            count, after = await scope.write(_reseal(store, after))
+            resealed += count
+            report(resealed)
+    await asyncio.to_thread(vault.retire_old, owner, keys.generation)
+    return resealed
+
+
+async def erase_owner(database: Database, vault: Vault, owner: str) -> dict[str, int]:
+    """Destroy the owner's keys, then remove their rows. Returns how many rows went, by table.
+
+    From the first step on nobody can read what the owner stored, here or in any backup. A cut-off erasure is
+    finished by calling it again, or by `finish_erasures` when the service next starts.
+    """
+    check_ref(owner, "owner")
+    await asyncio.to_thread(vault.begin_erasure, owner)
+    await database.write(owner, _mark_erased(datetime.now(UTC)))
+    erased = {table: await database.write(owner, _run(query)) for table, query in ERASE_QUERIES.items()}
+    await database.write(owner, _run("remove_owner"))
+    await asyncio.to_thread(vault.finish_erasure, owner)
+    return erased
+
+
+async def finish_erasures(database: Database, vault: Vault) -> list[str]:
+    """Finish what a stopped process left half done. Returns the owners."""
+    owners = await asyncio.to_thread(vault.unfinished_erasures)
+    for owner in owners:
+        await erase_owner(database, vault, owner)
+    return owners
+
+
+async def replay_erasures(database: Database, vault: Vault) -> list[str]:
+    """Erase again whoever was erased since this database was what it is now. Returns the owners.
+
+    A database that was restored from a backup has rows of owners who were erased after it was taken. The
+    keystore was not restored with it and knows them: it counts erasures, and the database remembers up to
+    which of them it was looked through. Only where the two differ, every owner is looked at.
+    """
+    count = str(await asyncio.to_thread(vault.erasures))
+    if await database.get_meta(ERASURES) == count:
+        return []
+    erased: list[str] = []
+    last = ""
+    while page := await database.system_read(owners_after(last)):
+        erased += await asyncio.to_thread(vault.erased_among, page)
+        last = page[-1]
+    for owner in erased:
+        await erase_owner(database, vault, owner)
+    await database.set_meta(ERASURES, count)
+    return erased
+
+
+def owners_after(last: str) -> Callable[[SystemTx], list[str]]:
+    """The next owners of a database by name, a page at a time."""
+
+    def read(tx: SystemTx) -> list[str]:
+        tx.all("open_owners")
+        return [owner for (owner,) in tx.all("list_owners", after=last, limit=OWNERS_PAGE)]
+
+    return read
+
+
+def _reseal(store: int, after: bytes) -> Callable[[SqlRooms], tuple[int, bytes | None]]:
+    return lambda rooms: rooms.sealed[store].reseal(after, RESEAL_BATCH)
+
+
+def _mark_erased(now: datetime) -> Callable[[Tx], None]:
+    """Tokens are refused from the same moment on, even where the erasure is cut off before their rows go."""
+
+    def mark(tx: Tx) -> None:
+        tx.run("mark_owner_erased", erased_at=now.isoformat(), created_at=now.isoformat())
+        tx.run("revoke_tokens", revoked_at=to_micros(now))
+
+    return mark
+
+
+def _run(query: str) -> Callable[[Tx], int]:
+    return lambda tx: tx.run(query)

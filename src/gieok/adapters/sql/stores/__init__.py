@@ -1,0 +1,1 @@
+"""The stores of the rooms in SQL. Each works for one owner inside one transaction."""

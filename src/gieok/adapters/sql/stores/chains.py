@@ -1,0 +1,106 @@
+"""Version chains in SQL: sealed versions that are only ever appended, and a head that moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from gieok.adapters.sql.driver.clock import from_micros, to_micros
+from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.errors import Conflict, NotFound, StoreDamaged
+from gieok.memory.chains.records import ChainHead, ChainVersion, VersionDraft
+from gieok.memory.chains.rules import check_expected, next_version
+from gieok.vault import OwnerKeys, Place
+
+
+class SqlChainStore:
+    """The chains of one kind of one owner inside one transaction."""
+
+    def __init__(self, tx: Tx, keys: OwnerKeys, kind: str) -> None:
+        self._tx = tx
+        self._keys = keys
+        self._kind = kind
+
+    def append(self, root_id: UUID, draft: VersionDraft, expected_version: int | None) -> ChainVersion:
+        number = next_version(root_id, self._hold(root_id), expected_version)
+        root = root_id.bytes
+        created_at = to_micros(draft.created_at)
+        place = self._place(root_id, number, draft.id, draft.form, created_at)
+        is_first = self._tx.run(
+            "add_chain_version",
+            kind=self._kind,
+            root_id=root,
+            version=number,
+            id=draft.id.bytes,
+            form=draft.form,
+            content=self._keys.seal(place, draft.content),
+            created_at=created_at,
+        )
+        if not is_first:
+            raise Conflict(f"chain {root_id} was begun by someone else meanwhile; read it and decide anew")
+        self._tx.run("move_chain_head", kind=self._kind, root_id=root, version=number)
+        return ChainVersion.trusted(**vars(draft), root_id=root_id, version=number, is_active=True)
+
+    def retire(self, root_id: UUID, expected_version: int | None) -> None:
+        head = self._hold(root_id)
+        if head is None or head.is_retired:
+            raise NotFound(f"there is no active chain {root_id}")
+        check_expected(head, expected_version)
+        self._tx.run("retire_chain", kind=self._kind, root_id=root_id.bytes)
+
+    def active(self, root_ids: Sequence[UUID]) -> list[ChainVersion]:
+        if not root_ids:
+            return []
+        rows = self._tx.all(
+            "list_active_chain_versions", kind=self._kind, root_ids=[root.bytes for root in root_ids]
+        )
+        found = {version.root_id: version for version in (self.open_row(row) for row in rows)}
+        return [found[root] for root in dict.fromkeys(root_ids) if root in found]
+
+    def history(self, root_id: UUID, after: int, limit: int) -> list[ChainVersion]:
+        rows = self._tx.all(
+            "list_chain_history", kind=self._kind, root_id=root_id.bytes, after=after, limit=limit
+        )
+        return [self.open_row(row[:6], is_active=bool(row[6])) for row in rows]
+
+    def open_row(self, row: Row, *, is_active: bool = True) -> ChainVersion:
+        """A version from its columns root, version, id, form, content, time."""
+        root, number, identity, form, content, created_at = row
+        root_id = UUID(bytes=root)
+        if content is None:
+            raise StoreDamaged(f"{self._kind} {root_id} has no version {number}; restore a backup")
+        version_id = UUID(bytes=identity)
+        place = self._place(root_id, number, version_id, form, created_at)
+        return ChainVersion.trusted(
+            root_id=root_id,
+            version=number,
+            is_active=is_active,
+            id=version_id,
+            form=form,
+            content=self._keys.open(place, content),
+            created_at=from_micros(created_at),
+        )
+
+    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
+        """Seal the next versions under the current key. Returns how many, and where to go on, if at all."""
+        root, number = after[:16], int.from_bytes(after[16:], "big")
+        rows = self._tx.all("list_chain_seals", kind=self._kind, root_id=root, version=number, limit=limit)
+        for root, number, identity, form, content, created_at in rows:
+            place = self._place(UUID(bytes=root), number, UUID(bytes=identity), form, created_at)
+            self._tx.run(
+                "replace_chain_seal",
+                kind=self._kind,
+                root_id=root,
+                version=number,
+                content=self._keys.seal_anew(place, content),
+            )
+        return len(rows), root + number.to_bytes(8, "big") if len(rows) == limit else None
+
+    def _hold(self, root_id: UUID) -> ChainHead | None:
+        row = self._tx.one("hold_chain_head", kind=self._kind, root_id=root_id.bytes)
+        return ChainHead.trusted(root_id=root_id, latest=row[0], is_retired=row[1] is None) if row else None
+
+    def _place(self, root_id: UUID, version: int, version_id: UUID, form: int, created_at: int) -> Place:
+        """Bound to every column, so that a version with another id, form or time does not open."""
+        row = f"{self._kind} {root_id} {version_id} {form} {created_at}"
+        return Place("chain_versions", "content", row, version)

@@ -1,0 +1,170 @@
+"""Evidence and anchors in SQL, sealed. Each content of an owner is kept once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from gieok.adapters.sql.driver.clock import from_micros, to_micros
+from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.errors import Conflict, StoreDamaged
+from gieok.memory.decisions.evidence import Anchor, Evidence, EvidenceCard, EvidenceDraft, Target
+from gieok.refs import check_ref
+from gieok.vault import OwnerKeys, Place
+
+# A content may have a megabyte, so fewer are held in memory at once than of other rows.
+_RESEAL_BATCH = 20
+
+
+class SqlEvidenceStore:
+    """Evidence of one owner inside one transaction."""
+
+    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+        self._tx = tx
+        self._keys = keys
+
+    def save(self, draft: EvidenceDraft, *, evidence_id: UUID, created_at: datetime) -> EvidenceCard:
+        known = self.find([draft.sha256])
+        if known:
+            return known[0]
+        card = {"sha256": draft.sha256, "title": draft.title, "source": draft.source}
+        sealed = json.dumps(card, ensure_ascii=False).encode()
+        is_new = self._tx.run(
+            "add_evidence",
+            id=evidence_id.bytes,
+            digest_token=self._token(draft.sha256),
+            card=self._keys.seal(_place("card", evidence_id), sealed),
+            content=self._keys.seal(_place("content", evidence_id), draft.content.encode()),
+            created_at=to_micros(created_at),
+        )
+        if not is_new:
+            return self.find([draft.sha256])[0]  # another writer kept the same content at this moment
+        return EvidenceCard(
+            id=evidence_id,
+            sha256=draft.sha256,
+            title=draft.title,
+            source=draft.source,
+            created_at=created_at,
+        )
+
+    def get(self, evidence_id: UUID) -> Evidence | None:
+        row = self._tx.one("get_evidence", id=evidence_id.bytes)
+        if row is None:
+            return None
+        card = self._card(row[:3])
+        content = self._keys.open(_place("content", evidence_id), row[3]).decode()
+        return Evidence(**dict(card), content=content)
+
+    def cards(self, evidence_ids: Sequence[UUID]) -> list[EvidenceCard]:
+        if not evidence_ids:
+            return []
+        rows = self._tx.all("list_evidence_cards", ids=[identity.bytes for identity in evidence_ids])
+        found = {card.id: card for card in map(self._card, rows)}
+        return [found[identity] for identity in dict.fromkeys(evidence_ids) if identity in found]
+
+    def find(self, digests: Sequence[str]) -> list[EvidenceCard]:
+        if not digests:
+            return []
+        rows = self._tx.all("find_evidence", tokens=[self._token(digest) for digest in digests])
+        found = [self._card(row) for row in rows]
+        for card in found:
+            if card.sha256 not in digests:
+                raise StoreDamaged(f"evidence {card.id} is found by another content; restore a backup")
+        return found
+
+    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
+        """Seal the next rows by id under the current key. Returns how many, and where to go on, if at all."""
+        limit = min(limit, _RESEAL_BATCH)
+        rows = self._tx.all("list_evidence_seals", after=after, limit=limit)
+        for identity, card, content in rows:
+            self._tx.run(
+                "replace_evidence_seals",
+                id=identity,
+                card=self._keys.seal_anew(_place("card", UUID(bytes=identity)), card),
+                content=self._keys.seal_anew(_place("content", UUID(bytes=identity)), content),
+            )
+        return len(rows), rows[-1][0] if len(rows) == limit else None
+
+    def _card(self, row: Row) -> EvidenceCard:
+        identity, card, created_at = row
+        evidence_id = UUID(bytes=identity)
+        opened = json.loads(self._keys.open(_place("card", evidence_id), card))
+        return EvidenceCard(**opened, id=evidence_id, created_at=from_micros(created_at))
+
+    def _token(self, digest: str) -> int:
+        return self._keys.token("evidence.sha256", digest)
+
+
+class SqlAnchorStore:
+    """Anchors of one owner inside one transaction."""
+
+    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+        self._tx = tx
+        self._keys = keys
+
+    def save(self, anchor: Anchor) -> None:
+        targets = [{"kind": target.kind, "id": str(target.id)} for target in anchor.targets]
+        content = json.dumps({"hint": anchor.hint, "targets": targets}, ensure_ascii=False)
+        is_new = self._tx.run(
+            "add_anchor",
+            id=anchor.id.bytes,
+            session_ref=anchor.session_ref,
+            content=self._keys.seal(_anchor_place(anchor.id, anchor.session_ref), content.encode()),
+            created_at=to_micros(anchor.created_at),
+        )
+        if not is_new:
+            raise Conflict(f"anchor {anchor.id} exists already")
+        reached = {target.id for target in anchor.targets}
+        self._tx.run_many(
+            "add_anchor_targets",
+            [{"target_id": target.bytes, "anchor_id": anchor.id.bytes} for target in reached],
+        )
+
+    def list(self, session_ref: str | None, limit: int) -> list[Anchor]:
+        if session_ref is None:
+            rows = self._tx.all("list_anchors", limit=limit)
+        else:
+            check_ref(session_ref, "sessionRef")
+            rows = self._tx.all("list_anchors_of_session", session_ref=session_ref, limit=limit)
+        return [self._anchor(row) for row in rows]
+
+    def leading_to(self, session_ref: str, target_ids: Sequence[UUID]) -> Sequence[Anchor]:
+        if not target_ids:
+            return []
+        rows = self._tx.all(
+            "list_anchors_leading_to",
+            session_ref=check_ref(session_ref, "sessionRef"),
+            target_ids=[target.bytes for target in target_ids],
+        )
+        return [self._anchor(row) for row in rows]
+
+    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
+        """Seal the next rows by id under the current key. Returns how many, and where to go on, if at all."""
+        rows = self._tx.all("list_anchor_seals", after=after, limit=limit)
+        for identity, session_ref, content in rows:
+            place = _anchor_place(UUID(bytes=identity), session_ref)
+            self._tx.run("replace_anchor_seal", id=identity, content=self._keys.seal_anew(place, content))
+        return len(rows), rows[-1][0] if len(rows) == limit else None
+
+    def _anchor(self, row: Row) -> Anchor:
+        identity, session_ref, content, created_at = row
+        anchor_id = UUID(bytes=identity)
+        opened = json.loads(self._keys.open(_anchor_place(anchor_id, session_ref), content))
+        return Anchor(
+            id=anchor_id,
+            session_ref=session_ref,
+            hint=opened["hint"],
+            targets=tuple(Target(kind=target["kind"], id=UUID(target["id"])) for target in opened["targets"]),
+            created_at=from_micros(created_at),
+        )
+
+
+def _place(column: str, row: UUID) -> Place:
+    return Place("evidence", column, str(row))
+
+
+def _anchor_place(row: UUID, session_ref: str) -> Place:
+    """Bound to its session too, so that a signpost cannot be moved to another conversation."""
+    return Place("anchors", "content", f"{row} {session_ref}")

@@ -1,0 +1,111 @@
+"""The raw log of sessions in SQL: numbered without a gap, sealed, and only ever appended to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from gieok.adapters.sql.driver.clock import from_micros, to_micros
+from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.stores.sessions import SqlSessionStore
+from gieok.errors import Conflict, StoreDamaged
+from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange
+from gieok.memory.sessions.rules import check_appendable
+from gieok.refs import check_ref
+from gieok.vault import OwnerKeys, Place
+
+
+class SqlMessageStore:
+    """The messages of one owner inside one transaction."""
+
+    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+        self._tx = tx
+        self._keys = keys
+
+    def append(
+        self, session_ref: str, messages: Sequence[ChatMessage], at: datetime, expected_count: int | None
+    ) -> Appended:
+        session = SqlSessionStore(self._tx).hold(session_ref)
+        new = list(_unknown(messages, self._known(session_ref, messages)))
+        if not new:
+            return Appended(added=0, message_count=session.message_count)
+        check_appendable(session, expected_count)
+        rows = [
+            self._row(session_ref, seq, message)
+            for seq, message in enumerate(new, start=session.message_count + 1)
+        ]
+        self._tx.run_many("add_messages", rows)
+        count = session.message_count + len(new)
+        self._tx.run("count_messages", session_ref=session_ref, message_count=count, at=to_micros(at))
+        return Appended(added=len(new), message_count=count)
+
+    def window(self, session_ref: str, limit: int) -> list[ChatMessage]:
+        check_ref(session_ref, "sessionRef")
+        rows = self._tx.all("list_newest_messages", session_ref=session_ref, limit=limit)
+        return [self._open(row) for row in _without_gaps(rows[::-1])]
+
+    def between(self, session_ref: str, span: MessageRange) -> list[ChatMessage]:
+        check_ref(session_ref, "sessionRef")
+        rows = self._tx.all(
+            "list_messages_between", session_ref=session_ref, first=span.first, last=span.last
+        )
+        return [self._open(row) for row in _without_gaps(rows)]
+
+    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
+        """Seal the next rows under the current key. Returns how many, and where to go on, if at all."""
+        number, session_ref = int.from_bytes(after[:8], "big"), after[8:].decode()
+        rows = self._tx.all("list_message_seals", session_ref=session_ref, seq=number, limit=limit)
+        for row in rows:
+            session_ref, number, *_, content = row
+            place = _place(row)
+            self._tx.run(
+                "replace_message_seal",
+                session_ref=session_ref,
+                seq=number,
+                content=self._keys.seal_anew(place, content),
+            )
+        return len(rows), number.to_bytes(8, "big") + session_ref.encode() if len(rows) == limit else None
+
+    def _known(self, session_ref: str, messages: Sequence[ChatMessage]) -> dict[str, ChatMessage]:
+        ids = [message.id for message in messages]
+        rows = self._tx.all("list_messages_by_id", session_ref=session_ref, ids=ids)
+        return {message.id: message for message in (self._open(row) for row in rows)}
+
+    def _row(self, session_ref: str, seq: int, message: ChatMessage) -> dict[str, str | int | bytes]:
+        at = to_micros(message.timestamp)
+        place = _place((session_ref, seq, message.id, message.role, at))
+        return {
+            "session_ref": session_ref,
+            "seq": seq,
+            "id": message.id,
+            "role": message.role,
+            "at": at,
+            "content": self._keys.seal(place, message.content.encode()),
+        }
+
+    def _open(self, row: Row) -> ChatMessage:
+        _, _, message_id, role, at, content = row
+        text = self._keys.open(_place(row), content).decode()
+        return ChatMessage(id=message_id, role=role, content=text, timestamp=from_micros(at))
+
+
+def _unknown(messages: Iterable[ChatMessage], known: dict[str, ChatMessage]) -> Iterator[ChatMessage]:
+    """The messages that are new. One whose id is known must say the same."""
+    for message in messages:
+        before = known.setdefault(message.id, message)
+        if before is message:
+            yield message
+        elif (before.role, before.content) != (message.role, message.content):
+            raise Conflict(f"message {message.id} was saved with another content; give a new one a new id")
+
+
+def _without_gaps(rows: Sequence[Row]) -> Sequence[Row]:
+    if rows and rows[-1][1] - rows[0][1] != len(rows) - 1:
+        raise StoreDamaged("messages are missing in the middle of a session; restore a backup")
+    return rows
+
+
+def _place(row: Sequence[object]) -> Place:
+    """Bound to every column, so that a message of another speaker, time or session does not open."""
+    session_ref, seq, message_id, role, at = row[:5]
+    return Place("messages", "content", f"{session_ref} {seq} {message_id} {role} {at}")

@@ -1,0 +1,35 @@
+"""Notices in SQL: the kinds of what is still to be told, each persona's own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from gieok.adapters.sql.driver.clock import to_micros
+from gieok.adapters.sql.driver.database import Tx
+from gieok.errors import StoreDamaged
+from gieok.memory.companion.notices import NOTICES
+from gieok.memory.companion.records import Notice
+from gieok.refs import check_ref
+
+
+class SqlNoticeStore:
+    """The notices of one owner inside one transaction. They hold no content, so nothing here is sealed."""
+
+    def __init__(self, tx: Tx) -> None:
+        self._tx = tx
+
+    def leave(self, persona_id: str, notices: Collection[Notice], at: datetime) -> None:
+        check_ref(persona_id, "personaId")
+        rows = [
+            {"persona_id": persona_id, "kind": notice.kind, "created_at": to_micros(at)} for notice in notices
+        ]
+        self._tx.run_many("leave_notices", rows)
+
+    def take(self, persona_id: str) -> list[Notice]:
+        rows = self._tx.all("take_notices", persona_id=check_ref(persona_id, "personaId"))
+        kinds = {kind for (kind,) in rows}
+        taken = [notice for notice in NOTICES if notice.kind in kinds]
+        if len(taken) != len(kinds):
+            raise StoreDamaged("a notice is of no kind that this Gieok knows; restore a backup")
+        return taken

@@ -1,0 +1,81 @@
+"""Relations between decisions in SQL: as they were declared, and as edges in the direction of impact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from gieok.adapters.sql.driver.database import Row, Tx, Value
+from gieok.errors import Conflict
+from gieok.memory.decisions.records import RELATION_TYPES, Relation, RelationType
+from gieok.memory.decisions.relations import impact_edges
+
+
+class SqlRelationStore:
+    """Relations of one owner inside one transaction. They join random ids, so nothing here is sealed."""
+
+    def __init__(self, tx: Tx) -> None:
+        self._tx = tx
+
+    def save(self, relation: Relation) -> Relation:
+        columns = {
+            "source": relation.source.bytes,
+            "type": type_number(relation.type),
+            "target": relation.target.bytes,
+        }
+        if self._tx.run("add_relation", id=relation.id.bytes, **columns):
+            self._tx.run_many("add_impacts", _edges(relation))
+            return relation
+        row = self._tx.one("find_relation", **columns)
+        if row is None:
+            raise Conflict("this relation was being taken back at the same moment; declare it again")
+        return read_relation(row)
+
+    def get(self, relation_id: UUID) -> Relation | None:
+        row = self._tx.one("get_relation", id=relation_id.bytes)
+        return None if row is None else read_relation(row)
+
+    def remove(self, relation: Relation) -> None:
+        if self._tx.run("remove_relation", id=relation.id.bytes):
+            self._tx.run_many("remove_impacts", _edges(relation))
+
+    def touching(self, root_ids: Sequence[UUID], limit: int) -> list[Relation]:
+        if not root_ids:
+            return []
+        rows = self._tx.all(
+            "list_relations_touching", root_ids=[root.bytes for root in root_ids], limit=limit
+        )
+        return [read_relation(row) for row in rows]
+
+
+def type_number(relation_type: RelationType) -> int:
+    """The number under which the tables keep a type."""
+    return RELATION_TYPES.index(relation_type) + 1
+
+
+def type_of(number: int) -> RelationType:
+    """The inverse of `type_number`."""
+    return RELATION_TYPES[number - 1]
+
+
+def _edges(relation: Relation) -> list[dict[str, Value]]:
+    return [
+        {
+            "origin": edge.origin.bytes,
+            "affected": edge.affected.bytes,
+            "type": type_number(edge.type),
+            "from_source": int(edge.from_source),
+        }
+        for edge in impact_edges(relation)
+    ]
+
+
+def read_relation(row: Row) -> Relation:
+    """A relation from its columns id, source, type, target."""
+    identity, source, number, target = row
+    return Relation(
+        id=UUID(bytes=identity),
+        source=UUID(bytes=source),
+        type=type_of(number),
+        target=UUID(bytes=target),
+    )

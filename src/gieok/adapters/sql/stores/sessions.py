@@ -1,0 +1,120 @@
+"""Sessions in SQL: the plan each one ran, its moves, its activity, and how far it is summarised."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from gieok.adapters.sql.driver.clock import from_micros, to_micros
+from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.errors import Conflict, NotFound
+from gieok.memory.fields import AccountPlan
+from gieok.memory.sessions.records import PlanMove, Session, SessionStart
+from gieok.memory.sessions.rules import check_resumable
+from gieok.refs import check_ref
+
+
+class SqlSessionStore:
+    """Sessions of one owner inside one transaction. They hold no content, so nothing here is sealed."""
+
+    def __init__(self, tx: Tx) -> None:
+        self._tx = tx
+
+    def get(self, session_ref: str) -> Session | None:
+        row = self._tx.one("get_session", session_ref=check_ref(session_ref, "sessionRef"))
+        return _session(session_ref, row) if row else None
+
+    def hold(self, session_ref: str) -> Session:
+        row = self._tx.one("hold_session", session_ref=check_ref(session_ref, "sessionRef"))
+        if row is None:
+            raise NotFound("no such session")
+        return _session(session_ref, row)
+
+    def start(self, start: SessionStart, at: datetime) -> Session:
+        if not self._start(start.session_ref, start.persona_id, start.account_plan, start.plan_hash, at):
+            raise Conflict("there is a session of this name already; choose another name")
+        return self.hold(start.session_ref)
+
+    def remember(
+        self,
+        session_ref: str,
+        plan_hash: str,
+        at: datetime,
+        *,
+        persona_id: str | None,
+        account_plan: AccountPlan | None,
+    ) -> None:
+        check_ref(session_ref, "sessionRef")
+        if self._start(session_ref, persona_id, account_plan or "free", plan_hash, at):
+            return
+        check_resumable(self.hold(session_ref), plan_hash, persona_id)
+        self._tx.run(
+            "use_session",
+            session_ref=session_ref,
+            persona_id=persona_id,
+            account_plan=account_plan,
+            at=to_micros(at),
+        )
+
+    def end(self, session_ref: str, at: datetime) -> Session:
+        self._tx.run("end_session", session_ref=check_ref(session_ref, "sessionRef"), at=to_micros(at))
+        return self.hold(session_ref)
+
+    def claim(self, session_ref: str, last: int) -> None:
+        self._tx.run("claim_session_messages", session_ref=session_ref, last=last)
+
+    def cover(self, session_ref: str, count: int) -> None:
+        self._tx.run("cover_session_messages", session_ref=session_ref, count=count)
+
+    def move(self, session_ref: str, plan_hash: str, at: datetime) -> PlanMove:
+        before = self.hold(session_ref).last_execution_plan_hash
+        self._tx.run("move_session", session_ref=session_ref, plan_hash=plan_hash)
+        self._tx.run(
+            "add_session_plan_move",
+            session_ref=session_ref,
+            moved_at=to_micros(at),
+            from_hash=before,
+            to_hash=plan_hash,
+        )
+        return PlanMove(session_ref=session_ref, moved_at=at, from_hash=before, to_hash=plan_hash)
+
+    def moves(self, session_ref: str) -> list[PlanMove]:
+        rows = self._tx.all("list_session_plan_moves", session_ref=check_ref(session_ref, "sessionRef"))
+        return [
+            PlanMove(session_ref=session_ref, moved_at=from_micros(at), from_hash=before, to_hash=after)
+            for at, before, after in rows
+        ]
+
+    def _start(
+        self,
+        session_ref: str,
+        persona_id: str | None,
+        account_plan: AccountPlan,
+        plan_hash: str,
+        at: datetime,
+    ) -> bool:
+        return bool(
+            self._tx.run(
+                "start_session",
+                session_ref=session_ref,
+                persona_id=persona_id,
+                account_plan=account_plan,
+                plan_hash=plan_hash,
+                at=to_micros(at),
+            )
+        )
+
+
+def _session(session_ref: str, row: Row) -> Session:
+    persona_id, account_plan, plan_hash, started_at, last_activity_at, ended_at, *counts = row
+    return Session(
+        session_ref=session_ref,
+        persona_id=persona_id,
+        account_plan=account_plan,
+        last_execution_plan_hash=plan_hash,
+        started_at=from_micros(started_at),
+        last_activity_at=from_micros(last_activity_at),
+        ended_at=None if ended_at is None else from_micros(ended_at),
+        message_count=counts[0],
+        claimed_count=counts[1],
+        summarized_count=counts[2],
+    )

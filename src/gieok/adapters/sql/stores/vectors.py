@@ -1,0 +1,182 @@
+"""Vectors in SQL: sealed half floats beside the memories, and how far a persona's have come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from gieok.adapters.sql.driver.clock import to_micros
+from gieok.adapters.sql.driver.database import Row, SystemTx, Tx
+from gieok.adapters.sql.stores.companion_rows import open_memory
+from gieok.memory.companion.vectors import Embedded, Mark, StoredVector, Unembedded, Waiting
+from gieok.refs import check_ref
+from gieok.vault import OwnerKeys, Place
+
+_NEWEST = 2**62
+
+
+class SqlVectorStore:
+    """The vectors of one owner inside one transaction."""
+
+    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+        self._tx = tx
+        self._keys = keys
+
+    @property
+    def owner(self) -> str:
+        return self._tx.owner
+
+    @property
+    def generation(self) -> int:
+        return self._keys.generation
+
+    def mark(self, persona_id: str) -> Mark:
+        row = self._tx.one("get_vector_mark", persona_id=check_ref(persona_id, "personaId"))
+        return Mark(*row) if row else Mark(0, 0)
+
+    def newest(self, persona_id: str, space: str, before: int | None, limit: int) -> list[StoredVector]:
+        rows = self._tx.all(
+            "list_newest_vectors",
+            space=space,
+            persona_id=persona_id,
+            before=_NEWEST if before is None else before,
+            limit=limit,
+        )
+        return [self._open(persona_id, space, row) for row in rows]
+
+    def since(self, persona_id: str, space: str, stamp: int, number: int, limit: int) -> list[StoredVector]:
+        rows = self._tx.all(
+            "list_vectors_since",
+            space=space,
+            persona_id=persona_id,
+            stamp=stamp,
+            number=number,
+            limit=limit,
+        )
+        return [self._open(persona_id, space, row) for row in rows]
+
+    def numbers(self, persona_id: str, space: str) -> list[int]:
+        rows = self._tx.all("list_vector_numbers", space=space, persona_id=persona_id)
+        return [number for (number,) in rows]
+
+    def unfinished(self, space: str, limit: int) -> list[str]:
+        rows = self._tx.all("list_personas_to_embed", space=space, limit=limit)
+        return [persona_id for (persona_id,) in rows]
+
+    def begin(self, persona_id: str, space: str) -> None:
+        self._tx.run("begin_vector_space", persona_id=check_ref(persona_id, "personaId"), space=space)
+
+    def waiting(self, persona_id: str, space: str, limit: int) -> Waiting:
+        progress = self._tx.one("get_vector_progress", persona_id=check_ref(persona_id, "personaId"))
+        if progress is None or progress[0] != space:
+            return Waiting(memories=(), up_to=0, removed=0)
+        _, embedded_to, last_number, _, removed = progress
+        rows = self._tx.all(
+            "list_unembedded_memories", persona_id=persona_id, space=space, after=embedded_to, limit=limit
+        )
+        up_to = rows[-1][2] if len(rows) == limit else last_number
+        return Waiting(memories=tuple(map(self._unembedded, rows)), up_to=up_to, removed=removed)
+
+    def save(self, persona_id: str, space: str, made: Sequence[Embedded], waiting: Waiting) -> int:
+        self._tx.one("hold_memory_config", persona_id=check_ref(persona_id, "personaId"))
+        progress = self._tx.one("get_vector_progress", persona_id=persona_id)
+        if progress is None or progress[0] != space:
+            return 0
+        _, embedded_to, last_number, stamp, removed = progress
+        kept = sum(self._add(persona_id, space, stamp + 1, each) for each in made)
+        if removed == waiting.removed:
+            embedded_to = max(embedded_to, waiting.up_to)
+        gone = embedded_to >= last_number and self._tx.run(
+            "remove_other_spaces", persona_id=persona_id, space=space
+        )
+        self._tx.run(
+            "set_vector_progress",
+            persona_id=persona_id,
+            embedded_to=embedded_to,
+            vector_stamp=stamp + 1 if kept or gone else stamp,
+            vectors_removed=stamp + 1 if gone else removed,
+        )
+        return kept
+
+    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
+        """Seal the vectors of the next memories by id under the current key. Returns how many, and where to
+        go on."""
+        rows = self._tx.all("list_vector_seals", after=after, limit=limit)
+        for memory_id, space, persona_id, number, version, sealed in rows:
+            place = _place(UUID(bytes=memory_id), persona_id, space, number, version)
+            vector = self._keys.seal_anew(place, sealed)
+            self._tx.run(
+                "replace_vector_seal",
+                space=space,
+                persona_id=persona_id,
+                number=number,
+                version=version,
+                vector=vector,
+            )
+        memories = {row[0] for row in rows}
+        return len(rows), rows[-1][0] if len(memories) == limit else None
+
+    def _unembedded(self, row: Row) -> Unembedded:
+        memory = open_memory(self._keys, row)
+        return Unembedded(number=row[2], memory_id=memory.id, version=memory.version, text=memory.summary)
+
+    def _add(self, persona_id: str, space: str, stamp: int, made: Embedded) -> int:
+        if made.values is None:
+            return 0
+        place = _place(made.memory_id, persona_id, space, made.number, made.version)
+        return self._tx.run(
+            "add_vector",
+            space=space,
+            persona_id=persona_id,
+            number=made.number,
+            memory_id=made.memory_id.bytes,
+            version=made.version,
+            stamp=stamp,
+            vector=self._keys.seal(place, made.values),
+        )
+
+    def _open(self, persona_id: str, space: str, row: Row) -> StoredVector:
+        number, stamp, archived, memory_id, version, sealed = row
+        place = _place(UUID(bytes=memory_id), persona_id, space, number, version)
+        return StoredVector(number, stamp, bool(archived), self._keys.open(place, sealed))
+
+
+def remove_vectors(tx: Tx, persona_id: str, memory_id: UUID) -> None:
+    """A memory is about to go: so do its vectors."""
+    if tx.run("remove_vectors_of", memory_id=memory_id.bytes):
+        tx.run("count_vector_removal", persona_id=persona_id, embedded_to=_NEWEST)
+
+
+def outdate_vectors(tx: Tx, persona_id: str, memory_id: UUID, number: int) -> None:
+    """A memory says something else now: its vectors go, and it waits for one."""
+    tx.run("remove_vectors_of", memory_id=memory_id.bytes)
+    tx.run("count_vector_removal", persona_id=persona_id, embedded_to=number - 1)
+
+
+def shelve_vectors(tx: Tx, persona_id: str, memory_id: UUID, *, is_archived: bool) -> None:
+    """A memory was archived or restored, and its vectors with it."""
+    changed = tx.run(
+        "shelve_vectors_of", persona_id=persona_id, memory_id=memory_id.bytes, archived=int(is_archived)
+    )
+    if changed:
+        tx.run("count_vector_change", persona_id=persona_id)
+
+
+def claim_to_embed(
+    tx: SystemTx, now: datetime, lease_until: datetime, space: str, limit: int
+) -> list[tuple[str, str]]:
+    """Take up personas, with their owners, whose memories wait for a vector in the space."""
+    rows = tx.all(
+        "claim_personas_to_embed",
+        now=to_micros(now),
+        lease_until=to_micros(lease_until),
+        space=space,
+        limit=limit,
+    )
+    return [(owner, persona_id) for owner, persona_id in rows]
+
+
+def _place(memory_id: UUID, persona_id: str, space: str, number: int, version: int) -> Place:
+    """Bound to every column but the stamp and the shelf, which change without the vector."""
+    return Place("memory_vectors", f"vector in {space}", f"{memory_id} {persona_id} {number}", version)

@@ -1,0 +1,64 @@
+"""Deep walks in SQL. What one found is sealed as a whole: hints are words of the conversation."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from gieok.adapters.sql.driver.clock import from_micros, to_micros
+from gieok.adapters.sql.driver.database import Tx
+from gieok.engine import Data
+from gieok.memory.decisions.walks import Reached, Walk
+from gieok.vault import OwnerKeys, Place
+
+
+class _Found(Data):
+    """The sealed part."""
+
+    reached: tuple[Reached, ...]
+    truncated: bool
+
+
+class SqlWalkStore:
+    """The walks of one owner inside one transaction."""
+
+    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+        self._tx = tx
+        self._keys = keys
+
+    def save(self, walk: Walk) -> None:
+        found = _Found(reached=walk.reached, truncated=walk.truncated).model_dump_json().encode()
+        self._tx.run(
+            "save_walk",
+            id=walk.id.bytes,
+            created_at=to_micros(walk.created_at),
+            found=self._keys.seal(_place(walk.id), found),
+        )
+
+    def get(self, walk_id: UUID) -> Walk | None:
+        row = self._tx.one("get_walk", id=walk_id.bytes)
+        if row is None:
+            return None
+        created_at, sealed = row
+        found = _Found.model_validate_json(self._keys.open(_place(walk_id), sealed))
+        return Walk(
+            id=walk_id,
+            reached=found.reached,
+            truncated=found.truncated,
+            created_at=from_micros(created_at),
+        )
+
+    def forget(self, before: datetime) -> int:
+        return self._tx.run("forget_walks", before=to_micros(before))
+
+    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
+        """Seal the next rows by id under the current key. Returns how many, and where to go on, if at all."""
+        rows = self._tx.all("list_walk_seals", after=after, limit=limit)
+        for identity, sealed in rows:
+            place = _place(UUID(bytes=identity))
+            self._tx.run("replace_walk_seal", id=identity, found=self._keys.seal_anew(place, sealed))
+        return len(rows), rows[-1][0] if len(rows) == limit else None
+
+
+def _place(walk_id: UUID) -> Place:
+    return Place("decision_walks", "found", str(walk_id))
