@@ -1,0 +1,59 @@
+"""The pinned hash of each shipped plan. A session stores the hash of its plan, so a plan must not change."""
+
+from __future__ import annotations
+
+from gieok.plans import load_plan, plan_names
+
+# As version 0.1.0 computed them. Add a line for a new plan; never edit one: a changed policy is a new plan.
+PINNED = {
+    "add_anchor": "6ec520f79cddb3f8b4c62c91139d860bb485d8e2baacaee4b99486db80f25c67",
+    "archive_memory": "ccbba4dd934e1e4d5f3572479c48d31abb9973d215db461a63175146574b91c6",
+    "chat_turn": "79771399eb3e1033f53ced07f1bb35501b25d409b3ad2bcd7e6ddfbdf942b262",
+    "chat_turn_without_state": "15e731693fb8f59d96495c983b30d392d9c4f1503c534777f63f859274406761",
+    "chat_turn_without_summaries": "61258b6ca1440a6d12da4ebe797580cb8d567a883670fb29df96eefcb8f1a1e7",
+    "chat_turn_without_turn_memory": "348d2346e9aeec02ec0c997bbb5a21f2e5504f3d100141f5e289b4d8416562ae",
+    "close_inactive_session": "136adc28d506537af5da6a62a8413f3a857164ca96745f3374138a4d82e655df",
+    "close_inactive_session_without_summaries": "4aa06297c7b1613a666e3e11f05b6df17ac232849281b5f1f415a2e2dd3bc443",  # noqa: E501
+    "close_session": "08d59eb3ed39c1a1b9f4cd8b940f8d786d407ccba86e31866172f09aac5f8bc3",
+    "close_session_without_summaries": "c6705928a7a5e0cb2e1db523f1f12b863a9ea0c9507ad3d153af8d1174b9b28a",
+    "compact_conversation": "55afd800fb1e2b20b0afa0c5cd20a52ea94cc4530c7582e43840731a2aff2741",
+    "configure_memories": "e7f3ea69fae2d8be39877d8bcc823d8cf415919c2f6ab275eb204d0a71c25db7",
+    "create_memory": "ceaf2eea41b4936ed7f9935ad821a31eb34b8010c72a424366811f5d53ef8894",
+    "create_memory_of_messages": "bb16ed26843915a65155fbda1fc4611cb988d2ac7f31f4a46af626890b253f6a",
+    "create_persona": "6d6d3fe96fbb8576926373561ff154aeeea6e8c8eb4f9633030f75bb3b0b60da",
+    "decision_impact": "514d8e6b21a782110331a93ad58860f01f465d6d9840f353d78248e3aeef8067",
+    "delete_memory": "def2990d138817dae4758e18ec06a14c392ebc47660ac55dbbb4025f72ce7275",
+    "edit_memory": "fc86b0eef2bf77609fd3872ab723931e612565e511a94bfdf2287185de9f3aae",
+    "edit_persona": "858d02832f6a076b2e3d91c8a4b59870f4408a35c25f65e7064cb85c81cb79fa",
+    "embed_memories": "da8ad86a06f7614fd76ee6d01351934ca87e9445f42c563eaa1f67d0c6593a80",
+    "explore_anchors": "a63a7236bc69b8ac300596c179394306fcac41c9fe945c0e948d976db9b93cb6",
+    "import_decisions": "49dcadbd6eefe28a9abbe81c078284f6c3a9975976dab30e38a316ab2892b4ee",
+    "keep_evidence": "611483422be9ab5385e1550fc881f7ee33c2390ce09cb5a2feed5aa5901d8e23",
+    "load_decisions": "7cdf20827cdbe6ff911fd98cac7af8be54ddf6368b425d86bdd89b4d7bb5af56",
+    "load_memories": "db67bab22ee8dbf49dc2a0cd15215047455f7ce1db7ad1c15207572f8ef18e8a",
+    "load_session": "c6f4f7e40272b53369c8d2707355e328b89c8625c72e7e7745403f84c6468444",
+    "load_state": "27a39737ea1ee0dbd85c3060409f1ecd1beb81c9a34ba6907f0c56b005efe896",
+    "move_session": "893068c9fbe24a1ab0f5e28ff558216ec5305196abae67cfacbe6a340310f002",
+    "propose_decision": "0d228b98e5c19ffc49a360e1f8d7563285537c416c7c1f57c75ab967001ccaa6",
+    "put_back_job": "e7922d30385b58e5e4eb8a1fe83ce25237356a675cd5afcd2d3c8e8e44b1b89c",
+    "relate_decisions": "fcb51081bc1cd76602018f0d514642c4f3bff6dd6527b9a37c2398e7cd2b68b5",
+    "request_summary": "099cbd59dad14f3826c5633f22449c8734b3836abcaf5e1283f2a45c064e2762",
+    "restore_memory": "b757fa51aa10fccb0a37f28bc0167aef4ccdf32cfae08c9deffc8f889ac9bd2f",
+    "retire_fact": "181662ab61142039b15fe950e826cc9dcf2748f4162c0ce4158f8c7938ec962d",
+    "save_decision": "55807586b5d36899347d685f54d1aa37df7e1723f039ee600ec52858fc7bf85b",
+    "save_messages": "fba53b59f656600fc0279b9f2b143709aa39df85f0142903831f2ec0f4795958",
+    "search_memories": "ddd0f749e72c41e938a00c4517c28db5cd073a72e0b3ac4dd948469af785e06f",
+    "set_fact": "542c9078bcaae90fa288543ac91e558c38b5ad4942ee81f12ee0bab9be464399",
+    "start_conversation": "22c32bd8155c240abbe40211b2222d74b2d1cf3644e489a00ee15146156bd91f",
+    "start_session": "8719e2c040a27c910074350938549c730de1c663c19950099ed261cfbb11300f",
+    "summarize_session": "a36a9460ff03dc1f24187ade30e8a58b752b06a2642a205ef0da5972bef09926",
+    "take_notices": "fe3d83e6289e8ef2113bd087979e1c9e475885d71ff70ad8748408a7ba65f618",
+    "turn_memory": "4db843fa4a2022f623a0a6d565848399e036f1249416fbca0af3aaa3334e0766",
+    "unrelate_decisions": "d79aa886f1f272c8124858f5f620e1037a5701c04eba07761885babff5974b42",
+    "walk_anchors": "f2550ad16919f57377693ae03e5b52db4d793738d5f72139140e80fc7f832282",
+}
+
+
+def test_every_shipped_plan_has_the_hash_that_was_pinned() -> None:
+    """No plan is missing from the table, and none has changed."""
+    assert {name: load_plan(name).hash for name in plan_names()} == PINNED
