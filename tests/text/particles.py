@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gieok.text.hangul import with_particle
+
 _PEOPLE = """
     민지 준영 지훈 서연 하늘 보라 은우 나은 도윤 시우 하준 지우 서준 예준
     주원 민준 수아 지아 하린 유나 소연 다은 채원 윤서 지호 건우 현우 우진
@@ -42,10 +44,5 @@ ALL_NOUNS = (_PEOPLE + _BRANDS + _NOUNS).split()
 
 def attached(noun: str) -> list[str]:
     """`noun` with every particle."""
-    tail = (ord(noun[-1]) - ord("가")) % 28
-    forms = [noun + particle for particle in _CONSTANT.split()]
-    for pair in _PAIRED.split():
-        after_consonant, after_vowel = pair.split("/")
-        after_rieul = tail == 8 and after_consonant.startswith("으로")
-        forms.append(noun + (after_vowel if tail == 0 or after_rieul else after_consonant))
-    return forms
+    constant = [noun + particle for particle in _CONSTANT.split()]
+    return constant + [with_particle(noun, pair) for pair in _PAIRED.split()]

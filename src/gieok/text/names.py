@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from gieok.text.hangul import is_syllable, split_syllable
 from gieok.text.korean import Entry
 
 _NAME_MAX = 16
@@ -99,11 +100,8 @@ def _shape(entry: Entry) -> str:
 def _particle(surface: str) -> str:
     """The longest particle at the end of `surface` that leaves two syllables and fits the last of them."""
     for size in range(min(_LONGEST, len(surface) - 2), 0, -1):
-        particle = surface[-size:]
-        if particle in _PARTICLES and _has_tail(surface[-size - 1]) in _PARTICLES[particle]:
+        particle, before = surface[-size:], surface[-size - 1]
+        has_final = is_syllable(before) and split_syllable(before)[2] > 0
+        if particle in _PARTICLES and has_final in _PARTICLES[particle]:
             return particle
     return ""
-
-
-def _has_tail(syllable: str) -> bool:
-    return "가" <= syllable <= "힣" and (ord(syllable) - ord("가")) % 28 > 0

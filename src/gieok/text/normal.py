@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from gieok.text.hangul import FINALS, INITIALS, VOWELS
+
 # NFKC turns the jamo of chat (ㅋㅋ, ㅠㅠ) into conjoining ones, which no dictionary and no keyboard has.
 # They are kept out of it, and conjoining jamo that found no syllable come back to this block.
 _JAMO_FREE = re.compile(r"[^\u3131-\u318e]+")
-_LEADS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
-_VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
-_TAILS = "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
 _LOOSE_JAMO = {
     base + i: jamo
-    for base, row in ((0x1100, _LEADS), (0x1161, _VOWELS), (0x11A8, _TAILS))
+    for base, row in ((0x1100, INITIALS), (0x1161, VOWELS), (0x11A8, FINALS[1:]))
     for i, jamo in enumerate(row)
 }
 

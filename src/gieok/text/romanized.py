@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from heapq import nsmallest
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import NamedTuple
 
+from gieok.text import hangul
 from gieok.text.english import stem, without_clitic
 
 SPELLINGS = 16
@@ -28,7 +29,6 @@ _LONGEST = 4  # letters that stand for one vowel, or for what is between two
 
 # In the order of Unicode, in which a syllable is a number. A bar parts the jamo, a space the spellings of
 # one; those behind a slash are read, but not written.
-_FIRST = 0xAC00
 _INITIALS = "g k|kk|n|d t|tt|r l|m|b p|pp|s sh|ss||j|jj|ch|k|t|p|h"
 _VOWELS = (
     "a/ah ar|ae e/ai|ya|yae|eo u o|e|yeo yu you yo|ye/e|o/oh|wa|wae|oe oi|yo"
@@ -45,11 +45,9 @@ _MEETINGS = {
     "mn": ("ㅂㄴ", "ㅂㄹ", "ㅁㄹ"),
     "mm": ("ㅂㅁ",),
 }
-_INITIAL_JAMO = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
-_FINAL_JAMO = "-ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
-_SILENT = _INITIAL_JAMO.index("ㅇ")
+_SILENT = hangul.INITIALS.index("ㅇ")
 # Latin letters are read as these finals only: the others are rare, and sound like them.
-_USUAL_FINALS = [_FINAL_JAMO.index(jamo) for jamo in "-ㄱㄲㄴㄹㅁㅂㅅㅇ"]
+_USUAL_FINALS = [hangul.FINALS.index(jamo) for jamo in " ㄱㄲㄴㄹㅁㅂㅅㅇ"]
 
 _SURNAMES = frozenset(
     "김이박최정강조윤장임한오서신권황안송류유홍전고문양손배백허남심노하곽성차주우구민나진지엄채원천방공현"
@@ -81,7 +79,7 @@ def in_latin(word: str) -> tuple[str, ...]:
     """
     if not _HANGUL.fullmatch(word):
         return ()
-    syllables = [_opened(syllable) for syllable in word]
+    syllables = [hangul.split_syllable(syllable) for syllable in word]
     choices = [_written(_INITIALS)[syllables[0][0]]]
     for (_, vowel, final), (initial, _, _) in pairwise(syllables):
         choices += [_written(_VOWELS)[vowel], _meeting(final, initial)]
@@ -139,7 +137,7 @@ def _heard(word: str) -> tuple[str, ...]:
         for at, cost, initial in _heard_at(word, 0, _beginnings())
         for more, rest in tails[at]
     )
-    spelled = (_closed(jamo) for _, jamo in nsmallest(_KEPT, found))
+    spelled = (_joined(jamo) for _, jamo in nsmallest(_KEPT, found))
     return tuple(dict.fromkeys(spelled))[:SPELLINGS]
 
 
@@ -179,7 +177,7 @@ def _meeting(final: int, initial: int) -> tuple[str, ...]:
     """How a final and the initial after it are written, the change of their sounds first."""
     if initial == _SILENT:
         return _written(_LINKED)[final]
-    both = _FINAL_JAMO[final] + _INITIAL_JAMO[initial]
+    both = hangul.FINALS[final] + hangul.INITIALS[initial]
     changed = [spelled for spelled, pairs in _MEETINGS.items() if both in pairs]
     plain = [one + two for one in _written(_FINALS)[final] for two in _written(_INITIALS)[initial]]
     return tuple(changed + plain)
@@ -210,7 +208,7 @@ def _vowels() -> _Sounds:
 @cache
 def _between() -> _Sounds:
     """Two vowels with nothing between them are seldom, for most letters that look like two are one."""
-    initials = range(len(_INITIAL_JAMO))
+    initials = range(len(hangul.INITIALS))
     met = _inverted(((final, one), _meeting(final, one)) for final in _USUAL_FINALS for one in initials)
     return met | {"": [_Heard(_HIATUS, (0, _SILENT))]}
 
@@ -223,12 +221,5 @@ def _endings() -> dict[str, list[int]]:
     return sounds
 
 
-def _opened(syllable: str) -> tuple[int, int, int]:
-    rest, final = divmod(ord(syllable) - _FIRST, len(_FINAL_JAMO))
-    return *divmod(rest, len(_written(_VOWELS))), final
-
-
-def _closed(jamo: Sequence[int]) -> str:
-    vowels, finals = len(_written(_VOWELS)), len(_FINAL_JAMO)
-    threes = zip(jamo[::3], jamo[1::3], jamo[2::3], strict=True)
-    return "".join(chr(_FIRST + (one * vowels + two) * finals + three) for one, two, three in threes)
+def _joined(jamo: Sequence[int]) -> str:
+    return "".join(starmap(hangul.join_syllable, zip(jamo[::3], jamo[1::3], jamo[2::3], strict=True)))

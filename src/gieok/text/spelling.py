@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gieok.text import hangul
 from gieok.text.analyzer import terms
 
 _LATIN = re.compile(r"[a-z]{5,16}")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]{3,8}")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-# A syllable is a number: 21 vowels for each initial, 28 finals for each vowel.
-_FIRST, _INITIALS, _VOWELS, _FINALS = 0xAC00, 19, 21, 28
 _HALF_LATIN, _HALF_HANGUL = 3, 2
 
 
@@ -62,14 +61,13 @@ def _letters(term: str) -> Iterator[str]:
 
 def _syllables(term: str) -> Iterator[str]:
     for at, syllable in enumerate(term):
-        rest, final = divmod(ord(syllable) - _FIRST, _FINALS)
-        initial, vowel = divmod(rest, _VOWELS)
+        initial, vowel, final = hangul.split_syllable(syllable)
         near = (
-            *((other, vowel, final) for other in range(_INITIALS)),
-            *((initial, other, final) for other in range(_VOWELS)),
-            *((initial, vowel, other) for other in range(_FINALS)),
+            *((other, vowel, final) for other in range(len(hangul.INITIALS))),
+            *((initial, other, final) for other in range(len(hangul.VOWELS))),
+            *((initial, vowel, other) for other in range(len(hangul.FINALS))),
         )
-        for one, two, three in near:
-            made = chr(_FIRST + (one * _VOWELS + two) * _FINALS + three)
+        for jamo in near:
+            made = hangul.join_syllable(*jamo)
             if made != syllable:
                 yield term[:at] + made + term[at + 1 :]

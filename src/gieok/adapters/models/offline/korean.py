@@ -11,10 +11,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 from gieok.adapters.models.offline.analysis import Sentence
-from gieok.adapters.models.offline.hangul import final_of, particle, with_final, without_final
 from gieok.adapters.models.offline.korean_person import Told, retell
 from gieok.adapters.models.offline.korean_predicate import QUESTION_WORDS, Parsed, Predicate, parse
 from gieok.adapters.models.offline.lexicon import listed
+from gieok.text.hangul import final_consonant, particle, with_final, without_final
 
 # A clause that ends so is not a statement yet: 돈이 많으면 …
 _UNFINISHED = listed("""
@@ -131,7 +131,7 @@ def _that(predicate: Predicate, told: Told) -> str:
 def _does(predicate: Predicate) -> str:
     """…ㄴ다고, …겠다고, …자고, …라고: what is done, promised, intended, proposed or ordered."""
     stem, ending = predicate.stem, predicate.ending
-    closed = final_of(stem) not in ("", "ㄹ")
+    closed = final_consonant(stem) not in ("", "ㄹ")
     if ending in _PROMISES:
         return f"{stem}겠다고"
     if ending in _INTENTIONS:
@@ -147,7 +147,7 @@ def _past(predicate: Predicate) -> str:
     """The surface up to its last tense syllable: those (았 었 겠 했 …) always close with ㅆ."""
     surface = predicate.surface
     for index in range(len(surface) - 1, -1, -1):
-        if final_of(surface[index]) == "ㅆ":
+        if final_consonant(surface[index]) == "ㅆ":
             return surface[: index + 1]
     return predicate.stem
 
@@ -162,13 +162,13 @@ def _whether(predicate: Predicate) -> str:
     if predicate.tag == "VCP":
         return "인지"
     if stem.endswith(("있", "없")) or not predicate.adjective:
-        return f"{without_final(stem) if final_of(stem) == 'ㄹ' else stem}는지"
+        return f"{without_final(stem) if final_consonant(stem) == 'ㄹ' else stem}는지"
     return f"{_adnominal(stem)}지"
 
 
 def _adnominal(stem: str) -> str:
     """An adjective before a noun: 좋 → 좋은, 춥 → 추운, 어떻 → 어떤, 힘들 → 힘든."""
-    final = final_of(stem)
+    final = final_consonant(stem)
     if final == "ㅂ" and not stem.endswith(("좁", "곱", "굽")):
         return f"{without_final(stem)}운"
     if final in ("", "ㄹ") or (final == "ㅎ" and not stem.endswith("좋")):

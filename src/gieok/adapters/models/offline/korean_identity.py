@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gieok.adapters.models.offline.found import Found
-from gieok.adapters.models.offline.hangul import with_particle
 from gieok.adapters.models.offline.korean_clause import Clause
 from gieok.adapters.models.offline.korean_value import note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.korean_words import ANIMALS, FAMILY, OCCUPATIONS
 from gieok.adapters.models.offline.lexicon import listed
 from gieok.memory.canon.records import Category
+from gieok.text.hangul import with_particle
 
 _LIVES = listed("살 거주하 지내 자취하")
 _MOVES = listed("이사하 이사가 이사오 이민하 이주하")

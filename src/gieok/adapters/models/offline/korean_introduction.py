@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from gieok.adapters.models.offline.found import Found
-from gieok.adapters.models.offline.hangul import with_particle
 from gieok.adapters.models.offline.korean_words import ANIMALS
 from gieok.memory.canon.records import Category
+from gieok.text.hangul import with_particle
 
 _SAYS = "(?:해|해요|합니다|불러(?: ?줘| ?주세요)?)"
 _IS = rf"(?:이야|야|이에요|예요|에요|입니다|이?라고 {_SAYS}|이?고|인데)(?=[\s.,!]|$)"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from gieok.adapters.models.offline.found import Found
-from gieok.adapters.models.offline.hangul import with_particle
 from gieok.adapters.models.offline.korean_clause import Clause
 from gieok.adapters.models.offline.korean_value import deed, note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.lexicon import listed
 from gieok.memory.canon.records import Category
+from gieok.text.hangul import with_particle
 
 _LIKES = {"좋아하": "좋아함", "사랑하": "좋아함", "즐기": "즐김", "즐겨하": "즐김"}
 _DISLIKES = {"싫어하": "싫어함", "싫": "싫어함", "질색하": "싫어함", "혐오하": "싫어함"}

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 
 from gieok.adapters.models.offline.found import Found, awaited
-from gieok.adapters.models.offline.hangul import with_particle
 from gieok.adapters.models.offline.korean_clause import Clause
 from gieok.adapters.models.offline.korean_value import deed, note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.korean_words import BODY, ILLNESSES, OCCASIONS, TESTS
 from gieok.adapters.models.offline.lexicon import listed
 from gieok.memory.canon.records import Category, Fact
+from gieok.text.hangul import with_particle
 
 _PASSED = listed("합격하 붙 통과하")
 _FAILED = listed("떨어지 불합격하 탈락하 망치 망하")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gieok.adapters.models.offline.analysis import Sentence
-from gieok.adapters.models.offline.hangul import particle
 from gieok.adapters.models.offline.lexicon import listed
 from gieok.text import Morpheme
+from gieok.text.hangul import particle
 
 _FIRST = frozenset({"나", "저", "내", "제", "전"})
 _SECOND = frozenset({"너", "네", "니", "당신"})

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 
 from gieok.adapters.models.offline.found import Found, bond
-from gieok.adapters.models.offline.hangul import with_particle
 from gieok.adapters.models.offline.korean_clause import Clause
 from gieok.adapters.models.offline.korean_value import deed, nominal, note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.korean_words import FAMILY, FRIENDS, PARTNERS, PEOPLE
 from gieok.adapters.models.offline.lexicon import listed
 from gieok.memory.canon.records import Category, Fact
+from gieok.text.hangul import with_particle
 
 _DATING = listed("사귀 연애하 교제하")
 _LEAVING = listed("헤어지 이별하")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from gieok.adapters.models.offline.hangul import final_of, with_final, without_final
 from gieok.adapters.models.offline.korean_clause import Clause
 from gieok.adapters.models.offline.korean_person import retell
 from gieok.adapters.models.offline.korean_predicate import Predicate, parse
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.lexicon import either, listed
+from gieok.text.hangul import final_consonant, with_final, without_final
 
 # A note is read much later, so it keeps no word that is only true on the day, and none that only colours.
 _PASSING = re.compile(
@@ -67,7 +67,7 @@ def nominal(stem: str) -> str:
         return f"{without_final(stem)}음"
     if stem in _SOFTENED:
         return f"{with_final(stem, 'ㄹ')}음"
-    final = final_of(stem)
+    final = final_consonant(stem)
     if final == "":
         return with_final(stem, "ㅁ")
     return with_final(stem, "ㄻ") if final == "ㄹ" else f"{stem}음"

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gieok.adapters.models.offline.emotion import Emotion
-from gieok.adapters.models.offline.hangul import particle
 from gieok.adapters.models.offline.smalltalk import SmallTalk
+from gieok.text.hangul import particle
 
 
 class Noun(str):

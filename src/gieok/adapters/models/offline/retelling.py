@@ -8,7 +8,7 @@ from gieok.adapters.models.offline import korean
 from gieok.adapters.models.offline.analysis import read
 from gieok.adapters.models.offline.english_verbs import base_of_third_person
 from gieok.adapters.models.offline.found import AHEAD
-from gieok.adapters.models.offline.hangul import final_of, with_particle, without_final
+from gieok.text.hangul import final_consonant, with_particle, without_final
 
 _SUBJECT = re.compile(r"^사용자(?:가|는|도|만)?\s+")
 _REPORTED = re.compile(r"(?P<body>.*(?:고|라고)) (?:함|말함|했음|이야기함)$")
@@ -51,9 +51,9 @@ def is_note(value: str) -> bool:
 def tell_fact_korean(value: str, *, polite: bool) -> str:
     """A note of a fact, said to the user's face: 커피를 좋아함 becomes 커피를 좋아하잖아."""
     end = "잖아요." if polite else "잖아."
-    if value.endswith("음") and len(value) > 1 and final_of(value[:-1]):
+    if value.endswith("음") and len(value) > 1 and final_consonant(value[:-1]):
         return f"{value[:-1]}{end}"
-    if final_of(value) == "ㅁ" and is_note(value):
+    if final_consonant(value) == "ㅁ" and is_note(value):
         return f"{without_final(value)}{end}"
     return f"{with_particle(value, '이/')}{end}"
 

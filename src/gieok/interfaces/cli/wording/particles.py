@@ -20,7 +20,7 @@ def fit_particles(line: str, values: Mapping[str, object]) -> str:
     """`line` with the particles for its values: {name}을(를) is {name}를 for 하루, {name}을 for 민준."""
     if not _NAME_AND_BOTH.search(line):
         return line
-    from gieok.adapters.models.offline.hangul import particle
+    from gieok.text.hangul import particle
 
     return _NAME_AND_BOTH.sub(
         lambda found: found[1] + particle(str(values[found[2]]), _PAIRS[found[3]]), line
