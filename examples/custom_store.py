@@ -23,7 +23,7 @@ from gieok.memory.turns.records import MemoryItem, RecalledMemory
 from gieok.memory.turns.rules import check_search, match_terms, matches_part, matches_whole, query_stems
 from gieok.memory.turns.steps import PersistMemory, RetrieveMemory
 from gieok.refs import check_ref
-from gieok.testing.memory_store_contract import MemoryStoreContract, ScopeOf
+from gieok.testing.contracts.turns import MemoryStoreContract, ScopeOf
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from gieok.engine import make_plan
 from gieok.errors import NotFound, OwnerErased, PlanHashMismatch, PlanInvalid, RootKeyUnsafe
 from gieok.plans import load_plan, read_plan
 from gieok.testing.clock import Clock
-from gieok.testing.memory_store_contract import item, save, search
+from gieok.testing.contracts.turns import item, save, search
 from gieok.testing.settings import settings_for
 from tests.behind import Behind
 

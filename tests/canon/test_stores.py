@@ -9,7 +9,7 @@ from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import GieokError, SchemaMismatch, SealBroken, StoreDamaged
 from gieok.memory.canon.documents import FORM, FactDocument, from_document
 from gieok.memory.canon.records import Category
-from gieok.testing.fact_contract import (
+from gieok.testing.contracts.facts import (
     FactStoreContract,
     ScopeOf,
     active,
@@ -19,7 +19,7 @@ from gieok.testing.fact_contract import (
     save,
     values,
 )
-from gieok.testing.persona_contract import PersonaStoreContract, create, get
+from gieok.testing.contracts.personas import PersonaStoreContract, create, get
 from tests.behind import Behind
 
 

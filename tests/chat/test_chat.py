@@ -25,7 +25,7 @@ from gieok.memory.sessions.steps_log import LoadWindow, Window
 from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.plans import plan_names
 from gieok.testing.clock import Clock
-from gieok.testing.message_store_contract import append, message
+from gieok.testing.contracts.sessions import append, message
 from tests.behind import Behind
 
 HANA = PersonaDraft(

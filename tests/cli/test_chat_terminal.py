@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from gieok import PersonaDraft
-from gieok.testing.model_server import ModelServer, good
-from gieok.testing.model_server_wires import Request
+from gieok.testing.model_server import ModelServer, Request, good
 from tests.cli.conftest import Run
 from tests.cli.terminal import Terminal
 from tests.cli.test_chat import INTERVIEW, memories, personas, said_in

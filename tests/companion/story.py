@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from gieok.memory.companion.records import Memory
-from gieok.testing.companion_contract import memory
+from gieok.testing.contracts.companion import memory
 
 NOW = datetime(2026, 1, 14, 12, 0, tzinfo=UTC)
 """A Wednesday."""

@@ -32,7 +32,7 @@ from gieok.memory.companion.records import (
 )
 from gieok.memory.companion.rules import ActiveLimit, KeepPolicy, MomentPolicy
 from gieok.testing.clock import Clock
-from gieok.testing.companion_contract import START, ids, memory, save
+from gieok.testing.contracts.companion import START, ids, memory, save
 from gieok.vault import OwnerKeys
 from tests.behind import Behind
 

@@ -6,7 +6,7 @@ import pytest
 
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app import Gieok
-from gieok.testing.notice_contract import NoticeStoreContract, ScopeOf
+from gieok.testing.contracts.notices import NoticeStoreContract, ScopeOf
 
 
 class TestSqlNoticeStore(NoticeStoreContract):

@@ -17,7 +17,7 @@ from gieok.memory.fields import AccountPlan
 from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.plans import plan_names
 from gieok.testing.clock import Clock
-from gieok.testing.message_store_contract import message
+from gieok.testing.contracts.sessions import message
 from tests.behind import Behind
 from tests.sessions.talk import PLAN, MoodyModel, job_plans, work
 

@@ -15,7 +15,7 @@ from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import InputRefused, PlanInvalid
 from gieok.memory.companion.records import Memory, MemoryConfig, MemoryHit
 from gieok.plans import read_plan
-from gieok.testing.companion_contract import START, ids, memory, save
+from gieok.testing.contracts.companion import START, ids, memory, save
 from gieok.testing.embedders import LetterEmbedder
 
 EQUAL = {"bm25": 1.0, "neighbours": 0.0, "recency": 0.0, "importance": 0.0, "vectors": 0.0}

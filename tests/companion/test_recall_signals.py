@@ -11,7 +11,7 @@ from gieok import Gieok, Settings
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.memory.companion.records import Memory, MemoryHit
 from gieok.testing.clock import Clock
-from gieok.testing.companion_contract import memory, save
+from gieok.testing.contracts.companion import memory, save
 from gieok.testing.embedders import LetterEmbedder
 from tests.companion.story import NOW, QUESTIONS, memories
 from tests.companion.test_recall import recalling

@@ -20,7 +20,7 @@ from gieok.adapters.sql.stores.companion_index import SqlMemoryIndex, read_state
 from gieok.adapters.sql.stores.companion_resident import ResidentIndex, ResidentMemoryIndex, resident_index
 from gieok.memory.companion.records import Memory, MemoryChanges, MemoryConfig, MemoryDraft
 from gieok.memory.companion.store import MemoryIndex
-from gieok.testing.companion_contract import START, memory, save
+from gieok.testing.contracts.companion import START, memory, save
 from gieok.vault import OwnerKeys
 
 WORDS = ("면접", "회사", "영화", "film", "river")

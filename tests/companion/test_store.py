@@ -6,7 +6,7 @@ import pytest
 
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app import Gieok
-from gieok.testing.companion_contract import CompanionStoreContract, ScopeOf
+from gieok.testing.contracts.companion import CompanionStoreContract, ScopeOf
 
 
 class TestSqlCompanionStore(CompanionStoreContract):

@@ -20,7 +20,7 @@ from gieok.memory.decisions.layers import (
 )
 from gieok.memory.decisions.loading import Slice, strongest_first
 from gieok.memory.decisions.records import STRENGTHS, Scope, Strength
-from gieok.testing.decision_store_contract import START
+from gieok.testing.contracts.decisions import START
 
 PLACES: dict[tuple[Scope, Strength], tuple[int, int]] = {
     ("global", "axis"): (3, 0),

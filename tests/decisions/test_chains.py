@@ -14,7 +14,7 @@ from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.errors import SealBroken, StoreDamaged
 from gieok.memory.chains.rules import NEW
 from gieok.memory.chains.store import ChainStore
-from gieok.testing.chain_contract import ChainContract, ChainsOf, append, history
+from gieok.testing.contracts.chains import ChainContract, ChainsOf, append, history
 from tests.behind import Behind
 
 T = TypeVar("T")

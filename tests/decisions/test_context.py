@@ -19,8 +19,8 @@ from gieok.memory.decisions.evidence import Target
 from gieok.memory.decisions.exploring import as_item
 from gieok.memory.decisions.layers import DecisionItem, EvidenceItem
 from gieok.memory.decisions.records import STRENGTHS, Strength
-from gieok.testing import decision_store_contract as stores
 from gieok.testing.clock import Clock
+from gieok.testing.contracts import decisions as stores
 from tests.decisions.conftest import Asked
 from tests.decisions.loading_reference import Memory, placed, reference
 from tests.decisions.world import plan_with, save, save_everywhere, told

@@ -32,7 +32,7 @@ from gieok.memory.decisions.records import (
 )
 from gieok.memory.decisions.steps_reading import LARGEST_REPORT
 from gieok.plans import read_plan
-from gieok.testing.decision_store_contract import START
+from gieok.testing.contracts.decisions import START
 from tests.decisions.conftest import Asked
 from tests.decisions.graphs import DECISIONS, GRAPHS, check_impact, in_memory
 

@@ -8,7 +8,7 @@ from gieok import Gieok
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import SealBroken, StoreDamaged
 from gieok.memory.decisions.evidence import EvidenceDraft, Target
-from gieok.testing.decision_store_contract import (
+from gieok.testing.contracts.decisions import (
     DecisionStoreContract,
     ScopeOf,
     anchor,

@@ -14,8 +14,8 @@ from gieok.adapters.sql.driver.queries import load_system_queries, parse_queries
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.adapters.sql.stores.jobs import claim_due as claim_due_jobs
 from gieok.memory.jobs.records import ClaimedJob
-from gieok.testing.job_store_contract import ClaimDue, JobScopeOf, JobStoreContract, queue
-from gieok.testing.message_store_contract import append, message, start
+from gieok.testing.contracts.jobs import ClaimDue, JobScopeOf, JobStoreContract, queue
+from gieok.testing.contracts.sessions import append, message, start
 from tests.postgres import Postgres
 
 

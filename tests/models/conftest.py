@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from gieok import Settings
-from gieok.testing.model_server import ModelServer
-from gieok.testing.model_server_wires import Wire
+from gieok.testing.model_server import ModelServer, Wire
 from gieok.testing.settings import settings_for
 
 

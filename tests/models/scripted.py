@@ -12,7 +12,7 @@ from pydantic_ai.models import StreamedResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from gieok.adapters.models.remote.model import RemoteModel
-from gieok.testing.model_server_wires import Task
+from gieok.testing.model_server import Task
 
 _FIELDS: dict[str, Task] = {"keywords": "turn", "topics": "session", "facts": "facts", "hint": "hint"}
 

@@ -19,11 +19,9 @@ from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.decisions.records import DecisionProposal
 from gieok.memory.fields import MAX_MESSAGE_CHARS, storable
 from gieok.plans import read_plan
-from gieok.testing.hostile_models import hostile_answers
-from gieok.testing.hostile_models_texts import MARK
-from gieok.testing.message_store_contract import message
-from gieok.testing.model_server import GOOD
-from gieok.testing.model_server_wires import Task
+from gieok.testing.contracts.sessions import message
+from gieok.testing.hostile_models import MARK, hostile_answers
+from gieok.testing.model_server import GOOD, Task
 from gieok.testing.settings import settings_for
 from gieok.text import count_tokens, language
 from tests.models.scripted import Script

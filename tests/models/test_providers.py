@@ -14,8 +14,7 @@ from gieok.errors import ModelUnavailable, StepFailed
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.usage.records import ModelUsage
 from gieok.plans import read_plan
-from gieok.testing.model_server import GOOD, Failure, ModelServer
-from gieok.testing.model_server_wires import INPUT_TOKENS, OUTPUT_TOKENS, Request
+from gieok.testing.model_server import GOOD, INPUT_TOKENS, OUTPUT_TOKENS, Failure, ModelServer, Request
 
 # A provider's library is compiled when it is first imported, and its source has a stray backslash.
 pytestmark = pytest.mark.filterwarnings("ignore:invalid escape sequence")

@@ -10,7 +10,7 @@ from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import OwnerErased
 from gieok.memory.companion.records import MemoryDraft
 from gieok.testing.clock import Clock
-from gieok.testing.memory_store_contract import item, save, search
+from gieok.testing.contracts.turns import item, save, search
 from tests.behind import Behind
 from tests.owner_data.world import fill
 

@@ -11,7 +11,7 @@ from gieok import Gieok, MemoryDraft
 from gieok.adapters.sql.lifecycle.owners import ERASE_QUERIES
 from gieok.app.portable.handover import Give, hand_over
 from gieok.errors import StoreDamaged, StoreUnavailable
-from gieok.testing.message_store_contract import message
+from gieok.testing.contracts.sessions import message
 from tests.behind import Behind
 from tests.owner_data.world import all_of, export, fill, lines
 from tests.sessions.talk import begin

@@ -14,7 +14,7 @@ from gieok.app.worker import Worker
 from gieok.errors import Conflict, OwnerErased
 from gieok.memory.canon.records import Category, PersonaDraft
 from gieok.testing.clock import Clock
-from gieok.testing.message_store_contract import message
+from gieok.testing.contracts.sessions import message
 from tests.owner_data.world import FRIEND, KINDS, export, fill, lines, pieces, records, stream_of
 from tests.sessions.talk import PLAN, MoodyModel, begin, job_plans, memories, said
 

@@ -6,7 +6,7 @@ import pytest
 
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app import Gieok
-from gieok.testing.request_contract import RequestStoreContract, ScopeOf
+from gieok.testing.contracts.requests import RequestStoreContract, ScopeOf
 
 
 class TestSqlRequestStore(RequestStoreContract):

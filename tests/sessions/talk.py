@@ -18,7 +18,7 @@ from gieok.memory.fields import AccountPlan
 from gieok.memory.sessions.records import ChatMessage
 from gieok.plans import read_plan
 from gieok.testing.clock import Clock
-from gieok.testing.message_store_contract import message
+from gieok.testing.contracts.sessions import message
 from gieok.testing.models import CountingModel
 
 PLAN = "turn_memory"

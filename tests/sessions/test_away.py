@@ -19,7 +19,7 @@ from gieok.memory.companion.records import SessionSummary, Spoken
 from gieok.memory.companion.steps_summarize import SummarizeInputs, SummarizeMetadata, SummarizeSession
 from gieok.plans import read_plan
 from gieok.testing.clock import Clock
-from gieok.testing.message_store_contract import message
+from gieok.testing.contracts.sessions import message
 from tests.sessions.talk import MoodyModel, begin, job_plans, memories, said, talk, work
 
 TRIES = 3

@@ -14,7 +14,7 @@ from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.sessions.records import MAX_MESSAGES, Appended
 from gieok.plans import load_plan
 from gieok.testing.clock import Clock
-from gieok.testing.message_store_contract import message
+from gieok.testing.contracts.sessions import message
 from tests.behind import Behind
 from tests.sessions.talk import PLAN, MoodyModel, begin, said, talk
 

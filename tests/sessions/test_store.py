@@ -7,7 +7,7 @@ import pytest
 from gieok import Gieok
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import SealBroken, StoreDamaged
-from gieok.testing.message_store_contract import (
+from gieok.testing.contracts.sessions import (
     LogScopeOf,
     MessageStoreContract,
     append,

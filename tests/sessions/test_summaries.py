@@ -15,7 +15,7 @@ from gieok.errors import SummaryFailed
 from gieok.memory.companion.records import Notice
 from gieok.memory.jobs.records import Job, JobOutcome
 from gieok.testing.clock import Clock
-from gieok.testing.message_store_contract import message
+from gieok.testing.contracts.sessions import message
 from tests.behind import Behind
 from tests.sessions.talk import MoodyModel, begin, memories, said, talk, work
 

@@ -7,7 +7,7 @@ import pytest
 from gieok import Gieok, Persona
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import GieokError, SealBroken, StepFailed, StoreDamaged
-from gieok.testing.memory_store_contract import item, save, search
+from gieok.testing.contracts.turns import item, save, search
 from tests.behind import Behind
 
 HANA = Persona(name="Hana", language="en", system_prompt="You are Hana.")

@@ -17,7 +17,7 @@ from gieok.errors import InputRefused, ModelUnavailable, PlanInvalid, StepFailed
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.plans import read_plan
-from gieok.testing.memory_store_contract import item, save
+from gieok.testing.contracts.turns import item, save
 from tests.behind import Behind
 
 HANA = Persona(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")

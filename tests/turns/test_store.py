@@ -6,7 +6,7 @@ import pytest
 
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app import Gieok
-from gieok.testing.memory_store_contract import MemoryStoreContract, ScopeOf, found_ids, item, save
+from gieok.testing.contracts.turns import MemoryStoreContract, ScopeOf, found_ids, item, save
 
 
 class TestSqlMemoryStore(MemoryStoreContract):

@@ -17,7 +17,7 @@ from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.keystores.postgres import PostgresKeyStore
 from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore
 from gieok.errors import GieokError, SchemaMismatch, SettingsInvalid, StoreDamaged, StoreUnavailable
-from gieok.testing.keystore_contract import (
+from gieok.testing.contracts.keystores import (
     OTHER_ROOT,
     ROOT,
     KeyStoreContract,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gieok.errors import Conflict, RootKeyMismatch, RootKeyMissing, SettingsInvalid
-from gieok.testing.keystore_contract import at_once
+from gieok.testing.contracts.keystores import at_once
 from gieok.vault import EnvRootKey, FileRootKey, KeyStore, MountedRootKey, Place, RootKey, RootRotation, Vault
 from tests.vault.opening import Opener
 

@@ -14,7 +14,7 @@ import pytest
 from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore
 from gieok.errors import InputRefused, NotFound, OwnerErased, SealBroken, StoreDamaged
-from gieok.testing.keystore_contract import at_once
+from gieok.testing.contracts.keystores import at_once
 from gieok.vault import FileRootKey, Place, RootKey, Vault, WrappedKey
 from gieok.vault.wrapping import unwrap
 from tests.vault.opening import Opener

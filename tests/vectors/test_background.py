@@ -13,7 +13,7 @@ from gieok.app.embedding import EMBED_LEASE, claim_personas
 from gieok.errors import Conflict, InputRefused, StepFailed
 from gieok.memory.companion.records import MemoryHit
 from gieok.testing.clock import Clock
-from gieok.testing.companion_contract import memory, save
+from gieok.testing.contracts.companion import memory, save
 from gieok.testing.embedders import LetterEmbedder
 from tests.behind import Behind
 

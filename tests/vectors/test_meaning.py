@@ -15,7 +15,7 @@ from gieok.errors import InputRefused, ModelUnavailable
 from gieok.memory.companion.matrix import Matrices, checked
 from gieok.memory.companion.records import Memory, MemoryChanges
 from gieok.memory.companion.vectors import Meaning
-from gieok.testing.companion_contract import memory, save
+from gieok.testing.contracts.companion import memory, save
 from gieok.testing.embedders import LetterEmbedder
 
 ANIMALS = ("a zebra", "an ox", "a cat", "a mouse")

@@ -7,8 +7,8 @@ import pytest
 from gieok import Gieok
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import SealBroken
-from gieok.testing.companion_contract import memory
-from gieok.testing.vector_contract import VectorScopeOf, VectorStoreContract, embed, keep, kept
+from gieok.testing.contracts.companion import memory
+from gieok.testing.contracts.vectors import VectorScopeOf, VectorStoreContract, embed, keep, kept
 from tests.behind import Behind
 
 

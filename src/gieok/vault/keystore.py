@@ -54,7 +54,7 @@ class KeyCounts:
 
 
 class KeyStore(Protocol):
-    """Where wrapped keys live. `gieok.testing.keystore_contract` is what an implementation must pass.
+    """Where wrapped keys live. `gieok.testing.contracts.keystores` is what an implementation must pass.
 
     `tag` is a keyed hash of the owner's name: all that is kept of a name once its erasure is finished.
     Reading, inserting or adding keys of an owner with a tombstone raises `OwnerErased`.

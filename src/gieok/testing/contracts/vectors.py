@@ -15,7 +15,7 @@ import pytest
 from gieok.memory.companion.records import Memory
 from gieok.memory.companion.store import CompanionRooms
 from gieok.memory.companion.vectors import Embedded, Mark, StoredVector, VectorRooms, Waiting
-from gieok.testing.companion_contract import START, memory
+from gieok.testing.contracts.companion import START, memory
 
 T = TypeVar("T")
 SPACE = "letters@4"

@@ -10,7 +10,7 @@ import pytest
 
 from gieok.errors import Conflict, NotFound
 from gieok.memory.canon.records import PersonaCard, PersonaDraft
-from gieok.testing.fact_contract import ALL, START, CanonScope, ScopeOf
+from gieok.testing.contracts.facts import ALL, START, CanonScope, ScopeOf
 
 
 def draft(prompt: str = "너는 하나야.") -> PersonaDraft:

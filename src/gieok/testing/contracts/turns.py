@@ -7,7 +7,7 @@ class TestMyStore(MemoryStoreContract):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 from uuid import UUID, uuid4
@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from gieok.engine import Data
 from gieok.errors import Conflict, InputRefused
 from gieok.memory.turns.records import MemoryItem, RecalledMemory
+from gieok.memory.turns.rules import match_terms, matches_part, matches_whole, query_stems
 from gieok.memory.turns.store import TurnRooms
-from gieok.testing.memory_store_reference import reference_search
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -67,6 +67,30 @@ async def search(
 async def found_ids(scope: TurnScope, query: str, **options: Any) -> list[UUID]:
     """The ids of what a search finds, in order."""
     return [memory.id for memory in await search(scope, query, **options)]
+
+
+def reference_search(
+    items: Iterable[MemoryItem], session_ref: str, query: str, top_k: int
+) -> list[RecalledMemory]:
+    """What `MemoryStore.search` must return when these are all the items of the owner.
+
+    Slow and obviously right: look at every item, count the matches, sort.
+    """
+    terms, stems = match_terms(query), query_stems(query)
+    ranked: list[tuple[int, int, float, bytes, MemoryItem]] = []
+    for item in items:
+        if item.session_ref != session_ref:
+            continue
+        whole = sum(matches_whole(keyword, terms) for keyword in item.keywords)
+        part = sum(matches_part(keyword, stems) for keyword in item.keywords)
+        if whole or part:
+            rank, count = (1, whole) if whole else (2, part)
+            ranked.append((rank, -count, -item.timestamp.timestamp(), item.id.bytes, item))
+    ranked.sort(key=lambda entry: entry[:4])
+    return [
+        RecalledMemory(id=item.id, summary=item.summary, timestamp=item.timestamp)
+        for *_, item in ranked[:top_k]
+    ]
 
 
 class MemoryStoreContract:
