@@ -21,7 +21,7 @@ from gieok.errors import (
     Unauthenticated,
 )
 from gieok.interfaces.rest.errors import STATUS
-from gieok.interfaces.rest.wire.failure import failures
+from gieok.interfaces.rest.schema.common import failures
 from gieok.memory.companion.records import MemoryChanges
 from tests.client.sockets import AT_ONCE, answering, saying
 from tests.client.world import DRAFT

@@ -67,7 +67,7 @@ class Screen:
     def end_reply(self, turn: ChatTurn) -> None:
         """The rest of a turn: its line end, or the whole of it as one line of JSON."""
         if self._as_json:
-            from gieok.interfaces.rest.wire.chat import chat_answer
+            from gieok.interfaces.rest.schema.chat import chat_answer
 
             answer = chat_answer(turn, korean=self.say.lang == "ko").model_dump(mode="json", by_alias=True)
             print(json.dumps(answer, ensure_ascii=not can_show("한글")), flush=True)

@@ -109,13 +109,13 @@ def show(memory_id: UUID, owner: str, as_json: bool, say: Say) -> None:
 
 def _document(memory: Memory, say: Say) -> dict[str, Any]:
     """A memory as the HTTP service tells it."""
-    from gieok.interfaces.rest.wire.memory import memory_view
+    from gieok.interfaces.rest.schema.memory import memory_view
 
     return memory_view(memory, korean=say.lang == "ko").model_dump(mode="json", by_alias=True)
 
 
 def _found(hit: MemoryHit, say: Say) -> dict[str, Any]:
-    from gieok.interfaces.rest.wire.memory import hit_view
+    from gieok.interfaces.rest.schema.memory import hit_view
 
     return hit_view(hit, korean=say.lang == "ko").model_dump(mode="json", by_alias=True)
 

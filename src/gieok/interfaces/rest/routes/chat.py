@@ -11,10 +11,8 @@ from gieok.app.cycles import Listener
 from gieok.engine import ExecutionPlan
 from gieok.interfaces.rest.caller import Caller, Writer
 from gieok.interfaces.rest.routes.turn_stream import EVENTS, TurnStream
-from gieok.interfaces.rest.wire.chat import ChatAnswer, SendMessage, chat_answer
-from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.messages import to_window
-from gieok.interfaces.rest.wire.plans import to_plan
+from gieok.interfaces.rest.schema.chat import ChatAnswer, SendMessage, chat_answer, to_plan
+from gieok.interfaces.rest.schema.common import failures, to_messages
 
 router = APIRouter(tags=["chat"])
 
@@ -41,7 +39,7 @@ async def send(body: SendMessage, caller: Writer) -> ChatAnswer | Response:
             body.persona_id,
             body.message,
             session_ref=body.session_id,
-            recent_messages=to_window(body.context.recent_messages if body.context else ()),
+            recent_messages=to_messages(body.context.recent_messages if body.context else ()),
             account_plan=caller.account_plan,
             plan=plan,
             listen=listen,

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query
 from gieok.app.decisions import PAGE
 from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.routes import relations
-from gieok.interfaces.rest.wire.decisions import (
+from gieok.interfaces.rest.schema.common import failures
+from gieok.interfaces.rest.schema.decisions import (
     ContextAnswer,
     DecisionAnswer,
     DecisionsAnswer,
@@ -19,18 +20,18 @@ from gieok.interfaces.rest.wire.decisions import (
     ProposeDecision,
     SaveDecision,
     proposal_answer,
-    proposal_of,
+    to_proposal,
 )
-from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.once import IdempotencyKey, once
-from gieok.interfaces.rest.wire.params import (
+from gieok.interfaces.rest.schema.params import (
     MAX_PAGE,
     MAX_Q,
     AfterVersion,
     DecisionPath,
+    IdempotencyKey,
     Limit,
     SessionFilter,
-    goes_on,
+    has_more,
+    request_key,
 )
 from gieok.memory.decisions.records import Domain, Scope, Strength
 
@@ -43,14 +44,14 @@ Less = Annotated[int | None, Query(ge=1, le=1_000_000, description="May ask for 
 @router.post("/proposals", responses=failures(404), summary="What a decision would meet and break")
 async def propose(body: ProposeDecision, caller: Reader) -> ProposalAnswer:
     """Nothing is stored, and nothing in the answer keeps it from being saved."""
-    return proposal_answer(await caller.user.decisions.propose(proposal_of(body)))
+    return proposal_answer(await caller.user.decisions.propose(to_proposal(body)))
 
 
 @router.post("", status_code=201, responses=failures(404, 409), summary="SAVE_DECISION")
 async def save(body: SaveDecision, caller: Writer, idempotency_key: IdempotencyKey = None) -> DecisionAnswer:
     """Durable when it answers. With `rootId` a version is appended to that decision."""
     decision = await caller.user.decisions.save(
-        proposal_of(body), expected_version=body.expected_version, once=once(idempotency_key, body)
+        to_proposal(body), expected_version=body.expected_version, once=request_key(idempotency_key, body)
     )
     return DecisionAnswer(decision=decision)
 
@@ -101,7 +102,7 @@ async def history(
     """Oldest first."""
     decisions = caller.user.decisions
     versions = await decisions.history(root_id, after=after, limit=limit)
-    more = await goes_on(
+    more = await has_more(
         versions, limit, lambda last: decisions.history(root_id, after=last.version, limit=1)
     )
     return DecisionVersionsAnswer(versions=tuple(versions), has_more=more)

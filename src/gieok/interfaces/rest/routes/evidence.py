@@ -5,7 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from gieok.interfaces.rest.caller import Reader, Writer
-from gieok.interfaces.rest.wire.evidence import (
+from gieok.interfaces.rest.schema.common import failures
+from gieok.interfaces.rest.schema.decisions import (
     AddAnchor,
     AnchorAnswer,
     AnchorsAnswer,
@@ -14,8 +15,7 @@ from gieok.interfaces.rest.wire.evidence import (
     KeepEvidence,
     anchor_view,
 )
-from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.params import MAX_PAGE, EvidencePath, Limit, SessionFilter
+from gieok.interfaces.rest.schema.params import MAX_PAGE, EvidencePath, Limit, SessionFilter
 from gieok.memory.decisions.evidence import Target
 
 router = APIRouter(tags=["decisions"])

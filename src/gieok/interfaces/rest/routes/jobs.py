@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from gieok.interfaces.rest.caller import Reader
-from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.params import JobPath
-from gieok.interfaces.rest.wire.sessions import JobAnswer, job_view
+from gieok.interfaces.rest.schema.chat import JobAnswer, job_view
+from gieok.interfaces.rest.schema.common import failures
+from gieok.interfaces.rest.schema.params import JobPath
 
 router = APIRouter(tags=["sessions"])
 

@@ -12,8 +12,8 @@ from starlette.types import Receive, Scope, Send
 
 from gieok.interfaces.rest.body import ClientGone
 from gieok.interfaces.rest.caller import Owner
-from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.me import ErasedAnswer, ImportedAnswer
+from gieok.interfaces.rest.schema.common import failures
+from gieok.interfaces.rest.schema.me import ErasedAnswer, ImportedAnswer
 
 NDJSON = "application/x-ndjson"
 _LINES = {"content": {NDJSON: {"schema": {"type": "string"}}}}

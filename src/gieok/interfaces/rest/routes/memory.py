@@ -8,10 +8,10 @@ from fastapi import APIRouter, Query, Response
 
 from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.routes import memory_making
-from gieok.interfaces.rest.wire.base import Done
-from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.memory import (
+from gieok.interfaces.rest.schema.common import Done, failures
+from gieok.interfaces.rest.schema.memory import (
     ArchivedAnswer,
+    EditMemory,
     HitsAnswer,
     MemoriesAnswer,
     MemoryAnswer,
@@ -20,8 +20,7 @@ from gieok.interfaces.rest.wire.memory import (
     memory_view,
     memory_views,
 )
-from gieok.interfaces.rest.wire.memory_asked import EditMemory
-from gieok.interfaces.rest.wire.params import (
+from gieok.interfaces.rest.schema.params import (
     MAX_Q,
     IfMatch,
     Limit,
@@ -30,7 +29,7 @@ from gieok.interfaces.rest.wire.params import (
     PersonaFilter,
     PersonaQuery,
     etag,
-    expected,
+    expected_version,
 )
 from gieok.memory.companion.records import MemoryChanges
 
@@ -93,7 +92,7 @@ async def edit(
         importance=body.importance,
         tags=None if body.tags is None else tuple(body.tags),
     )
-    version = expected(if_match, body.version, "version")
+    version = expected_version(if_match, body.version, "version")
     memory = await caller.user.companion.edit(memory_id, changes, expected_version=version)
     response.headers["ETag"] = etag(memory.version)
     return MemoryAnswer(memory=memory_view(memory, korean=caller.korean))

@@ -7,12 +7,18 @@ from fastapi import APIRouter
 from gieok.app.chat import CHAT_PLAN
 from gieok.interfaces.rest.caller import Caller, Writer
 from gieok.interfaces.rest.routes.summaries import summary_answer
-from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.memory import KeptAnswer, SummaryAnswer, memory_view, told
-from gieok.interfaces.rest.wire.memory_asked import CreateMemory, SummarizeSession, to_draft, to_outline
-from gieok.interfaces.rest.wire.messages import to_log, to_window
-from gieok.interfaces.rest.wire.once import IdempotencyKey, once
-from gieok.interfaces.rest.wire.params import Now
+from gieok.interfaces.rest.schema.common import failures, to_chat_messages, to_messages
+from gieok.interfaces.rest.schema.memory import (
+    CreateMemory,
+    KeptAnswer,
+    SummarizeSession,
+    SummaryAnswer,
+    localised,
+    memory_view,
+    to_draft,
+    to_outline,
+)
+from gieok.interfaces.rest.schema.params import IdempotencyKey, Now, request_key
 from gieok.memory.companion.records import Kept
 
 router = APIRouter()
@@ -27,7 +33,7 @@ async def summarize(body: SummarizeSession, now: Now, caller: Writer) -> Summary
     made = await caller.user.sessions.summarize_messages(
         body.session_id,
         body.persona_id,
-        to_log(body.messages, now),
+        to_chat_messages(body.messages, now),
         plan=CHAT_PLAN,
         account_plan=caller.account_plan,
     )
@@ -46,19 +52,19 @@ async def create(body: CreateMemory, caller: Writer, idempotency_key: Idempotenc
     return KeptAnswer(
         memory=memory_view(kept.memory, korean=caller.korean),
         archived=kept.archived,
-        notices=told(kept.notices, korean=caller.korean),
+        notices=localised(kept.notices, korean=caller.korean),
     )
 
 
 async def _keep(body: CreateMemory, caller: Caller, key: str | None) -> Kept:
-    companion, request = caller.user.companion, once(key, body)
+    companion, request = caller.user.companion, request_key(key, body)
     if (draft := to_draft(body)) is not None:
         return await companion.create(
             draft, account_plan=caller.account_plan, auto_archive=body.auto_archive, once=request
         )
     return await companion.create_of_messages(
         to_outline(body),
-        to_window(body.messages or ()),
+        to_messages(body.messages or ()),
         account_plan=caller.account_plan,
         auto_archive=body.auto_archive,
         once=request,

@@ -9,11 +9,18 @@ from fastapi import APIRouter, Query, Response
 from gieok.app.canon import MAX_PAGE
 from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.routes import state
-from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.fields import Ref
-from gieok.interfaces.rest.wire.once import IdempotencyKey, once
-from gieok.interfaces.rest.wire.params import AfterVersion, IfMatch, PersonaPath, etag, expected, goes_on
-from gieok.interfaces.rest.wire.personas import (
+from gieok.interfaces.rest.schema.common import Ref, failures
+from gieok.interfaces.rest.schema.params import (
+    AfterVersion,
+    IdempotencyKey,
+    IfMatch,
+    PersonaPath,
+    etag,
+    expected_version,
+    has_more,
+    request_key,
+)
+from gieok.interfaces.rest.schema.personas import (
     ConfigAnswer,
     ConfigureMemories,
     CreatePersona,
@@ -21,8 +28,8 @@ from gieok.interfaces.rest.wire.personas import (
     PersonaAnswer,
     PersonasAnswer,
     PersonaVersionsAnswer,
-    persona_draft,
     persona_view,
+    to_persona_draft,
 )
 
 router = APIRouter(prefix="/personas", tags=["personas"])
@@ -37,7 +44,7 @@ async def create(
 ) -> PersonaAnswer:
     """Under an id of its own, or the given one; 409 `CONFLICT` where that is taken."""
     card = await caller.user.personas.create(
-        persona_draft(body), persona_id=body.id, once=once(idempotency_key, body)
+        to_persona_draft(body), persona_id=body.id, once=request_key(idempotency_key, body)
     )
     return PersonaAnswer(persona=persona_view(card))
 
@@ -51,7 +58,7 @@ async def list_(
     """In the order of their creation; `after` is the id of the last one seen."""
     personas = caller.user.personas
     cards = await personas.list(after=after, limit=limit)
-    more = await goes_on(cards, limit, lambda last: personas.list(after=last.id, limit=1))
+    more = await has_more(cards, limit, lambda last: personas.list(after=last.id, limit=1))
     return PersonasAnswer(personas=tuple(map(persona_view, cards)), has_more=more)
 
 
@@ -68,8 +75,8 @@ async def edit(
     persona_id: PersonaPath, body: EditPersona, if_match: IfMatch, caller: Writer, response: Response
 ) -> PersonaAnswer:
     """The whole persona as it is to be; a new version where anything is different."""
-    version = expected(if_match, body.expected_version, "expectedVersion")
-    card = await caller.user.personas.edit(persona_id, persona_draft(body), expected_version=version)
+    version = expected_version(if_match, body.expected_version, "expectedVersion")
+    card = await caller.user.personas.edit(persona_id, to_persona_draft(body), expected_version=version)
     response.headers["ETag"] = etag(card.version)
     return PersonaAnswer(persona=persona_view(card))
 
@@ -81,7 +88,7 @@ async def versions(
     """Oldest first."""
     personas = caller.user.personas
     cards = await personas.versions(persona_id, after=after, limit=limit)
-    more = await goes_on(
+    more = await has_more(
         cards, limit, lambda last: personas.versions(persona_id, after=last.version, limit=1)
     )
     return PersonaVersionsAnswer(versions=tuple(map(persona_view, cards)), has_more=more)

@@ -6,9 +6,9 @@ from fastapi import APIRouter
 
 from gieok.errors import NotFound
 from gieok.interfaces.rest.caller import Reader, Writer
-from gieok.interfaces.rest.wire.decisions import RelationAnswer, RelationIn, RelationsAnswer
-from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.params import DecisionPath, RelationPath
+from gieok.interfaces.rest.schema.common import failures
+from gieok.interfaces.rest.schema.decisions import RelationAnswer, RelationIn, RelationsAnswer
+from gieok.interfaces.rest.schema.params import DecisionPath, RelationPath
 
 router = APIRouter(prefix="/{rootId}/relations")
 

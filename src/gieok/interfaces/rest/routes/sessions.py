@@ -9,25 +9,24 @@ from fastapi import APIRouter, Body, Response
 from gieok.app.chat import CHAT_PLAN
 from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.routes.summaries import summary_answer
-from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.memory import SummaryAnswer, memory_views
-from gieok.interfaces.rest.wire.messages import to_log
-from gieok.interfaces.rest.wire.params import Now, SessionPath
-from gieok.interfaces.rest.wire.plans import to_plan
-from gieok.interfaces.rest.wire.sessions import (
+from gieok.interfaces.rest.schema.chat import (
     ClosedAnswer,
     CloseSession,
     MovedAnswer,
+    PlanBody,
     SavedAnswer,
     SaveMessages,
     SessionAnswer,
     StartedAnswer,
     StartSession,
     WindowAnswer,
-    WithPlan,
     move_view,
     session_view,
+    to_plan,
 )
+from gieok.interfaces.rest.schema.common import failures, to_chat_messages
+from gieok.interfaces.rest.schema.memory import SummaryAnswer, memory_views
+from gieok.interfaces.rest.schema.params import Now, SessionPath
 
 router = APIRouter(prefix="/sessions", tags=["sessions"])
 
@@ -55,19 +54,19 @@ async def get(session_id: SessionPath, caller: Reader) -> WindowAnswer:
 @router.post("/{id}/messages", responses=failures(404, 409), summary="Save messages")
 async def save_messages(session_id: SessionPath, body: SaveMessages, now: Now, caller: Writer) -> SavedAnswer:
     """Kept without a model call, durable when this answers. Repeating a message's `id` changes nothing."""
-    saved = await caller.user.sessions.save_messages(session_id, to_log(body.messages, now))
+    saved = await caller.user.sessions.save_messages(session_id, to_chat_messages(body.messages, now))
     return SavedAnswer(saved=saved.added, message_count=saved.message_count)
 
 
 @router.post("/{id}/resume", responses=failures(404, 409), summary="Resume a session with its plan")
-async def resume(session_id: SessionPath, body: WithPlan, caller: Writer) -> SessionAnswer:
+async def resume(session_id: SessionPath, body: PlanBody, caller: Writer) -> SessionAnswer:
     """409 `PLAN_HASH_MISMATCH` with both hashes where the session last ran another plan."""
     session = await caller.user.resume(session_id, to_plan(body.plan))
     return SessionAnswer(session=session_view(session))
 
 
 @router.post("/{id}/plan", responses=failures(404), summary="Move a session to another plan")
-async def move(session_id: SessionPath, body: WithPlan, caller: Writer) -> MovedAnswer:
+async def move(session_id: SessionPath, body: PlanBody, caller: Writer) -> MovedAnswer:
     """On purpose, and kept as an audit entry."""
     moved = await caller.user.move(session_id, to_plan(body.plan))
     session = await caller.user.session(session_id)

@@ -6,9 +6,9 @@ from fastapi import APIRouter
 
 from gieok.app.canon import MAX_PAGE
 from gieok.interfaces.rest.caller import Reader, Writer
-from gieok.interfaces.rest.wire.failure import failures
-from gieok.interfaces.rest.wire.params import AfterVersion, FactPath, Limit, PersonaPath, goes_on
-from gieok.interfaces.rest.wire.personas import (
+from gieok.interfaces.rest.schema.common import failures
+from gieok.interfaces.rest.schema.params import AfterVersion, FactPath, Limit, PersonaPath, has_more
+from gieok.interfaces.rest.schema.personas import (
     FactAnswer,
     FactVersionsAnswer,
     SetFact,
@@ -54,7 +54,7 @@ async def history(
     """Oldest first. None is active where the fact was retired."""
     canon = caller.user.canon
     versions = await canon.history(persona_id, root_id, after=after, limit=limit)
-    more = await goes_on(
+    more = await has_more(
         versions, limit, lambda last: canon.history(persona_id, root_id, after=last.version, limit=1)
     )
     return FactVersionsAnswer(versions=tuple(map(fact_version_view, versions)), has_more=more)

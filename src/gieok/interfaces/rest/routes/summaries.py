@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gieok.app.sessions import Summaries
 from gieok.interfaces.rest.caller import Caller
-from gieok.interfaces.rest.wire.memory import SummaryAnswer, memory_view, told
+from gieok.interfaces.rest.schema.memory import SummaryAnswer, localised, memory_view
 
 
 async def summary_answer(made: Summaries, caller: Caller) -> SummaryAnswer:
@@ -12,5 +12,5 @@ async def summary_answer(made: Summaries, caller: Caller) -> SummaryAnswer:
     memory = None if made.memory_id is None else await caller.user.companion.get(made.memory_id)
     return SummaryAnswer(
         memory=memory_view(memory, korean=caller.korean) if memory else None,
-        notices=told(made.notices, korean=caller.korean),
+        notices=localised(made.notices, korean=caller.korean),
     )

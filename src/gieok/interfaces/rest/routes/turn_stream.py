@@ -18,7 +18,7 @@ from gieok.app import ChatTurn
 from gieok.app.cycles import Listener
 from gieok.engine import StepEvent
 from gieok.interfaces.rest.errors import REQUEST_ID, log_unexpected, problem_of
-from gieok.interfaces.rest.wire.chat import chat_answer
+from gieok.interfaces.rest.schema.chat import chat_answer
 
 TOKEN = "token"  # noqa: S105  a piece of a reply, not a secret
 

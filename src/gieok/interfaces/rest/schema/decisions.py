@@ -1,8 +1,8 @@
-"""Decisions. The records of their room are what clients see; only what they send is read here."""
+"""Decisions, evidence and anchors."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field, ValidationError
@@ -11,8 +11,17 @@ from gieok import wire
 from gieok.app.decisions import ProposalResult
 from gieok.engine.plan import first_problem, place
 from gieok.errors import InputRefused
-from gieok.interfaces.rest.wire.base import Answer, Asked, example
-from gieok.interfaces.rest.wire.fields import Uuid
+from gieok.interfaces.rest.schema.common import Answer, Ref, RequestBody, Uuid, example
+from gieok.memory.decisions.evidence import (
+    MAX_TARGETS,
+    Anchor,
+    Content,
+    Evidence,
+    EvidenceCard,
+    Hint,
+    Source,
+    Title,
+)
 from gieok.memory.decisions.layers import TIERS
 from gieok.memory.decisions.records import (
     MAX_EVIDENCE_IDS,
@@ -50,7 +59,7 @@ _RELATION: dict[str, Any] = {"id": _OTHER, "source": _ROOT, "type": "DEPENDS_ON"
 _IMPACT: dict[str, Any] = {"origin": _ROOT, "nodes": [], "truncated": False, "visited": 1}
 
 
-class RelationIn(Asked):
+class RelationIn(RequestBody):
     """A relation from the decision at hand to another one, by its root."""
 
     model_config = example(type="DEPENDS_ON", target=_ROOT)
@@ -59,7 +68,7 @@ class RelationIn(Asked):
     target: Uuid
 
 
-class ProposeDecision(Asked):
+class ProposeDecision(RequestBody):
     """What is to be decided. With `rootId` it would be the next version of that decision."""
 
     model_config = example(
@@ -169,7 +178,7 @@ class ContextAnswer(wire.LoadedContext, Answer):
     )
 
 
-def proposal_of(body: ProposeDecision) -> DecisionProposal:
+def to_proposal(body: ProposeDecision) -> DecisionProposal:
     """InputRefused where scope and domain do not go together: the one rule about the whole of it."""
     try:
         return DecisionProposal(
@@ -199,4 +208,82 @@ def proposal_answer(result: ProposalResult) -> ProposalAnswer:
             lapsing=report.lapsing,
             truncated=report.truncated,
         ),
+    )
+
+
+_ID = "8c6e4f1a-3d5b-4c9e-8f2a-4c6e8b0d1f3a"
+_EVIDENCE: dict[str, Any] = {
+    "id": _ID,
+    "sha256": "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+    "title": "창고 회의록",
+    "source": "https://example.com/minutes/12",
+    "createdAt": "2025-10-27T12:00:00Z",
+}
+_ANCHOR: dict[str, Any] = {
+    "id": _ID,
+    "sessionId": "session_456",
+    "hint": "재고 계산 방식을 정한 이유",
+    "targets": [{"kind": "evidence", "id": _ID}],
+    "createdAt": "2025-10-27T12:00:00Z",
+}
+
+
+class KeepEvidence(RequestBody):
+    """A snapshot of a source, word for word."""
+
+    model_config = example(title="창고 회의록", content="…", source="https://example.com/minutes/12")
+
+    title: Title
+    content: Content
+    source: Source | None = None
+
+
+class TargetIn(RequestBody):
+    """Where an anchor leads. A decision is named by its root."""
+
+    kind: Literal["evidence", "decision"]
+    id: Uuid
+
+
+class AddAnchor(RequestBody):
+    model_config = example(
+        sessionId="session_456", hint="재고 계산 방식을 정한 이유", targets=[{"kind": "evidence", "id": _ID}]
+    )
+
+    session_id: Ref
+    hint: Hint
+    targets: Annotated[list[TargetIn], Field(min_length=1, max_length=MAX_TARGETS)]
+
+
+class EvidenceCardAnswer(Answer):
+    model_config = example(success=True, evidence=_EVIDENCE)
+
+    evidence: EvidenceCard
+
+
+class EvidenceAnswer(Answer):
+    model_config = example(success=True, evidence=_EVIDENCE | {"content": "…"})
+
+    evidence: Evidence
+
+
+class AnchorAnswer(Answer):
+    model_config = example(success=True, anchor=_ANCHOR)
+
+    anchor: wire.Anchor
+
+
+class AnchorsAnswer(Answer):
+    model_config = example(success=True, anchors=[_ANCHOR])
+
+    anchors: tuple[wire.Anchor, ...]
+
+
+def anchor_view(anchor: Anchor) -> wire.Anchor:
+    return wire.Anchor(
+        id=anchor.id,
+        session_id=anchor.session_ref,
+        hint=anchor.hint,
+        targets=anchor.targets,
+        created_at=anchor.created_at,
     )

@@ -12,24 +12,23 @@ import pytest
 from fastapi import FastAPI
 from pydantic import BaseModel, ValidationError
 
-from gieok.interfaces.rest import wire
+from gieok.interfaces.rest import schema
 from gieok.interfaces.rest.routes import chat, decisions, evidence, jobs, me, memory, personas, sessions
-from gieok.interfaces.rest.wire.base import Answer, Asked
-from gieok.interfaces.rest.wire.failure import Failure
+from gieok.interfaces.rest.schema.common import Answer, Failure, RequestBody
 
 
 def examples() -> Iterator[tuple[type[BaseModel], dict[str, Any]]]:
     """Every body and every answer of the wire that has an example of its own."""
-    for module in pkgutil.iter_modules(wire.__path__, f"{wire.__name__}."):
+    for module in pkgutil.iter_modules(schema.__path__, f"{schema.__name__}."):
         for found in vars(importlib.import_module(module.name)).values():
-            if isinstance(found, type) and issubclass(found, Asked | Answer | Failure):
+            if isinstance(found, type) and issubclass(found, RequestBody | Answer | Failure):
                 extra = cast(dict[str, Any], found.model_config.get("json_schema_extra") or {})
                 if extra and found.__module__ == module.name:
                     yield found, extra["examples"][0]
 
 
 EXAMPLES = list(examples())
-BODIES = [(model, shown) for model, shown in EXAMPLES if issubclass(model, Asked)]
+BODIES = [(model, shown) for model, shown in EXAMPLES if issubclass(model, RequestBody)]
 ANSWERS = [(model, shown) for model, shown in EXAMPLES if issubclass(model, Answer)]
 
 

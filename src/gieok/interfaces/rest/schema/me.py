@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gieok import wire
-from gieok.interfaces.rest.wire.base import Answer, example
+from gieok.interfaces.rest.schema.common import Answer, example
 
 
 class ImportedAnswer(wire.Imported, Answer):

@@ -9,8 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from gieok import wire
 from gieok.app.cycles import made
-from gieok.interfaces.rest.wire.base import Answer, Asked, example
-from gieok.interfaces.rest.wire.fields import Ref
+from gieok.interfaces.rest.schema.common import Answer, Ref, RequestBody, example
 from gieok.memory.canon.records import (
     MAX_ENTRIES,
     Category,
@@ -63,7 +62,7 @@ _FACT: dict[str, Any] = {
 }
 
 
-class WritePersona(Asked):
+class WritePersona(RequestBody):
     """What an author writes about a persona. Without `language` it speaks the one it was written in."""
 
     model_config = example(
@@ -94,7 +93,7 @@ class EditPersona(WritePersona):
     expected_version: VersionNumber | None = None
 
 
-class SetFact(Asked):
+class SetFact(RequestBody):
     """What is true from now on. It supersedes the active fact of this category with that key."""
 
     model_config = example(category="GOAL", key="취업", value="IT 스타트업 입사를 준비 중", importance=8)
@@ -105,7 +104,7 @@ class SetFact(Asked):
     importance: Importance | None = None
 
 
-class ConfigureMemories(Asked):
+class ConfigureMemories(RequestBody):
     """What is left out stays. `activeLimit` can only lower the limit of the account; null takes it away."""
 
     model_config = example(recall=True, activeLimit=3)
@@ -178,7 +177,7 @@ class ConfigAnswer(wire.Configured, Answer):
     )
 
 
-def persona_draft(body: WritePersona) -> PersonaDraft:
+def to_persona_draft(body: WritePersona) -> PersonaDraft:
     """InputRefused for a persona that is too long in all."""
     given: dict[str, Any] = {} if body.language is None else {"language": body.language}
     return made(

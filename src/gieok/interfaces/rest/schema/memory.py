@@ -1,0 +1,238 @@
+"""Memories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from gieok import wire
+from gieok.errors import InputRefused
+from gieok.interfaces.rest.schema.common import (
+    Answer,
+    EmotionName,
+    MessageIn,
+    MessageTime,
+    Ref,
+    RequestBody,
+    Window,
+    example,
+)
+from gieok.memory.chains.records import VersionNumber
+from gieok.memory.companion.records import (
+    MAX_LABELS,
+    Label,
+    Memory,
+    MemoryDraft,
+    MemoryHit,
+    Notice,
+    SummaryText,
+)
+from gieok.memory.companion.steps_drafting import MemoryOutline
+from gieok.memory.fields import Importance
+
+_MEMORY: dict[str, Any] = {
+    "id": "7f9c2ba4-e88f-4278-9f59-1d3a2b1c0d4e",
+    "personaId": "persona_123",
+    "sessionId": "session_456",
+    "summary": "사용자가 새로운 영화를 봤고 매우 재미있었다고 함. 다음주에 또 영화관에 갈 예정.",
+    "topics": ["영화", "여가활동"],
+    "emotion": "기쁨",
+    "importance": 7,
+    "tags": [],
+    "speaker": None,
+    "origin": "summary",
+    "createdAt": "2025-10-27T12:00:00Z",
+    "occurredAt": "2025-10-27T11:58:00Z",
+    "archivedAt": None,
+    "version": 1,
+}
+_WHY: dict[str, Any] = {
+    "matchedWords": ["영화"],
+    "signals": {"bm25": {"value": 0.82, "weight": 1.0, "rank": 1}},
+    "ageDays": 1.5,
+    "filled": False,
+}
+
+
+class MemoryView(wire.Memory[str]):
+    """One memory. `archivedAt` is null while it is active."""
+
+
+class HitView(wire.MemoryHit[str]):
+    """A memory that was found, and why."""
+
+
+class MemoryAnswer(Answer):
+    model_config = example(success=True, memory=_MEMORY)
+
+    memory: MemoryView
+
+
+class KeptAnswer(wire.Kept[MemoryView], Answer):
+    """A memory that was kept, what lost its place to it, and what the user is to be told."""
+
+    model_config = example(success=True, memory=_MEMORY, archived=[], notices=[])
+
+
+class SummaryAnswer(wire.Summary[MemoryView], Answer):
+    """The memory of what was said. Null where every message was summarised before."""
+
+    model_config = example(success=True, memory=_MEMORY, notices=[])
+
+
+class MemoriesAnswer(Answer):
+    model_config = example(success=True, memories=[_MEMORY])
+
+    memories: tuple[MemoryView, ...]
+
+
+class MemoryPageAnswer(wire.MemoryPage[MemoryView], Answer):
+    """Part of a list. `total` counts all that the filter lets through."""
+
+    model_config = example(success=True, memories=[_MEMORY], total=25, hasMore=True)
+
+
+class HitsAnswer(Answer):
+    model_config = example(success=True, memories=[_MEMORY | {"score": 0.91, "why": _WHY}])
+
+    memories: tuple[HitView, ...]
+
+
+class ArchivedAnswer(MemoryAnswer):
+    model_config = example(
+        success=True,
+        archivedAt="2025-10-27T12:00:00Z",
+        memory=_MEMORY | {"archivedAt": "2025-10-27T12:00:00Z"},
+    )
+
+    archived_at: datetime | None
+
+
+def memory_view(memory: Memory, *, korean: bool) -> MemoryView:
+    return MemoryView.made_of(_told(memory, korean=korean))
+
+
+def hit_view(hit: MemoryHit, *, korean: bool) -> HitView:
+    return HitView.made_of(_told(hit.memory, korean=korean) | {"score": hit.score, "why": hit.why})
+
+
+def _told(memory: Memory, *, korean: bool) -> dict[str, Any]:
+    """What is told of a memory, field by field."""
+    return {
+        "id": memory.id,
+        "persona_id": memory.persona_id,
+        "session_id": memory.session_ref,
+        "summary": memory.summary,
+        "topics": memory.topics,
+        "emotion": memory.emotion.korean if korean else memory.emotion.value,
+        "importance": memory.importance,
+        "tags": memory.tags,
+        "speaker": memory.speaker,
+        "origin": memory.origin,
+        "created_at": memory.created_at,
+        "occurred_at": memory.occurred_at,
+        "archived_at": memory.archived_at,
+        "version": memory.version,
+    }
+
+
+def memory_views(memories: Iterable[Memory], *, korean: bool) -> tuple[MemoryView, ...]:
+    return tuple(memory_view(memory, korean=korean) for memory in memories)
+
+
+def localised(notices: Iterable[Notice], *, korean: bool) -> tuple[str, ...]:
+    """What the user is to be told, in their language."""
+    return tuple(notice.korean if korean else notice.english for notice in notices)
+
+
+LabelList = Annotated[list[Label], Field(max_length=MAX_LABELS)]
+
+
+class SummarizeSession(RequestBody):
+    """A session to be summarised now. Messages that it does not have yet are saved first."""
+
+    model_config = example(
+        sessionId="session_456",
+        personaId="persona_123",
+        messages=[{"id": "m1", "role": "user", "content": "새로 나온 영화 봤는데 정말 재미있었어!"}],
+    )
+
+    session_id: Ref
+    persona_id: Ref
+    messages: Window = Field(default_factory=list[MessageIn])
+
+
+class CreateMemory(RequestBody):
+    """A memory to be kept as it is written, or messages to be summarised into one."""
+
+    model_config = example(
+        personaId="persona_123",
+        sessionId="session_456",
+        manualSummary="사용자가 IT 스타트업 면접을 앞두고 있음. 매우 기대하고 있음.",
+        topics=["면접"],
+        emotion="흥분",
+        importance=8,
+    )
+
+    persona_id: Ref
+    session_id: Ref | None = None
+    messages: Window | None = None
+    manual_summary: SummaryText | None = None
+    summary: SummaryText | None = None
+    """Another name of `manualSummary`."""
+    topics: LabelList | None = None
+    emotion: EmotionName | None = None
+    importance: Importance | None = None
+    tags: LabelList = Field(default_factory=list[str])
+    speaker: Label | None = None
+    occurred_at: MessageTime | None = None
+    auto_archive: bool = True
+
+
+class EditMemory(RequestBody):
+    """What is to be changed. What is left out stays; `version` is the one that the client has seen."""
+
+    model_config = example(summary="수정된 요약", importance=9)
+
+    summary: SummaryText | None = None
+    importance: Importance | None = None
+    tags: LabelList | None = None
+    version: VersionNumber | None = None
+
+
+def to_draft(body: CreateMemory) -> MemoryDraft | None:
+    """The memory as someone wrote it; None where there are only messages to be summarised.
+
+    InputRefused where there is neither.
+    """
+    written = body.manual_summary if body.summary is None else body.summary
+    if body.manual_summary not in (None, written):
+        raise InputRefused("is another text than manualSummary; give one of the two", at="summary")
+    if written is not None:
+        return MemoryDraft(summary=written, topics=tuple(body.topics or ()), **_known(body))
+    if not body.messages:
+        raise InputRefused("give a text to be kept, or messages to be summarised", at="manualSummary")
+    return None
+
+
+def to_outline(body: CreateMemory) -> MemoryOutline:
+    """What is known of a memory whose words the model finds. It happened when the last message was said."""
+    said = [each.timestamp for each in body.messages or () if each.timestamp is not None]
+    known = _known(body)
+    known["occurred_at"] = body.occurred_at or max(said, default=None)
+    return MemoryOutline(topics=None if body.topics is None else tuple(body.topics), **known)
+
+
+def _known(body: CreateMemory) -> dict[str, Any]:
+    return {
+        "persona_id": body.persona_id,
+        "session_ref": body.session_id,
+        "emotion": body.emotion,
+        "importance": body.importance,
+        "tags": tuple(body.tags),
+        "speaker": body.speaker,
+        "occurred_at": body.occurred_at,
+    }
