@@ -8,10 +8,11 @@ import os
 import platform
 from datetime import UTC, datetime
 
-from bench import companion, decisions, engine, facts, service, start, turns
+from bench import call_paths, companion, decisions, engine, facts, service, start, turns
 from bench.table import render
 
 BENCHMARKS = {
+    "call_paths": call_paths.run,
     "companion": companion.run,
     "decisions": decisions.run,
     "engine": engine.run,

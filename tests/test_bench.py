@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import decisions, engine, service, start, turns
+from bench import call_paths, decisions, engine, service, start, turns
 from bench.table import Goal, Row, Table, render
 
 ROOT = Path(__file__).parents[1]
@@ -36,6 +36,18 @@ async def test_the_start_is_measured() -> None:
         "gieok demo",
         "peak memory of gieok demo",
     }
+
+
+async def test_call_paths_are_traced() -> None:
+    """Each call against version 0.1.0; a turn and a job reach functions that run on database threads."""
+    rows = {row.what: row for row in rows_of(await call_paths.run(short=True))}
+    assert rows.keys() == call_paths.BEFORE.keys()
+    assert rows["POST /chat/send"].its_figure == (
+        "827 functions, 143 files, 10 + 1 transactions, 4 session reads"
+    )
+    for what in ("POST /chat/send", "user.decisions.save", "a summary job"):
+        assert "+ 0 transactions" not in rows[what].figure
+    assert all(0.2 < row.ratio < 2 for row in rows.values())
 
 
 @pytest.mark.xdist_group("postgres")
