@@ -187,6 +187,23 @@ def test_an_open_session_continues(api: Api) -> None:
     assert session["messages"][:4] == ANSWERS["/sessions/open"]["messages"]
 
 
+def test_the_session_s_own_memory_is_found(server: Server) -> None:
+    """The keyword memory of the session, by its stored blind index; the library shows it, HTTP does not."""
+    send = server.gieok.user("minsu").chat.send
+    turn = server.run(send("hana", "면접에는 정장이 좋을까?", session_ref="open"))
+    assert [memory.summary for memory in turn.retrieved] == ["사용자가 내일 면접에서 뭘 입을지 물음."]
+
+
+def test_stored_keys_are_recognised(api: Api) -> None:
+    """A fact's key, the content of evidence and a memory's topics: each by its stored keyed hash."""
+    fact = {"category": "GOAL", "key": "취업", "value": "합격함"}
+    assert api.call("PUT", "/personas/hana/state", json=fact)["fact"]["version"] == 3
+    evidence = {"title": "다른 제목", "content": "창고는 하나로 한다. 그래야 재고를 셀 수 있다."}
+    assert api.post("/evidence", evidence)["evidence"]["title"] == "회의록"
+    api.memory("hana", "고양이 나비가 다 나음.", topics=["고양이"], importance=9)
+    assert api.get(f"/memory/{CAT}")["memory"]["archivedAt"] is not None
+
+
 async def test_a_repeated_request_is_answered_from_the_stored_key(landed: Settings) -> None:
     """Within a day, the idempotency key that the landed version kept gives back the memory that it made."""
     draft = MemoryDraft(
