@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gieok import Gieok, Settings
+from gieok.adapters.sql.cache import UNCACHED, OwnerCache
 from gieok.adapters.sql.driver.database import Tx
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
 from gieok.adapters.sql.stores import companion_resident
@@ -28,7 +29,7 @@ EVERYTHING = range(1, 13)
 
 
 def scope_of(gieok: Gieok, owner: str = "minsu") -> OwnerScope:
-    return OwnerScope(gieok.database, gieok.vault, owner)
+    return gieok.scope(owner)
 
 
 def told(index: MemoryIndex) -> dict[str, Any]:
@@ -121,10 +122,11 @@ async def test_any_order_of_changes_leaves_both_indexes_alike(
 
 def compare(rooms: SqlRooms) -> bool:
     """Both indexes in one transaction say the same; whether one of them was in memory."""
-    tx, keys = inside(rooms)
+    tx, keys, _ = inside(rooms)
     state = read_state(tx, "hana")
     index = rooms.companion.index("hana", include_archived=True)
-    assert told(index) == told(SqlMemoryIndex(tx, keys, "hana", state, include_archived=True))
+    uncached = SqlMemoryIndex(tx, keys, UNCACHED.values, "hana", state, include_archived=True)
+    assert told(index) == told(uncached)
     assert list(rooms.companion.load("hana", 5)) == list(SqlCompanionStore(tx, keys).load("hana", 5))
     return isinstance(index, ResidentMemoryIndex)
 
@@ -250,7 +252,7 @@ async def test_one_weighs_what_its_words_take(gieok: Gieok) -> None:
     await save(scope, memory("면접 " * 500))
     made = await resident(scope)
     assert made
-    assert made.weight > 10
+    assert made.bytes > 50_000
 
 
 async def test_nothing_is_kept_of_a_persona_that_has_nothing_or_may_not_recall(gieok: Gieok) -> None:
@@ -258,10 +260,10 @@ async def test_nothing_is_kept_of_a_persona_that_has_nothing_or_may_not_recall(g
     await save(scope, memory())
     off = MemoryConfig(recall=False, active_limit=None)
     await scope.write(lambda rooms: rooms.companion.configure("hana", off))
-    companion, kept = gieok.user("minsu").companion, gieok.vault.opened_values
+    companion, cached = gieok.user("minsu").companion, gieok.caches.bytes
     for persona in ("hana", "nobody"):
         assert await companion.search(persona, "면접 회사 영화") == ()
-    assert gieok.vault.opened_values == kept
+    assert gieok.caches.bytes == cached
 
 
 async def test_it_is_made_when_it_has_been_wanted_often_enough(
@@ -287,18 +289,18 @@ async def test_a_transaction_that_sees_less_than_another_one_reads_the_database(
     await save(scope, memory())
 
     def look(rooms: SqlRooms) -> ResidentIndex | None:
-        tx, keys = inside(rooms)
+        tx, _, cache = inside(rooms)
         state = read_state(tx, "hana")
         later = state._replace(revision=state.revision + 1, last_number=state.last_number + 1)
-        keys.keep(("memory index", "hana", True), ResidentIndex(later, {}, {}, {}, {}))
-        return resident_index(tx, keys, "hana", state, include_archived=True)
+        cache.put(("memory index", "hana", True), ResidentIndex(later, {}, {}, {}, {}), 100)
+        return resident_index(tx, cache, "hana", state, include_archived=True)
 
     assert await scope.read(look) is None
 
 
-def inside(rooms: SqlRooms) -> tuple[Tx, OwnerKeys]:
-    """What the stores of one transaction share."""
-    return cast(Any, rooms)._tx, cast(Any, rooms)._keys
+def inside(rooms: SqlRooms) -> tuple[Tx, OwnerKeys, OwnerCache]:
+    """The transaction, the owner's keys and the owner's cache of indexes."""
+    return cast(Any, rooms)._tx, cast(Any, rooms)._keys, cast(Any, rooms)._caches.indexes
 
 
 @pytest.mark.req("OPS-3")
@@ -306,9 +308,9 @@ async def test_nothing_of_it_is_left_of_an_owner_who_was_erased(gieok: Gieok) ->
     scope = scope_of(gieok)
     await save(scope, memory(), memory(minute=1))
     assert await resident(scope)
-    assert gieok.vault.opened_values >= 3
+    assert gieok.caches.bytes > 10_000
     await gieok.user("minsu").erase()
-    assert gieok.vault.opened_values == 0
+    assert gieok.caches.bytes == 0
 
 
 async def test_a_transaction_that_may_be_undone_keeps_nothing(gieok: Gieok) -> None:

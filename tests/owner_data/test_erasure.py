@@ -69,7 +69,7 @@ async def test_a_database_is_looked_through_once_for_each_erasure(gieok: Gieok) 
 
 
 @pytest.mark.req("OPS-2")
-async def test_a_process_lets_go_of_what_it_opened_when_another_has_erased_the_owner(
+async def test_a_process_clears_its_caches_when_another_process_has_erased_the_owner(
     settings: Settings,
 ) -> None:
     async with await Gieok.open(settings) as here, await Gieok.open(settings) as elsewhere:
@@ -77,8 +77,8 @@ async def test_a_process_lets_go_of_what_it_opened_when_another_has_erased_the_o
         draft = MemoryDraft(persona_id="hana", summary="면접을 봄.")
         await minsu.companion.create(draft, account_plan="free")
         assert len(await minsu.companion.load("hana")) == 1
-        kept = here.vault.opened_values
+        cached = here.caches.bytes
         await elsewhere.user("minsu").erase()
-        assert here.vault.opened_values == kept > 0
+        assert here.caches.bytes == cached > 0
         assert await minsu.companion.load("hana") == ()
-        assert here.vault.opened_values == 0
+        assert here.caches.bytes == 0

@@ -16,7 +16,7 @@ from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore
 from gieok.errors import InputRefused, NotFound, OwnerErased, SealBroken, StoreDamaged
 from gieok.testing.contracts.keystores import at_once
 from gieok.vault import FileRootKey, Place, RootKey, Vault, WrappedKey
-from gieok.vault.wrapping import unwrap
+from gieok.vault.keys import unwrap
 from tests.vault.opening import Opener
 
 HERE = Place("turn_memories", "summary", "018f-01")
@@ -107,6 +107,33 @@ def test_more_owners_than_the_cache_holds_are_all_served(sqlite_keystores: Opene
     vault = Vault(sqlite_keystores.open(), root, cached_owners=2)
     sealed = {owner: vault.create(owner).seal(HERE, owner.encode()) for owner in ("a", "b", "c", "d", "e")}
     assert all(vault.keys(owner).open(HERE, value) == owner.encode() for owner, value in sealed.items())
+
+
+def test_listeners_hear_of_every_owner_whose_keys_are_removed(
+    sqlite_keystores: Opener, root: FileRootKey
+) -> None:
+    """Decrypted data is cleared together with the keys."""
+    vault = Vault(sqlite_keystores.open(), root, cached_owners=2)
+    removed: list[str] = []
+    vault.on_keys_removed(removed.append)
+    for owner in ("evicted", "rotated", "erased"):
+        vault.create(owner)
+    vault.rotate_owner("rotated")
+    vault.begin_erasure("erased")
+    vault.forget("unknown")
+    assert removed == ["evicted", "rotated", "erased", "unknown"]
+
+
+@pytest.mark.req("OPS-2")
+def test_listeners_hear_of_a_rotation_by_another_process(keystores: Opener, root: FileRootKey) -> None:
+    vault = Vault(keystores.open(), root)
+    removed: list[str] = []
+    vault.on_keys_removed(removed.append)
+    vault.create("kim")
+    Vault(keystores.open(), root).rotate_owner("kim")
+    assert removed == []
+    vault.keys("kim", 2)
+    assert removed == ["kim"]
 
 
 def test_cached_keys_are_the_same_object(vault: Vault) -> None:
@@ -218,7 +245,7 @@ def test_a_wrapped_key_that_was_altered_is_damage(
     )
     keystore.close()
     fresh = Vault(sqlite_keystores.open(), root)
-    with pytest.raises(StoreDamaged, match="not what was written"):
+    with pytest.raises(StoreDamaged, match="altered or damaged"):
         fresh.keys("kim")
 
 

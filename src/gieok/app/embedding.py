@@ -89,7 +89,7 @@ async def claim_personas(gieok: Gieok, now: datetime, limit: int) -> list[tuple[
 
 async def embed_claimed(gieok: Gieok, owner: str, persona_id: str) -> None:
     """Embed some memories of a claimed persona. After a failure it waits until the lease has passed."""
-    cycles = gieok.cycles(OwnerScope(gieok.database, gieok.vault, owner))
+    cycles = gieok.cycles(gieok.scope(owner))
     try:
         await cycles.run(EMBED_PLAN, {"personaId": persona_id})
     except GieokError as error:

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
+from gieok.adapters.sql.cache import Caches
 from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.lifecycle.owners import rotate_data_key
 from gieok.adapters.sql.scope import OwnerScope
@@ -82,6 +83,10 @@ class Gieok:
         self.database = database
         self.vault = vault
         self.meaning = meaning
+        self.caches = Caches.create()
+        vault.on_keys_removed(self.caches.clear)
+        if meaning is not None:
+            vault.on_keys_removed(meaning.forget)
         self.engine = Engine(build_registry(model, meaning, register), clock=clock, observe=observe)
         self.job_plans = job_plans
         self.session_locks = SessionLocks()
@@ -158,10 +163,9 @@ class Gieok:
         """Runs plans inside a scope."""
         return Cycles(self.engine, self._plans, scope)
 
-    def forget(self, owner: str) -> None:
-        """Let go of what this process holds of an owner in clear: the vectors of memories."""
-        if self.meaning is not None:
-            self.meaning.forget(owner)
+    def scope(self, owner: str) -> OwnerScope:
+        """Transactions of one owner. InputRefused for an invalid name."""
+        return OwnerScope(self.database, self.vault, owner, self.caches)
 
 
 class User:
@@ -169,7 +173,7 @@ class User:
 
     def __init__(self, gieok: Gieok, owner: str) -> None:
         self._gieok = gieok
-        self._scope = OwnerScope(gieok.database, gieok.vault, owner)
+        self._scope = gieok.scope(owner)
         self._cycles = gieok.cycles(self._scope)
 
     @cached_property
@@ -277,9 +281,7 @@ class User:
 
     async def rotate_key(self, report: Callable[[int], None] = lambda _: None) -> int:
         """Seal everything of this owner under a new key; returns how many rows. `report` hears it so far."""
-        resealed = await rotate_data_key(self._gieok.database, self._gieok.vault, self._scope.owner, report)
-        self._gieok.forget(self._scope.owner)
-        return resealed
+        return await rotate_data_key(self._gieok.database, self._gieok.vault, self._scope.owner, report)
 
     def export(self) -> AsyncGenerator[bytes]:
         """Everything this owner has, of one moment and in clear, as NDJSON in pieces of whole lines."""
@@ -291,9 +293,7 @@ class User:
 
     async def erase(self) -> ErasureReceipt:
         """Destroy this owner's keys and rows for good. The name is not used again."""
-        receipt = await self.data.erase()
-        self._gieok.forget(self._scope.owner)
-        return receipt
+        return await self.data.erase()
 
 
 def _turn_result(result: CycleResult) -> TurnResult:

@@ -53,7 +53,7 @@ async def run_job(gieok: Gieok, claimed: ClaimedJob) -> CycleResult | None:
 
     A worker that lost its lease, or whose owner was erased meanwhile, changes nothing.
     """
-    scope = OwnerScope(gieok.database, gieok.vault, claimed.owner)
+    scope = gieok.scope(claimed.owner)
     job = claimed.job
     try:
         return await gieok.engine.run(gieok.check(gieok.job_plans[job.kind]), scope, {"job": job})

@@ -123,7 +123,7 @@ async def _receive(stream: AsyncIterable[bytes], spool: Spool, max_bytes: int) -
 
     def keep(lines: Iterator[bytes]) -> None:
         if checked := b"".join(lines):
-            spool.put(checked)
+            spool.append(checked)
 
     async for piece in stream:
         size += len(piece)
@@ -148,7 +148,7 @@ def _take_in(rooms: SqlRooms, records: Iterator[tuple[int, Record]], now: dateti
 def _records(spool: Spool, count: int, report: Report) -> Iterator[tuple[int, Record]]:
     """Every record with the number of its line; the header was the first."""
     number = 1
-    for piece in spool.pieces():
+    for piece in spool.chunks():
         for line in piece.split(b"\n")[:-1]:
             number += 1
             yield number, read_record(line)

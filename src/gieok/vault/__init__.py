@@ -1,9 +1,15 @@
-"""Keys, sealing, the blind index and erasure. Nothing here knows a database or a room of memory."""
+"""Keys, sealing, the blind index and erasure. Knows no database and no memory model, and caches only keys."""
 
 from gieok.vault.keys import OwnerKeys
 from gieok.vault.keystore import Head, KeyCounts, KeyStore, WrappedKey
-from gieok.vault.root_key import RootKey, RootKeySource
-from gieok.vault.root_sources import EnvRootKey, FileRootKey, MountedRootKey, choose_root_key
+from gieok.vault.root_key import (
+    EnvRootKey,
+    FileRootKey,
+    MountedRootKey,
+    RootKey,
+    RootKeySource,
+    choose_root_key,
+)
 from gieok.vault.sealing import Place
 from gieok.vault.vault import RootRotation, Vault, VaultStatus
 

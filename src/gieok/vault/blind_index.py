@@ -1,71 +1,48 @@
-"""The blind index: words become numbers that mean nothing without the owner's key.
+"""Blind index: searchable tokens that mean nothing without the owner's key.
 
-A token is HMAC-SHA256, cut to 64 bits, under a key of one owner and one field. Whoever holds the database
-file sees which rows of one owner and field share a token and how often, and nothing across owners or
-fields.
+A token is HMAC-SHA256, truncated to 64 bits, under a key of one owner and one field. Someone who holds the
+database file can see which rows of one owner and field share a token and how often, but nothing across owners
+or fields.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from gieok.vault.framing import framed
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
+
+from gieok.vault.sealing import length_prefixed
 
 _DOMAIN = "gieok blind index 1"
-_BLOCK = 64
 
 
 class BlindIndex:
-    """Makes one owner's tokens. Fields are named in code and few, so their keys are kept once derived."""
+    """Makes the tokens of one owner. Field names come from code and are few: derived keys are kept."""
 
     __slots__ = ("_fields", "_key")
 
     def __init__(self, index_key: bytes) -> None:
-        self._key = index_key
-        self._fields: dict[str, _Hmac] = {}
+        self._key = HMAC(index_key, SHA256())
+        self._fields: dict[str, HMAC] = {}
 
     def token(self, field: str, *parts: str) -> int:
+        """A signed 64-bit number."""
         return int.from_bytes(self.digest(field, *parts)[:8], "big", signed=True)
 
     def tokens(self, field: str, place: str, words: Iterable[str]) -> list[int]:
-        """What `token(field, place, word)` gives for each of the words. What they share is hashed once."""
-        digests = self._keyed(field).digests(framed(place), map(framed, words))
-        return [int.from_bytes(digest[:8], "big", signed=True) for digest in digests]
+        """`token(field, place, word)` for each of the words."""
+        return [self.token(field, place, word) for word in words]
 
     def digest(self, field: str, *parts: str) -> bytes:
-        """All 256 bits, for what must be told apart without opening anything."""
-        return self._keyed(field).digest(framed(*parts))
-
-    def _keyed(self, field: str) -> _Hmac:
-        keyed = self._fields.get(field)
-        if keyed is None:
-            keyed = self._fields[field] = _Hmac(hmac.digest(self._key, framed(_DOMAIN, field), "sha256"))
-        return keyed
+        """All 256 bits, for values that must be compared without being decrypted."""
+        key = self._fields.get(field)
+        if key is None:
+            key = self._fields[field] = HMAC(_finish(self._key, _DOMAIN, field), SHA256())
+        return _finish(key, *parts)
 
 
-class _Hmac:
-    """HMAC-SHA256 with the key's two blocks hashed once: on a short word, a third of `hmac.digest`'s time."""
-
-    __slots__ = ("_inner", "_outer")
-
-    def __init__(self, key: bytes) -> None:
-        block = key.ljust(_BLOCK, b"\0")
-        self._inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in block))
-        self._outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in block))
-
-    def digest(self, message: bytes) -> bytes:
-        (digest,) = self.digests(b"", (message,))
-        return digest
-
-    def digests(self, head: bytes, tails: Iterable[bytes]) -> Iterator[bytes]:
-        """The digest of `head + tail` for each of the tails."""
-        begun = self._inner.copy()
-        begun.update(head)
-        for tail in tails:
-            inner = begun.copy()
-            inner.update(tail)
-            outer = self._outer.copy()
-            outer.update(inner.digest())
-            yield outer.digest()
+def _finish(keyed: HMAC, *parts: str) -> bytes:
+    mac = keyed.copy()
+    mac.update(length_prefixed(*parts))
+    return mac.finalize()

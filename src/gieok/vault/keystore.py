@@ -1,9 +1,8 @@
-"""The keystore: wrapped keys and the tombstones of erased owners, kept apart from the data they open.
+"""Keystore protocol: wrapped keys and tombstones of erased owners, stored separately from the data.
 
 A keystore is passive. It never sees a key in clear, and each operation is one transaction that is durable
-when the call returns. An operation that names a root key id is refused with `RootKeyMismatch` when another
-root key wraps the keystore by now: a process that missed a rotation can neither misread a key nor add one
-that nobody could open.
+when the call returns. An operation that takes a root key id raises RootKeyMismatch if another root key wraps
+the keystore: a process that missed a rotation can neither misread a key nor add one that cannot be unwrapped.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Purpose = Literal["data", "index", "tags"]
 
 @dataclass(frozen=True, slots=True)
 class WrappedKey:
-    """A key under the root key. Its owner, purpose, generation and id are bound to it."""
+    """A key encrypted by the root key. Owner, purpose, generation and id are its associated data."""
 
     owner: str
     purpose: Purpose
@@ -33,14 +32,14 @@ class WrappedKey:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a keystore says of itself: the root key that wraps it, and the key of its tombstone tags."""
+    """Header of a keystore: the root key that wraps it, and the key of its tombstone tags."""
 
     root_id: str
     tag_key: WrappedKey
 
     @property
     def keystore_id(self) -> str:
-        """Names the keystore for good: a new root key wraps the key of the tags anew and leaves its id."""
+        """Permanent id of the keystore: a new root key rewraps the tag key and keeps its id."""
         return self.tag_key.key_id.hex()
 
 
@@ -54,65 +53,65 @@ class KeyCounts:
 
 
 class KeyStore(Protocol):
-    """Where wrapped keys live. `gieok.testing.contracts.keystores` is what an implementation must pass.
+    """Storage of wrapped keys. An implementation must pass `gieok.testing.contracts.keystores`.
 
-    `tag` is a keyed hash of the owner's name: all that is kept of a name once its erasure is finished.
-    Reading, inserting or adding keys of an owner with a tombstone raises `OwnerErased`.
+    `tag` is a keyed hash of the owner's name: all that remains of a name once its erasure is finished.
+    Reading, inserting or adding keys of an owner with a tombstone raises OwnerErased.
     """
 
     @property
     def location(self) -> str:
-        """Where it is, for messages; without a password."""
+        """Location for messages, without a password."""
         ...
 
     def head(self) -> Head | None:
-        """None as long as nothing was ever kept here."""
+        """The header; None while the keystore has never been used."""
         ...
 
     def claim(self, head: Head) -> Head:
-        """Keep `head` unless there is one already; the one that is kept."""
+        """Store `head` unless there is one already. Returns the stored one."""
         ...
 
     def read(self, root_id: str, owner: str, tag: bytes) -> Sequence[WrappedKey]:
-        """The owner's keys, older data keys first; empty when there are none."""
+        """The owner's keys, older data keys first; empty if there are none."""
         ...
 
     def insert(self, root_id: str, tag: bytes, keys: Sequence[WrappedKey]) -> Sequence[WrappedKey]:
-        """Keep an owner's first keys unless there are some already; the ones that are kept."""
+        """Store an owner's first keys unless there are some already. Returns the stored ones."""
         ...
 
     def add(self, root_id: str, tag: bytes, key: WrappedKey) -> None:
-        """Keep a further data key; `Conflict` unless its generation follows the newest one."""
+        """Store a further data key. Conflict unless its generation follows the newest one."""
         ...
 
     def delete_older(self, root_id: str, owner: str, generation: int) -> int:
-        """Destroy the owner's data keys from before `generation`, but never the newest; how many."""
+        """Destroy the owner's data keys older than `generation`, but never the newest. Returns the number."""
         ...
 
     def rewrap(self, root_id: str, head: Head, rewrap: Callable[[WrappedKey], WrappedKey]) -> int:
-        """Replace `head` and every key by its re-wrapped self, all or nothing; how many keys."""
+        """Replace the header and rewrap every key in one transaction. Returns the number of keys."""
         ...
 
     def begin_erasure(self, owner: str, tag: bytes) -> None:
-        """Destroy the owner's keys and leave a tombstone that still has the name."""
+        """Destroy the owner's keys and add a tombstone that still holds the name."""
         ...
 
     def finish_erasure(self, tag: bytes) -> bool:
-        """Forget the name in the tombstone; False when there is no tombstone."""
+        """Delete the name from the tombstone. False if there is no tombstone."""
         ...
 
     def has_tombstone(self, tag: bytes) -> bool: ...
 
-    def tombstones(self, after: bytes, many: int) -> Sequence[bytes]:
-        """A page of the tags of erased owners, in a fixed order: those after `after`, at first b""."""
+    def tombstones(self, after: bytes, limit: int) -> Sequence[bytes]:
+        """The next page of tags of erased owners after `after` (b"" for the first page), in a fixed order."""
         ...
 
     def unfinished_erasures(self) -> Sequence[str]:
-        """Owners whose keys are destroyed while their rows may still be there."""
+        """Owners whose keys are destroyed but whose rows may still exist."""
         ...
 
-    def owners(self, after: str, many: int) -> Sequence[str]:
-        """A page of the owners who have keys, in a fixed order: those after `after`, which is "" at first."""
+    def owners(self, after: str, limit: int) -> Sequence[str]:
+        """The next page of owners with keys after `after` ("" for the first page), in a fixed order."""
         ...
 
     def counts(self) -> KeyCounts: ...
@@ -121,9 +120,9 @@ class KeyStore(Protocol):
 
 
 def check_root(location: str, expected: str, actual: str) -> None:
-    """Refuse to go on when the keystore is wrapped by another root key than the caller's."""
+    """RootKeyMismatch if the keystore is wrapped by another root key than the caller's."""
     if expected != actual:
         raise RootKeyMismatch(
-            f"the keystore {location} is wrapped by root key {actual}, and the root key given is {expected}; "
-            f"give Gieok root key {actual}, or restore the keystore that belongs to {expected}"
+            f"the keystore {location} is wrapped by root key {actual}, but {expected} is configured; "
+            f"configure root key {actual}, or restore the keystore that belongs to {expected}"
         )

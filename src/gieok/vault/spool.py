@@ -1,7 +1,7 @@
-"""A file that only this process can read, and only while it lives: for what is too large to hold in memory.
+"""Encrypted temporary file for data that is too large to hold in memory.
 
-The key is random and never leaves the memory of the process, and the file has no name: after a crash, what
-is left on the disk belongs to nobody.
+The key is random and never leaves the memory of the process, and the file has no name: what a crash leaves on
+the disk cannot be read by anyone.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from typing import Self
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from gieok.errors import StoreUnavailable
-from gieok.vault.secret import Secret
+from gieok.vault.sealing import KEY_BYTES, Secret
 
 _HEAD = Struct(">I")
 _NONCE = Struct(">4xQ")
 
 
 class Spool(Secret):
-    """Pieces of bytes, sealed, in the order in which they came. Use it as a context manager."""
+    """Append-only list of encrypted chunks in a temporary file. Use it as a context manager."""
 
-    __slots__ = ("_cipher", "_file", "_pieces")
+    __slots__ = ("_cipher", "_count", "_file")
 
     def __init__(self) -> None:
-        self._cipher = AESGCM(os.urandom(32))
-        self._pieces = 0
+        self._cipher = AESGCM(os.urandom(KEY_BYTES))
+        self._count = 0
         try:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as this object
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as this object
         except OSError as error:
             raise _no_space(error) from None
 
-    def put(self, piece: bytes) -> None:
-        """Add a piece. StoreUnavailable where the disk of temporary files cannot take it."""
-        sealed = self._cipher.encrypt(_NONCE.pack(self._pieces), piece, None)
-        self._pieces += 1
+    def append(self, chunk: bytes) -> None:
+        """Append a chunk. StoreUnavailable if the temporary folder cannot be written."""
+        sealed = self._cipher.encrypt(_NONCE.pack(self._count), chunk, None)
+        self._count += 1
         try:
             self._file.write(_HEAD.pack(len(sealed)) + sealed)
         except OSError as error:
             raise _no_space(error) from None
 
-    def pieces(self) -> Iterator[bytes]:
-        """Every piece, from the first."""
+    def chunks(self) -> Iterator[bytes]:
+        """Every chunk, in the order in which it was appended."""
         self._file.seek(0)
-        for number in range(self._pieces):
+        for number in range(self._count):
             (size,) = _HEAD.unpack(self._file.read(_HEAD.size))
             yield self._cipher.decrypt(_NONCE.pack(number), self._file.read(size), None)
 

@@ -1,4 +1,4 @@
-"""The vault: every key that Gieok uses, by owner."""
+"""The vault: gives each owner's keys, rotates them and destroys them."""
 
 from __future__ import annotations
 
@@ -19,27 +19,20 @@ from gieok.errors import (
     StoreDamaged,
 )
 from gieok.vault.blind_index import BlindIndex
-from gieok.vault.cache import KeyCache
-from gieok.vault.framing import framed
-from gieok.vault.keys import OwnerKeys
+from gieok.vault.keys import KeyCache, OwnerKeys, find_root_key, new_key, rewrap, unlock, unwrap
 from gieok.vault.keystore import Head, KeyStore, WrappedKey
-from gieok.vault.opened import Opened, Shelf
 from gieok.vault.root_key import RootKey, RootKeySource
-from gieok.vault.sealing import Sealer
-from gieok.vault.unlocking import fitting_root, unlock
-from gieok.vault.wrapping import new_key, rewrap, unwrap
+from gieok.vault.sealing import Sealer, length_prefixed
 
 T = TypeVar("T")
 
 _TAG_DOMAIN = "gieok tombstone 1"
 _OWNERS_PAGE = 1000
-_OPENED = 10_000
-"""Values that were opened lately and are kept in clear: at some 5 KB each, 50 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class RootRotation:
-    """What a rotation of the root key did. Unless `finished`, a person puts the new key in its place."""
+    """Result of a root key rotation. Unless `finished`, a person has to install the new key."""
 
     old_id: str
     new_id: str
@@ -49,7 +42,7 @@ class RootRotation:
 
 @dataclass(frozen=True, slots=True)
 class VaultStatus:
-    """What `gieok keys status` shows. No secrets."""
+    """What `gieok keys status` shows. Contains no secrets."""
 
     root_source: str
     root_id: str
@@ -64,9 +57,9 @@ class VaultStatus:
 class Vault:
     """Gives each owner's keys, rotates them and destroys them. Blocking, and safe to call from any thread.
 
-    Each owner has random data keys, of which the newest seals, and one random index key that rotation
-    leaves alone. Keys are cached: a unit of work gives `keys` the generation that the owner's guard row
-    holds, and so sees a rotation by another process.
+    Each owner has random data keys, of which the newest seals, and one random index key that rotation does
+    not change. Keys are cached. A unit of work passes the generation in the owner's guard row to `keys`, and
+    so notices a rotation by another process.
     """
 
     def __init__(
@@ -77,56 +70,61 @@ class Vault:
         cached_owners: int = 4096,
         clock: Callable[[], float] = time,
     ) -> None:
-        """Fits the root key to the keystore at once: `RootKeyMissing`, `RootKeyMismatch`, `RootKeyUnsafe`."""
+        """Unlocks the keystore at once. RootKeyMissing, RootKeyMismatch or RootKeyUnsafe if that fails."""
         self._keystore = keystore
         self._source = root
         self._clock = clock
-        self._cache = KeyCache(cached_owners)
-        self._opened = Opened(_OPENED)
+        self._cache = KeyCache(cached_owners, self._notify)
+        self._listeners: list[Callable[[str], None]] = []
         self._rotating = Lock()
         self._root, self._tag_key = unlock(keystore, root, self._now())
 
     def keys(self, owner: str, generation: int | None = None) -> OwnerKeys:
-        """The owner's keys. Those for `generation` seal under it, even when a rotation has made a newer key:
-        until the guard row tells of that one, other processes could not open what it sealed.
+        """The owner's keys, sealing under `generation` if given, even after a rotation has added a newer key:
+        until the guard row has the new generation, other processes could not open values sealed under it.
 
-        `NotFound` when the owner has none, `OwnerErased` after an erasure, `StoreDamaged` when the keystore
-        is older than the database that asks for `generation`.
+        NotFound if the owner has no keys, OwnerErased after an erasure, StoreDamaged if the keystore is older
+        than the database, which needs `generation`.
         """
         cached = self._cache.get(owner)
         if cached is not None and (generation is None or cached.generation >= generation):
-            return cached if generation is None else cached.of(generation)
+            return cached if generation is None else cached.at_generation(generation)
         kept = self._load(owner)
         if kept is None and generation is None:
             raise NotFound("this owner has no keys yet")
         if kept is None or (generation is not None and kept.generation < generation):
             raise StoreDamaged(
-                f"the keystore {self._keystore.location} lacks keys that the database was sealed with; "
-                "it is older than the database: restore the keystore that belongs to it"
+                f"the keystore {self._keystore.location} lacks keys that the database was sealed with, "
+                "because it is older than the database; restore the keystore that belongs to it"
             )
-        return kept if generation is None else kept.of(generation)
+        return kept if generation is None else kept.at_generation(generation)
 
-    @property
-    def opened_values(self) -> int:
-        """How many values this process holds in clear, of all owners together."""
-        return self._opened.count
+    def on_keys_removed(self, listener: Callable[[str], None]) -> None:
+        """Call `listener(owner)` whenever this process drops an owner's keys, so that it clears decrypted
+        data.
+
+        Keys are dropped by a rotation, an erasure, `forget`, and eviction from the key cache.
+        """
+        self._listeners.append(listener)
 
     def forget(self, owner: str) -> None:
-        """Let go of keys that this process holds, and of what it opened with them: the owner is not there."""
+        """Drop the cached keys of an owner who no longer exists."""
         if self._cache.get(owner) is not None:
             self._cache.drop(owner)
+        else:
+            self._notify(owner)
 
     def create(self, owner: str) -> OwnerKeys:
-        """The owner's keys, made now if there are none. `OwnerErased` for an erased name, for good."""
+        """The owner's keys, created if there are none. OwnerErased for the name of an erased owner."""
         if not owner:
             raise InputRefused("an owner needs a name", at="owner")
         # Never from the cache: only the keystore knows whether another process erased this owner.
         return self._load(owner) or self._make(owner)
 
     def rotate_owner(self, owner: str) -> OwnerKeys:
-        """Add a data key that seals from now on; older ones still open. `Conflict` when two do it at once.
+        """Add a data key that seals from now on; older ones still open. Conflict with a concurrent rotation.
 
-        Next, write the new generation to the owner's guard row, seal everything anew, and call `retire_old`.
+        Next, write the new generation to the owner's guard row, reseal every row, and call `retire_old`.
         """
 
         def add(root: RootKey) -> None:
@@ -141,25 +139,25 @@ class Vault:
         return self.keys(owner)
 
     def retire_old(self, owner: str, generation: int) -> int:
-        """Destroy every data key from before `generation`, and say how many. What only they open is lost.
+        """Destroy every data key older than `generation` and what it sealed. Returns the number of keys.
 
-        Not simply all but the newest: that one may be of a rotation that has sealed nothing anew yet.
+        Not simply all but the newest: that one may belong to a rotation that has not resealed anything yet.
         """
         retired = self._with_root(lambda root: self._keystore.delete_older(root.id, owner, generation))
         self._cache.drop(owner)
         return retired
 
     def rotate_root(self) -> RootRotation:
-        """Wrap every key under a new root key, in one transaction. Other processes follow by themselves.
+        """Rewrap every key with a new root key in one transaction. Other processes switch over by themselves.
 
-        Can be cut off at any point and called again. Backups of the keystore still need the old root key.
+        Can be interrupted at any point and called again. Backups of the keystore still need the old root key.
         """
         with self._rotating:
-            old, head = fitting_root(self._keystore, self._source, self._head())
+            old, head = find_root_key(self._keystore, self._source, self._head())
             new = self._source.prepare_next()
             if new.id == old.id:
                 raise SettingsInvalid(
-                    f"the new root key is the one in use ({old.id}); give another one to rotate to"
+                    f"the new root key is the one in use ({old.id}); provide another one to rotate to"
                 )
             new_head = Head(new.id, rewrap(old, new, head.tag_key))
             try:
@@ -172,9 +170,9 @@ class Vault:
             return RootRotation(old.id, new.id, keys, finished=self._source.promote(new))
 
     def begin_erasure(self, owner: str) -> None:
-        """Destroy the owner's keys: from here on nobody can read what they sealed. May be called again.
+        """Destroy the owner's keys, so that nobody can read what they sealed. Idempotent.
 
-        A tombstone keeps the name until `finish_erasure`, so that the removal of the rows can be resumed.
+        A tombstone holds the name until `finish_erasure`, so that the deletion of the rows can be resumed.
         """
         if not owner:
             raise InputRefused("an owner needs a name", at="owner")
@@ -182,12 +180,12 @@ class Vault:
         self._cache.drop(owner)
 
     def finish_erasure(self, owner: str) -> None:
-        """Forget the name, once the rows are gone; a keyed tag of it stays. `NotFound` if none was begun."""
+        """Delete the name once the rows are deleted; a keyed hash of it stays. NotFound if none was begun."""
         if not self._keystore.finish_erasure(self._tag(owner)):
             raise NotFound("no erasure of this owner was begun")
 
     def unfinished_erasures(self) -> list[str]:
-        """The owners whose keys are destroyed and whose rows may still be there."""
+        """Owners whose keys are destroyed but whose rows may still exist."""
         return list(self._keystore.unfinished_erasures())
 
     def is_erased(self, owner: str) -> bool:
@@ -195,17 +193,17 @@ class Vault:
         return self._keystore.has_tombstone(self._tag(owner))
 
     def erased_among(self, owners: Iterable[str]) -> list[str]:
-        """Those of `owners` who were erased, after one look at the keystore."""
+        """The owners among `owners` who were erased."""
         tags = set(self._tombstones())
         return [owner for owner in owners if self._tag(owner) in tags]
 
     def erasures(self) -> int:
-        """How many owners were ever erased, finished or not. It only grows."""
+        """Number of owners ever erased, finished or not. It never decreases."""
         counts = self._keystore.counts()
         return counts.erased + counts.erasing
 
     def owners(self) -> Iterator[str]:
-        """Every owner who has keys, read page by page; one who comes or goes meanwhile may be missed."""
+        """Every owner who has keys, read page by page. One who is added or erased meanwhile may be missed."""
         page = self._keystore.owners("", _OWNERS_PAGE)
         while page:
             yield from page
@@ -225,7 +223,7 @@ class Vault:
         )
 
     def keystore_id(self) -> str:
-        """Which keystore this is, through every rotation: for a database that must not be given another."""
+        """Permanent id of the keystore. A database stores it to detect that it got another keystore."""
         return self._head().keystore_id
 
     def close(self) -> None:
@@ -257,7 +255,7 @@ class Vault:
         keys = self._with_root(insert)
         if keys is None:
             raise StoreDamaged(
-                f"the keystore {self._keystore.location} did not keep new keys; check its disk"
+                f"the keystore {self._keystore.location} did not store new keys; check its disk"
             )
         self._cache.put(keys, drops)
         return keys
@@ -274,15 +272,18 @@ class Vault:
             if key.purpose == "data"
         }
         sealer = sealers.pop(newest.generation)
-        index, shelf = BlindIndex(index_key), Shelf(self._opened)
-        return OwnerKeys(newest.owner, newest.generation, sealer, index, sealers, shelf)
+        return OwnerKeys(newest.owner, newest.generation, sealer, BlindIndex(index_key), sealers)
+
+    def _notify(self, owner: str) -> None:
+        for listener in self._listeners:
+            listener(owner)
 
     def _with_root(self, operation: Callable[[RootKey], T]) -> T:
-        """Run `operation`; when the root key was rotated meanwhile, read it anew and run it once more."""
+        """Run `operation`. If the root key was rotated meanwhile, load it again and retry once."""
         try:
             return operation(self._root)
         except RootKeyMismatch:
-            self._root, _ = fitting_root(self._keystore, self._source, self._head())
+            self._root, _ = find_root_key(self._keystore, self._source, self._head())
             return operation(self._root)
 
     def _head(self) -> Head:
@@ -292,7 +293,7 @@ class Vault:
         return head
 
     def _tag(self, owner: str) -> bytes:
-        return hmac.digest(self._tag_key, framed(_TAG_DOMAIN, owner), "sha256")
+        return hmac.digest(self._tag_key, length_prefixed(_TAG_DOMAIN, owner), "sha256")
 
     def _now(self) -> int:
         return int(self._clock())

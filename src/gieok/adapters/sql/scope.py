@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
+from gieok.adapters.sql.cache import UNCACHED, Caches, OwnerCaches
 from gieok.adapters.sql.driver.database import Database, Tx
 from gieok.adapters.sql.lifecycle.portable.owner import SqlPortable
 from gieok.adapters.sql.stores.audit import SqlAuditLog
@@ -51,9 +52,11 @@ class SqlRooms:
     `is_reading` where nothing can be written: then everything that is seen is committed.
     """
 
-    def __init__(self, tx: Tx, keys: OwnerKeys, *, is_reading: bool = False) -> None:
+    def __init__(self, tx: Tx, caches: OwnerCaches, keys: OwnerKeys, *, is_reading: bool = False) -> None:
+        """Get `caches` before `keys`, see `DecryptedCache.of`."""
         self._tx = tx
         self._keys = keys
+        self._caches = caches
         self._is_reading = is_reading
 
     @property
@@ -78,7 +81,7 @@ class SqlRooms:
 
     @property
     def companion(self) -> SqlCompanionStore:
-        return SqlCompanionStore(self._tx, self._keys, is_reading=self._is_reading)
+        return SqlCompanionStore(self._tx, self._keys, self._caches, is_reading=self._is_reading)
 
     @property
     def vectors(self) -> SqlVectorStore:
@@ -176,24 +179,35 @@ class SqlRooms:
 class OwnerScope:
     """Where one owner's cycles read and commit. It never opens a transaction of another owner."""
 
-    def __init__(self, database: Database, vault: Vault, owner: str) -> None:
+    def __init__(self, database: Database, vault: Vault, owner: str, caches: Caches | None = None) -> None:
+        """Without `caches`, nothing is cached between transactions."""
         self.owner = check_ref(owner, "owner")
         self._database = database
         self._vault = vault
+        self._caches = caches
 
     async def read(self, work: Callable[[SqlRooms], T], *, brief: bool = False) -> T:
         """Run `work` on one consistent view of this owner's data."""
-        return await self._database.read(
-            self.owner, lambda tx: work(SqlRooms(tx, self._keys_to_read(tx), is_reading=True)), brief=brief
-        )
+
+        def run(tx: Tx) -> T:
+            return work(SqlRooms(tx, self._owner_caches(), self._keys_to_read(tx), is_reading=True))
+
+        return await self._database.read(self.owner, run, brief=brief)
 
     async def write(self, work: Callable[[SqlRooms], T]) -> T:
         """Run `work` in one transaction of this owner."""
-        return await self._database.write(self.owner, lambda tx: work(SqlRooms(tx, self._keys_to_write(tx))))
+
+        def run(tx: Tx) -> T:
+            return work(SqlRooms(tx, self._owner_caches(), self._keys_to_write(tx)))
+
+        return await self._database.write(self.owner, run)
 
     async def commit(self, writes: Sequence[Write]) -> list[Any]:
         """The writes of a cycle, in order, in one transaction."""
         return await self.write(lambda rooms: [write(rooms) for write in writes])
+
+    def _owner_caches(self) -> OwnerCaches:
+        return self._caches.of(self.owner) if self._caches else UNCACHED
 
     def _keys_to_read(self, tx: Tx) -> OwnerKeys:
         guard = tx.one("get_owner")

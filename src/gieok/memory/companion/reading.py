@@ -9,16 +9,12 @@ from functools import cached_property
 from gieok.memory.companion.records import Memory
 from gieok.text import asks, pairs
 
-_CHARS_OF_A_VALUE = 300
-"""A memory is seldom longer, and takes as much more of the room for opened ones as it is."""
-
 
 class ReadMemory:
     """A memory, and what its text says to a search; that is worked out once, when it is asked for."""
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self.weight = 1 + len(memory.summary) // _CHARS_OF_A_VALUE
 
     @cached_property
     def is_question(self) -> bool:

@@ -1,4 +1,4 @@
-"""The keystore's operations over SQL: one code for both databases. Each operation is one transaction."""
+"""The keystore operations in SQL, shared by SQLite and PostgreSQL. Each operation is one transaction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REWRAP_PAGE = 500
 
 
 class KeyTx:
-    """An open transaction on the keystore. Queries are named as in `queries.sql`."""
+    """An open transaction on the keystore. Runs the named queries of `queries.sql`."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -28,7 +28,7 @@ class KeyTx:
         return self._session.fetch(self._queries[query], params)
 
     def run(self, query: str, /, **params: Value) -> int:
-        """How many rows it changed."""
+        """Run a statement. Returns the number of changed rows."""
         return self._session.execute(self._queries[query], params)
 
     def run_many(self, query: str, rows: Sequence[Mapping[str, Value]]) -> None:
@@ -36,7 +36,7 @@ class KeyTx:
 
 
 class SqlKeyStore(ABC):
-    """A keystore in a SQL database; a subclass opens the transactions."""
+    """A keystore in a SQL database. Subclasses open the transactions."""
 
     def __init__(self, location: str) -> None:
         self._location = location
@@ -47,15 +47,15 @@ class SqlKeyStore(ABC):
 
     @abstractmethod
     def _reading(self) -> AbstractContextManager[KeyTx]:
-        """A transaction that sees one state of the keystore."""
+        """Open a read transaction, which sees one snapshot."""
 
     @abstractmethod
-    def _writing(self, *, alone: bool = False) -> AbstractContextManager[KeyTx]:
-        """A transaction that is durable once left. While one is `alone`, no other is open."""
+    def _writing(self, *, exclusive: bool = False) -> AbstractContextManager[KeyTx]:
+        """Open a write transaction, durable once left. No other is open beside an `exclusive` one."""
 
     @abstractmethod
     def _scrub(self) -> None:
-        """Remove from the files what earlier transactions destroyed, as far as the database allows."""
+        """Overwrite deleted keys in the database files, as far as the database allows."""
 
     @abstractmethod
     def close(self) -> None: ...
@@ -66,7 +66,7 @@ class SqlKeyStore(ABC):
 
     def claim(self, head: Head) -> Head:
         tag_key = head.tag_key
-        with self._writing(alone=True) as tx:
+        with self._writing(exclusive=True) as tx:
             tx.run(
                 "claim",
                 root_id=head.root_id,
@@ -97,7 +97,7 @@ class SqlKeyStore(ABC):
             newest = tx.rows("newest_generation", owner=key.owner)[0][0]
             if newest != key.generation - 1 or _insert(tx, key) == 0:
                 raise Conflict(
-                    "this owner's data key was rotated by someone else at the same time; nothing was added"
+                    "another process rotated this owner's data key at the same time; nothing was added"
                 )
 
     def delete_older(self, root_id: str, owner: str, generation: int) -> int:
@@ -108,7 +108,7 @@ class SqlKeyStore(ABC):
     def rewrap(self, root_id: str, head: Head, rewrap: Callable[[WrappedKey], WrappedKey]) -> int:
         rewrapped = 0
         last = ("", "", 0)
-        with self._writing(alone=True) as tx:
+        with self._writing(exclusive=True) as tx:
             self._check_root(tx, root_id)
             tx.run("replace_head", root_id=head.root_id, tag_key=head.tag_key.wrapped)
             while page := _keys_after(tx, last):
@@ -119,8 +119,8 @@ class SqlKeyStore(ABC):
         return rewrapped
 
     def begin_erasure(self, owner: str, tag: bytes) -> None:
-        # Alone: an insert that has already looked for a tombstone must not keep keys after this one.
-        with self._writing(alone=True) as tx:
+        # Exclusive: an insert that has already checked for a tombstone must not store keys after this.
+        with self._writing(exclusive=True) as tx:
             tx.run("destroy_keys", owner=owner)
             tx.run("begin_erasure", owner=owner, tag=tag)
         self._scrub()
@@ -135,17 +135,17 @@ class SqlKeyStore(ABC):
         with self._reading() as tx:
             return bool(tx.rows("tombstone", tag=tag))
 
-    def tombstones(self, after: bytes, many: int) -> Sequence[bytes]:
+    def tombstones(self, after: bytes, limit: int) -> Sequence[bytes]:
         with self._reading() as tx:
-            return [tag for (tag,) in tx.rows("tombstones", tag=after, many=many)]
+            return [tag for (tag,) in tx.rows("tombstones", tag=after, limit=limit)]
 
     def unfinished_erasures(self) -> Sequence[str]:
         with self._reading() as tx:
             return [owner for (owner,) in tx.rows("unfinished_erasures")]
 
-    def owners(self, after: str, many: int) -> Sequence[str]:
+    def owners(self, after: str, limit: int) -> Sequence[str]:
         with self._reading() as tx:
-            return [owner for (owner,) in tx.rows("owners", owner=after, many=many)]
+            return [owner for (owner,) in tx.rows("owners", owner=after, limit=limit)]
 
     def counts(self) -> KeyCounts:
         with self._reading() as tx:
@@ -163,7 +163,7 @@ class SqlKeyStore(ABC):
 
 
 def keystore_schema(dialect: Dialect) -> str:
-    """The statements that make an empty keystore."""
+    """The statements that create an empty keystore."""
     return _file(f"{dialect}.sql")
 
 
@@ -186,8 +186,8 @@ def _head(tx: KeyTx) -> Head | None:
 def _check_not_erased(tx: KeyTx, tag: bytes) -> None:
     if tx.rows("tombstone", tag=tag):
         raise OwnerErased(
-            "this owner was erased and the keys are destroyed, so nothing of theirs can be read; "
-            "the name is not used again: take another one"
+            "this owner was erased and the keys are destroyed, so their data cannot be read; "
+            "the name cannot be used again: choose another one"
         )
 
 
@@ -197,7 +197,7 @@ def _keys_of(tx: KeyTx, owner: str) -> list[WrappedKey]:
 
 def _keys_after(tx: KeyTx, last: tuple[str, str, int]) -> list[WrappedKey]:
     owner, purpose, generation = last
-    page = tx.rows("keys_after", owner=owner, purpose=purpose, generation=generation, many=_REWRAP_PAGE)
+    page = tx.rows("keys_after", owner=owner, purpose=purpose, generation=generation, limit=_REWRAP_PAGE)
     return [WrappedKey(*row) for row in page]
 
 

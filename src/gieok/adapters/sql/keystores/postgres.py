@@ -1,8 +1,8 @@
 """The keystore in the schema `gieok_keys` of a PostgreSQL database.
 
 PostgreSQL keeps a deleted row in its files until it vacuums, and in its write-ahead log and backups for
-longer. What is left there is a key under the root key: after an erasure, rotate the root key to make it
-worthless.
+longer. What remains there is a key wrapped by the root key: after an erasure, rotate the root key to make it
+useless.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from gieok.adapters.sql.keystores.operations import KeyTx, SqlKeyStore, keystore
 from gieok.errors import SchemaMismatch
 
 SCHEMA_VERSION = 1
-_LOCK = 0x47694B79  # 'GiKy': the advisory lock of those who write, shared unless one must be alone
+_LOCK = 0x47694B79  # 'GiKy': the advisory lock of writers, shared unless a transaction is exclusive
 
 _READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = gieok_keys"
 _WRITING = (
     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL search_path = gieok_keys; "
     f"SELECT pg_advisory_xact_lock_shared({_LOCK})"
 )
-_ALONE = _WRITING.replace("_shared", "")
-# Asked of the catalogue's tables: after waiting for a lock, `to_regclass` may answer from a stale cache.
+_EXCLUSIVE = _WRITING.replace("_shared", "")
+# Queries the catalogue tables: after waiting for a lock, `to_regclass` may answer from a stale cache.
 _EXISTS = (
     "SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace "
     "WHERE nspname = 'gieok_keys' AND relname = 'keystore_schema'"
@@ -36,7 +36,7 @@ _EXISTS = (
 
 
 class PostgresKeyStore(SqlKeyStore):
-    """Wrapped keys in PostgreSQL. A lost connection is replaced when the next operation begins."""
+    """Wrapped keys in PostgreSQL. Reconnects when the next operation begins."""
 
     def __init__(self, url: str, limits: Limits = DEFAULT_LIMITS) -> None:
         super().__init__(_location(url))
@@ -58,30 +58,30 @@ class PostgresKeyStore(SqlKeyStore):
             yield KeyTx(self._session)
 
     @contextmanager
-    def _writing(self, *, alone: bool = False) -> Generator[KeyTx]:
-        with self._transaction(_ALONE if alone else _WRITING):
+    def _writing(self, *, exclusive: bool = False) -> Generator[KeyTx]:
+        with self._transaction(_EXCLUSIVE if exclusive else _WRITING):
             yield KeyTx(self._session)
 
     def _scrub(self) -> None:
-        """PostgreSQL decides itself when its files lose what was deleted; see above for what to do."""
+        """Does nothing: PostgreSQL decides when to vacuum. See the module's docstring for what to do."""
 
     def _prepare(self) -> None:
         with self._transaction(_READING):
             version = self._schema_version()
         if version is None:
-            with self._transaction(_ALONE):
+            with self._transaction(_EXCLUSIVE):
                 version = self._schema_version()
                 if version is None:
                     self._session.connection.execute(keystore_schema("postgres").encode())
                     version = SCHEMA_VERSION
         if version != SCHEMA_VERSION:
             raise SchemaMismatch(
-                f"the keystore {self.location} has schema {version}, and this Gieok knows schema "
-                f"{SCHEMA_VERSION}; use the version of Gieok that made it"
+                f"the keystore {self.location} has schema {version}, but this Gieok supports schema "
+                f"{SCHEMA_VERSION}; use the version of Gieok that created it"
             )
 
     def _schema_version(self) -> int | None:
-        """None when there is no keystore yet."""
+        """None if there is no keystore yet."""
         if not self._session.fetch(_EXISTS, {}):
             return None
         return self._session.fetch("SELECT version FROM gieok_keys.keystore_schema", {})[0][0]
@@ -102,7 +102,7 @@ class PostgresKeyStore(SqlKeyStore):
                 raise explain(error, f"the keystore {self.location}") from None
 
     def _begin(self, begin: str, connection: psycopg.Connection[Row]) -> None:
-        """Nothing has run yet, so a connection that died while it was idle is simply replaced."""
+        """Begin, reconnecting if the connection was lost while idle: no statement has run yet."""
         try:
             connection.execute(begin.encode())
         except psycopg.Error:
@@ -112,7 +112,7 @@ class PostgresKeyStore(SqlKeyStore):
 
 
 def keystore_exists(url: str, limits: Limits = DEFAULT_LIMITS) -> bool:
-    """Whether there is a keystore at `url`; none is made."""
+    """Whether there is a keystore at `url`. Creates nothing."""
     location = _location(url)
     session = PostgresSession(url, limits)
     try:
@@ -125,5 +125,5 @@ def keystore_exists(url: str, limits: Limits = DEFAULT_LIMITS) -> bool:
 
 def _location(url: str) -> str:
     """Without the password."""
-    known = parts_of(url, "keystore URL")
-    return f"gieok_keys in {known.get('dbname', 'postgres')} on {known.get('host', 'localhost')}"
+    parts = parts_of(url, "keystore URL")
+    return f"gieok_keys in {parts.get('dbname', 'postgres')} on {parts.get('host', 'localhost')}"

@@ -1,4 +1,4 @@
--- What the two SQL keystores share. Each query runs inside one transaction of `operations.py`.
+-- Queries of both SQL keystores. Each runs inside one transaction of `operations.py`.
 
 -- name: head()
 SELECT root_id, tag_key_id, tag_key, created_at FROM head
@@ -35,13 +35,13 @@ WHERE owner = :owner
       WHERE newest.owner = :owner AND newest.purpose = 'data'
   )
 
--- name: keys_after(owner, purpose, generation, many)
--- A page of all keys, after the one named.
+-- name: keys_after(owner, purpose, generation, limit)
+-- A page of all keys, after the given one.
 SELECT owner, purpose, generation, key_id, wrapped, created_at
 FROM wrapped_keys
 WHERE (owner, purpose, generation) > (:owner, :purpose, :generation)
 ORDER BY owner, purpose, generation
-LIMIT :many
+LIMIT :limit
 
 -- name: replace_wrapped*!
 UPDATE wrapped_keys SET wrapped = :wrapped
@@ -60,15 +60,15 @@ UPDATE tombstones SET owner = NULL WHERE tag = :tag
 -- name: tombstone(tag)
 SELECT 1 FROM tombstones WHERE tag = :tag
 
--- name: tombstones(tag, many)
--- A page of all tags, after the one named.
-SELECT tag FROM tombstones WHERE tag > :tag ORDER BY tag LIMIT :many
+-- name: tombstones(tag, limit)
+-- A page of all tags, after the given one.
+SELECT tag FROM tombstones WHERE tag > :tag ORDER BY tag LIMIT :limit
 
 -- name: unfinished_erasures()
 SELECT owner FROM tombstones WHERE owner IS NOT NULL ORDER BY owner
 
--- name: owners(owner, many)
-SELECT DISTINCT owner FROM wrapped_keys WHERE owner > :owner ORDER BY owner LIMIT :many
+-- name: owners(owner, limit)
+SELECT DISTINCT owner FROM wrapped_keys WHERE owner > :owner ORDER BY owner LIMIT :limit
 
 -- name: counts()
 SELECT

@@ -1,8 +1,8 @@
 """The keystore in a SQLite file of its own.
 
-Destroyed means gone: `secure_delete` overwrites what is deleted, the rollback journal, unlike a
-write-ahead log, is removed with each commit, and an erasure or a new root key writes the whole file
-anew. Several processes may share the file.
+Destroyed keys leave no trace: `secure_delete` overwrites deleted rows; the rollback journal, unlike a
+write-ahead log, is deleted with each commit; and an erasure or a new root key rewrites the whole file.
+Several processes may share the file.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from gieok.adapters.sql.keystores.operations import KeyTx, SqlKeyStore, keystore
 from gieok.errors import SchemaMismatch, StoreDamaged, StoreUnavailable
 
 SCHEMA_VERSION = 1
-_APPLICATION_ID = 0x47694B79  # 'GiKy' in the header: a keystore, and not the database beside it
+_APPLICATION_ID = 0x47694B79  # 'GiKy' in the file header: tells a keystore from the database beside it
 _MAGIC = b"SQLite format 3\x00"
 
 
 class SqliteKeyStore(SqlKeyStore):
-    """Wrapped keys in the file `path`, which is made with mode 0600 if it is not there."""
+    """Wrapped keys in the file `path`, which is created with mode 0600 if it does not exist."""
 
     def __init__(self, path: Path, lock_seconds: float = 10.0) -> None:
-        """`lock_seconds`: how long to wait for another process; rotating the root key may take it a while."""
+        """`lock_seconds`: how long to wait for another process, for example while it rotates the root key."""
         super().__init__(str(path))
         self._lock = Lock()
         sqlite_file.make_file(path, f"the keystore {path}")
-        _recognise(path)
+        _check_header(path)
         with self._explained():
             self._connection = sqlite_file.connect(path, lock_seconds)
         try:
@@ -52,14 +52,14 @@ class SqliteKeyStore(SqlKeyStore):
             yield KeyTx(session)
 
     @contextmanager
-    def _writing(self, *, alone: bool = False) -> Generator[KeyTx]:
-        # SQLite lets one writer in at a time, so each is alone.
+    def _writing(self, *, exclusive: bool = False) -> Generator[KeyTx]:
+        # SQLite allows one writer at a time, so every write transaction is exclusive.
         with self._transaction("BEGIN IMMEDIATE") as session:
             yield KeyTx(session)
 
     def _scrub(self) -> None:
-        # When SQLite moves rows between pages, a copy may stay behind where `secure_delete` does not see it.
-        # Only a new file is sure to have none. It takes 0.1 s for 10,000 owners.
+        # When SQLite moves rows between pages, a copy may stay behind that `secure_delete` does not
+        # overwrite. Only rewriting the file removes it. It takes 0.1 s for 10,000 owners.
         with self._lock, self._explained():
             SqliteSession(self._connection).control("VACUUM")
 
@@ -96,7 +96,7 @@ class SqliteKeyStore(SqlKeyStore):
 
 
 def keystore_file_exists(path: Path) -> bool:
-    """Whether there is a keystore at `path`. An empty file is none yet; SQLite has made nothing in it."""
+    """Whether there is a keystore at `path`. An empty file does not count: it has no tables yet."""
     try:
         sqlite_file.check_regular(path, f"the keystore {path}")
         return path.stat().st_size > 0
@@ -104,13 +104,14 @@ def keystore_file_exists(path: Path) -> bool:
         return False
     except OSError as error:
         raise StoreUnavailable(
-            f"the keystore {path} cannot be read ({error.strerror}); let this user read and write the file "
-            "and its folder"
+            f"the keystore {path} cannot be read ({error.strerror}); give this user read and write access "
+            "to the file and its folder"
         ) from None
 
 
-def _recognise(path: Path) -> None:
-    """Refuse a file that is not ours from its bytes alone: opening it as a database might change it."""
+def _check_header(path: Path) -> None:
+    """Check by its header that the file is a keystore. Opening a foreign file as a database might change
+    it."""
     sqlite_file.check_regular(path, f"the keystore {path}")
     if path.stat().st_size == 0:
         return
@@ -120,13 +121,13 @@ def _recognise(path: Path) -> None:
         raise explain(error, f"the keystore {path}") from None
     if not header.startswith(_MAGIC) or int.from_bytes(header[68:72], "big") != _APPLICATION_ID:
         raise StoreDamaged(
-            f"{path} is not a Gieok keystore, or no longer; restore the keystore, or choose another path"
+            f"{path} is not a Gieok keystore, or it is damaged; restore the keystore, or choose another path"
         )
     version = int.from_bytes(header[60:64], "big")
     if version != SCHEMA_VERSION:
         raise SchemaMismatch(
-            f"the keystore {path} has schema {version}, and this Gieok knows schema {SCHEMA_VERSION}; "
-            "use the version of Gieok that made it"
+            f"the keystore {path} has schema {version}, but this Gieok supports schema {SCHEMA_VERSION}; "
+            "use the version of Gieok that created it"
         )
 
 

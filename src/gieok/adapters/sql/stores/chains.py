@@ -92,7 +92,7 @@ class SqlChainStore:
                 kind=self._kind,
                 root_id=root,
                 version=number,
-                content=self._keys.seal_anew(place, content),
+                content=self._keys.reseal(place, content),
             )
         return len(rows), root + number.to_bytes(8, "big") if len(rows) == limit else None
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from gieok.adapters.sql.cache import UNCACHED, OwnerCaches
 from gieok.adapters.sql.driver.clock import to_micros
 from gieok.adapters.sql.driver.database import Row, Tx
 from gieok.adapters.sql.stores.companion_index import (
@@ -23,7 +24,7 @@ from gieok.adapters.sql.stores.companion_moments import SqlMomentStore
 from gieok.adapters.sql.stores.companion_resident import ResidentMemoryIndex, resident_index
 from gieok.adapters.sql.stores.companion_rows import (
     memory_columns,
-    open_memory,
+    read_memory,
     reseal_memory,
     seal_memory,
 )
@@ -46,11 +47,14 @@ from gieok.vault import OwnerKeys
 class SqlCompanionStore:
     """Companion memory of one owner inside one transaction."""
 
-    def __init__(self, tx: Tx, keys: OwnerKeys, *, is_reading: bool = False) -> None:
-        """`is_reading` is said of a transaction that sees only what is committed: what is read there may be
-        kept in memory and compared with later ones."""
+    def __init__(
+        self, tx: Tx, keys: OwnerKeys, caches: OwnerCaches = UNCACHED, *, is_reading: bool = False
+    ) -> None:
+        """`is_reading` marks a transaction that sees only committed data, so that its results may be
+        cached."""
         self._tx = tx
         self._keys = keys
+        self._caches = caches
         self._is_reading = is_reading
         self._moments = SqlMomentStore(tx, keys)
 
@@ -100,7 +104,7 @@ class SqlCompanionStore:
 
     def get(self, memory_id: UUID) -> Memory | None:
         row = self._tx.one("get_memory", id=memory_id.bytes)
-        return open_memory(self._keys, row) if row else None
+        return self._open(row) if row else None
 
     def replace(self, memory: Memory) -> None:
         persona_id, before = find_posting(self._tx, memory.id)
@@ -153,13 +157,13 @@ class SqlCompanionStore:
         if not state.recall:
             return ()
         name = ("loaded memories", persona_id, limit)
-        kept: _Loaded | None = self._keys.find(name) if self._is_reading else None
+        kept: _Loaded | None = self._caches.values.get(name) if self._is_reading else None
         if kept is not None and kept.state.memories == state.memories:
             return kept.memories
         rows = self._tx.all("load_memories", persona_id=persona_id, limit=limit)
-        memories = tuple(open_memory(self._keys, row) for row in rows)
+        memories = tuple(map(self._open, rows))
         if self._is_reading:
-            self._keys.keep(name, _Loaded(state, memories))
+            self._caches.values.put(name, _Loaded(state, memories), 200 + 8 * len(memories))
         return memories
 
     def list(self, persona_id: str | None, shelf: Shelf, limit: int, offset: int) -> MemoryPage:
@@ -172,18 +176,19 @@ class SqlCompanionStore:
             rows = self._tx.all("list_memories", **wanted)
         else:
             rows = self._tx.all("list_memories_of_persona", persona_id=persona_id, **wanted)
-        memories = tuple(open_memory(self._keys, row) for row in rows)
+        memories = tuple(map(self._open, rows))
         return MemoryPage(memories=memories, total=total, has_more=offset + len(memories) < total)
 
     def index(self, persona_id: str, *, include_archived: bool) -> SqlMemoryIndex:
-        tx, keys, state = self._tx, self._keys, read_state(self._tx, _persona(persona_id))
+        tx, keys, (values, indexes) = self._tx, self._keys, self._caches
+        state = read_state(tx, _persona(persona_id))
         if self._is_reading and state.recall and state.last_number:
-            resident = resident_index(tx, keys, persona_id, state, include_archived=include_archived)
+            resident = resident_index(tx, indexes, persona_id, state, include_archived=include_archived)
             if resident is not None:
                 return ResidentMemoryIndex(
-                    tx, keys, persona_id, resident, state, include_archived=include_archived
+                    tx, keys, values, persona_id, resident, state, include_archived=include_archived
                 )
-        return SqlMemoryIndex(tx, keys, persona_id, state, include_archived=include_archived)
+        return SqlMemoryIndex(tx, keys, values, persona_id, state, include_archived=include_archived)
 
     def save_moment(self, moment: EmotionalMoment) -> None:
         self._moments.save(moment)
@@ -226,6 +231,9 @@ class SqlCompanionStore:
         )
         self._move(persona_id, before, after)
 
+    def _open(self, row: Row) -> Memory:
+        return read_memory(self._keys, self._caches.values, row).memory
+
     def _hold(self, persona_id: str) -> Row:
         held = self._tx.one("hold_memory_config", persona_id=_persona(persona_id))
         if held is None:
@@ -256,10 +264,6 @@ class _Loaded(NamedTuple):
 
     state: State
     memories: tuple[Memory, ...]
-
-    @property
-    def weight(self) -> int:
-        return 1 + len(self.memories)
 
 
 _NONE = MemoryCounts(active=0, archived=0)

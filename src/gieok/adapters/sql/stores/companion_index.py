@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 from uuid import UUID
 
+from gieok.adapters.sql.cache import OwnerCache
 from gieok.adapters.sql.driver.database import Tx
 from gieok.adapters.sql.stores.companion_rows import read_memory
 from gieok.errors import NotFound, StoreDamaged
@@ -138,10 +139,18 @@ class SqlMemoryIndex:
     """The memories of one persona of one owner, by their words, inside one transaction."""
 
     def __init__(
-        self, tx: Tx, keys: OwnerKeys, persona_id: str, state: State, *, include_archived: bool
+        self,
+        tx: Tx,
+        keys: OwnerKeys,
+        cache: OwnerCache,
+        persona_id: str,
+        state: State,
+        *,
+        include_archived: bool,
     ) -> None:
         self._tx = tx
         self._keys = keys
+        self._cache = cache
         self._persona_id = persona_id
         self._state = state
         self._archived = int(include_archived)
@@ -220,7 +229,7 @@ class SqlMemoryIndex:
         rows = self._tx.all("list_memories_by_number", persona_id=self._persona_id, numbers=list(numbers))
         self._check(len(rows), numbers)
         by_number = {row[2]: row for row in rows}
-        return [read_memory(self._keys, by_number[number]) for number in numbers]
+        return [read_memory(self._keys, self._cache, by_number[number]) for number in numbers]
 
     def _tokens_of(self, terms: Collection[str]) -> Mapping[str, int]:
         """The tokens of these terms, and of others."""

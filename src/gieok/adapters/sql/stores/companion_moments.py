@@ -47,7 +47,7 @@ class SqlMomentStore:
         rows = self._tx.all("list_moment_seals", after=after, limit=limit)
         for identity, persona_id, memory, intensity, at, sealed in rows:
             place = _place(UUID(bytes=identity), persona_id, UUID(bytes=memory), intensity, at)
-            self._tx.run("replace_moment_seal", id=identity, content=self._keys.seal_anew(place, sealed))
+            self._tx.run("replace_moment_seal", id=identity, content=self._keys.reseal(place, sealed))
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
     def _seal(self, moment: EmotionalMoment) -> bytes:

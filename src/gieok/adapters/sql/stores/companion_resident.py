@@ -1,8 +1,8 @@
 """The index of a persona in memory: what is searched again and again is not read from the database each time.
 
 It holds what the rows of memories say, tokens instead of words, and beside them what was opened for a search.
-It lies with the owner's keys and goes with them. The database says what is current: every search reads the
-revision of the persona's memories in its own transaction, so that several processes agree.
+It is cached, and cleared together with the owner's keys. The database says what is current: every search
+reads the revision of the persona's memories in its own transaction, so that several processes agree.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from gieok.adapters.sql.cache import OwnerCache
 from gieok.adapters.sql.driver.database import Row, Tx
 from gieok.adapters.sql.stores.companion_index import NO_STATE, SqlMemoryIndex, State, entry_of, unpack_terms
 from gieok.memory.companion.reading import ReadMemory
@@ -21,14 +22,16 @@ MOST = 40_000
 WORTH = 2_000
 """A search in the database takes about as long as it takes to read so many words into the index. So the index
 is made after as many searches as would have paid for it: then it costs twice the time at the worst."""
-_WORDS_OF_A_VALUE = 50
-"""So many words take about as much memory as a value that was opened."""
+ENTRY_BYTES = 5_000
+"""Estimated size of an entry together with its decrypted memory."""
+WORD_BYTES = 100
+"""Estimated size of a posting."""
 
 
 class ResidentIndex:
     """The memories of a persona as they stood at one revision. A later one is made of it, and it stays."""
 
-    __slots__ = ("_beside", "_sessions", "entries", "opened", "postings", "state", "weight")
+    __slots__ = ("_beside", "_sessions", "bytes", "entries", "opened", "postings", "state")
 
     def __init__(
         self,
@@ -43,7 +46,8 @@ class ResidentIndex:
         self.entries = entries
         self.postings = postings
         self.opened = opened
-        self.weight = 1 + len(entries) + (state.words_active + state.words_archived) // _WORDS_OF_A_VALUE
+        words = state.words_active + state.words_archived
+        self.bytes = ENTRY_BYTES * (1 + len(entries)) + WORD_BYTES * words
         self._sessions = sessions
         self._beside: dict[int, Mapping[int, int]] = {}
 
@@ -81,12 +85,12 @@ class ResidentIndex:
 
 
 def resident_index(
-    tx: Tx, keys: OwnerKeys, persona_id: str, state: State, *, include_archived: bool
+    tx: Tx, cache: OwnerCache, persona_id: str, state: State, *, include_archived: bool
 ) -> ResidentIndex | None:
     """The index as of this transaction. None where it is not worth its making, or where another transaction
     has seen more than this one can."""
     name = ("memory index", persona_id, include_archived)  # or under it, how often one was wanted
-    kept: ResidentIndex | int = keys.find(name) or 0
+    kept: ResidentIndex | int = cache.get(name) or 0
     before, wanted = (kept, 1) if isinstance(kept, ResidentIndex) else (None, kept + 1)
     if before is not None and state.revision < before.state.revision:
         return None
@@ -95,13 +99,13 @@ def resident_index(
     base = before if before is not None and _only_added(before.state, state) else None
     words = state.tally(include_archived=include_archived).words
     if words > MOST or (base is None and wanted * WORTH < words):
-        keys.keep(name, wanted)
+        cache.put(name, wanted, WORD_BYTES)
         return None
     base = base or ResidentIndex(NO_STATE, {}, {}, {}, {})
     after, archived = base.state.last_number, int(include_archived)
     rows = tx.all("list_memory_index", persona_id=persona_id, after=after, archived=archived)
     made = base.grown(state, rows)
-    keys.keep(name, made)
+    cache.put(name, made, made.bytes)
     return made
 
 
@@ -119,13 +123,14 @@ class ResidentMemoryIndex(SqlMemoryIndex):
         self,
         tx: Tx,
         keys: OwnerKeys,
+        cache: OwnerCache,
         persona_id: str,
         resident: ResidentIndex,
         state: State,
         *,
         include_archived: bool,
     ) -> None:
-        super().__init__(tx, keys, persona_id, state, include_archived=include_archived)
+        super().__init__(tx, keys, cache, persona_id, state, include_archived=include_archived)
         self.resident = resident
 
     def rarity(self, terms: Collection[str]) -> Mapping[str, int]:

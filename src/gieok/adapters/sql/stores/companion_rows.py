@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from uuid import UUID
 
+from gieok.adapters.sql.cache import OwnerCache
 from gieok.adapters.sql.driver.clock import from_micros, to_micros
 from gieok.adapters.sql.driver.database import Row
 from gieok.memory.companion.reading import ReadMemory
 from gieok.memory.companion.records import Emotion, Memory, Origin
 from gieok.vault import OwnerKeys, Place
 
+ROW_BYTES = 1_000
+BYTES_PER_SEALED_BYTE = 20
+"""Estimated size of a cached memory: its fields, and per byte of ciphertext the text and its syllable
+pairs."""
 ORIGINS: tuple[Origin, ...] = ("summary", "manual", "excerpt")
 
 
@@ -40,18 +45,18 @@ def seal_memory(keys: OwnerKeys, memory: Memory, columns: Row) -> bytes:
     return keys.seal(_memory_place(columns, memory.version), json.dumps(content, ensure_ascii=False).encode())
 
 
+def read_memory(keys: OwnerKeys, cache: OwnerCache, row: Row) -> ReadMemory:
+    """The cached memory of a row, prepared for searching. SealBroken where a column was altered."""
+    size = ROW_BYTES + BYTES_PER_SEALED_BYTE * len(row[-1])
+    return cache.get_or_open(row, lambda: ReadMemory(open_memory(keys, row)), size)
+
+
 def open_memory(keys: OwnerKeys, row: Row) -> Memory:
-    """The memory of a row. SealBroken where a column is not what was written."""
-    return read_memory(keys, row).memory
+    """The memory of a row. SealBroken where a column was altered.
 
-
-def read_memory(keys: OwnerKeys, row: Row) -> ReadMemory:
-    """The same, for a search: of a row that did not change it is made once, as long as the keys are held."""
-    return keys.once(row, lambda: ReadMemory(_open_memory(keys, row)))
-
-
-def _open_memory(keys: OwnerKeys, row: Row) -> Memory:
-    """What opens is what was sealed, bound to its columns, and was checked then: it is not checked again."""
+    A value that opens is authenticated together with its columns and was validated when it was sealed, so it
+    is not validated again.
+    """
     identity, persona, _, session, origin, importance, created, occurred, archived, version, sealed = row
     content = json.loads(keys.open(_memory_place(row[:8], version), sealed).decode())
     return Memory.trusted(
@@ -75,7 +80,7 @@ def _open_memory(keys: OwnerKeys, row: Row) -> Memory:
 def reseal_memory(keys: OwnerKeys, row: Row) -> bytes:
     """The same content under the current key."""
     *_, version, sealed = row
-    return keys.seal_anew(_memory_place(row[:8], version), sealed)
+    return keys.reseal(_memory_place(row[:8], version), sealed)
 
 
 def _memory_place(columns: Row, version: int) -> Place:

@@ -82,8 +82,8 @@ class SqlEvidenceStore:
             self._tx.run(
                 "replace_evidence_seals",
                 id=identity,
-                card=self._keys.seal_anew(_place("card", UUID(bytes=identity)), card),
-                content=self._keys.seal_anew(_place("content", UUID(bytes=identity)), content),
+                card=self._keys.reseal(_place("card", UUID(bytes=identity)), card),
+                content=self._keys.reseal(_place("content", UUID(bytes=identity)), content),
             )
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
@@ -145,7 +145,7 @@ class SqlAnchorStore:
         rows = self._tx.all("list_anchor_seals", after=after, limit=limit)
         for identity, session_ref, content in rows:
             place = _anchor_place(UUID(bytes=identity), session_ref)
-            self._tx.run("replace_anchor_seal", id=identity, content=self._keys.seal_anew(place, content))
+            self._tx.run("replace_anchor_seal", id=identity, content=self._keys.reseal(place, content))
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
     def _anchor(self, row: Row) -> Anchor:

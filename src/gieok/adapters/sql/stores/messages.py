@@ -62,7 +62,7 @@ class SqlMessageStore:
                 "replace_message_seal",
                 session_ref=session_ref,
                 seq=number,
-                content=self._keys.seal_anew(place, content),
+                content=self._keys.reseal(place, content),
             )
         return len(rows), number.to_bytes(8, "big") + session_ref.encode() if len(rows) == limit else None
 

@@ -69,8 +69,8 @@ class SqlMemoryStore:
             self._tx.run(
                 "replace_turn_seals",
                 id=identity,
-                summary=self._keys.seal_anew(_place("summary", row), summary),
-                keywords=self._keys.seal_anew(_place("keywords", row), keywords),
+                summary=self._keys.reseal(_place("summary", row), summary),
+                keywords=self._keys.reseal(_place("keywords", row), keywords),
             )
         return len(rows), rows[-1][0] if len(rows) == limit else None
 

@@ -105,7 +105,7 @@ class SqlVectorStore:
         rows = self._tx.all("list_vector_seals", after=after, limit=limit)
         for memory_id, space, persona_id, number, version, sealed in rows:
             place = _place(UUID(bytes=memory_id), persona_id, space, number, version)
-            vector = self._keys.seal_anew(place, sealed)
+            vector = self._keys.reseal(place, sealed)
             self._tx.run(
                 "replace_vector_seal",
                 space=space,

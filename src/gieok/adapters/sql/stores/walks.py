@@ -56,7 +56,7 @@ class SqlWalkStore:
         rows = self._tx.all("list_walk_seals", after=after, limit=limit)
         for identity, sealed in rows:
             place = _place(UUID(bytes=identity))
-            self._tx.run("replace_walk_seal", id=identity, found=self._keys.seal_anew(place, sealed))
+            self._tx.run("replace_walk_seal", id=identity, found=self._keys.reseal(place, sealed))
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
 

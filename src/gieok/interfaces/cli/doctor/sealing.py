@@ -18,7 +18,7 @@ from gieok.interfaces.cli.wording import Say
 from gieok.settings import Settings
 from gieok.vault import KeyStore, RootKeySource
 from gieok.vault.keystore import check_root
-from gieok.vault.root_sources import ENV_KEY
+from gieok.vault.root_key import ENV_KEY
 
 
 def keys(settings: Settings, say: Say) -> Iterator[Finding]:
