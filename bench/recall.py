@@ -31,7 +31,7 @@ from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import SettingsInvalid
 from gieok.memory.companion.records import MemoryDraft
 from gieok.plans import read_plan
-from gieok.settings.embedder import EmbedderSettings
+from gieok.settings import EmbedderSettings
 from gieok.testing.settings import settings_for
 from gieok.text import normalize
 

@@ -1,4 +1,4 @@
-"""Where settings come from, and what is said when one is wrong."""
+"""The sources of the settings, and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gieok.errors import SettingsInvalid
 from gieok.settings import load_settings, unknown_variables
 
 
-def test_without_anything_it_is_an_embedded_database_and_the_offline_model(tmp_path: Path) -> None:
+def test_the_defaults_are_sqlite_and_the_offline_model(tmp_path: Path) -> None:
     settings = load_settings({}, tmp_path)
     assert settings.database_url.startswith("sqlite:///")
     assert settings.keystore_url == settings.database_url + ".keys"
@@ -20,18 +20,18 @@ def test_without_anything_it_is_an_embedded_database_and_the_offline_model(tmp_p
     assert not settings.own_key_file.is_relative_to(settings.data_folder)
 
 
-def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+def test_the_environment_takes_precedence_over_the_file(tmp_path: Path) -> None:
     (tmp_path / "gieok.toml").write_text('database_url = "sqlite:///a.db"\nkeystore_url = "sqlite:///k.db"\n')
     settings = load_settings({"GIEOK_DATABASE_URL": "sqlite:///b.db"}, tmp_path)
     assert (settings.database_url, settings.keystore_url) == ("sqlite:///b.db", "sqlite:///k.db")
 
 
-def test_an_empty_variable_is_as_good_as_none(tmp_path: Path) -> None:
+def test_an_empty_variable_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "gieok.toml").write_text('database_url = "sqlite:///a.db"\n')
     assert load_settings({"GIEOK_DATABASE_URL": ""}, tmp_path).database_url == "sqlite:///a.db"
 
 
-def test_a_postgres_keystore_lies_in_the_same_server_unless_told_otherwise(tmp_path: Path) -> None:
+def test_the_default_keystore_of_postgres_is_on_the_same_server(tmp_path: Path) -> None:
     settings = load_settings({"GIEOK_DATABASE_URL": "postgresql://localhost/gieok"}, tmp_path)
     assert settings.keystore_url == "postgresql://localhost/gieok"
     assert settings.data_folder is None
@@ -42,15 +42,15 @@ def test_a_postgres_keystore_lies_in_the_same_server_unless_told_otherwise(tmp_p
     [
         ("database_ulr = 'x'", "did you mean 'database_url'"),
         ("nonsense = 'x'", "known: database_url"),
-        ("database_url = 5", "must be a text"),
-        ("database_url = ''", "must be a text"),
+        ("database_url = 5", "must be a non-empty string"),
+        ("database_url = ''", "must be a non-empty string"),
         ("database_url = ", "TOML"),
         ("root_key = 'secret'", "not a setting"),
-        ("model = 'gpt'", "model 'gpt' is not known"),
+        ("model = 'gpt'", "model 'gpt' is unknown"),
         (b"\xff\xfe", "TOML"),
     ],
 )
-def test_a_wrong_file_is_refused_with_its_name(tmp_path: Path, content: str | bytes, message: str) -> None:
+def test_an_invalid_file_is_refused_with_its_path(tmp_path: Path, content: str | bytes, message: str) -> None:
     file = tmp_path / "gieok.toml"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(SettingsInvalid, match=message) as refused:
@@ -58,12 +58,12 @@ def test_a_wrong_file_is_refused_with_its_name(tmp_path: Path, content: str | by
     assert "gpt" in message or str(file) in str(refused.value)
 
 
-def test_a_named_file_must_be_there(tmp_path: Path) -> None:
+def test_a_configured_file_must_exist(tmp_path: Path) -> None:
     with pytest.raises(SettingsInvalid, match=r"missing\.toml"):
         load_settings({"GIEOK_CONFIG": str(tmp_path / "missing.toml")}, tmp_path)
 
 
-def test_a_named_file_may_lie_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configured_file_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "mine.toml").write_text('database_url = "sqlite:///a.db"\n')
     assert load_settings({"GIEOK_CONFIG": "~/mine.toml"}, tmp_path).database_url == "sqlite:///a.db"
@@ -82,19 +82,17 @@ def test_the_home_of_an_unknown_user_is_refused(tmp_path: Path, variable: str, v
         load_settings({variable: value}, tmp_path)
 
 
-def test_a_current_folder_that_was_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deleted_current_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    with pytest.raises(SettingsInvalid, match="current folder was removed"):
+    with pytest.raises(SettingsInvalid, match="current folder was deleted"):
         load_settings({})
 
 
-def test_a_copy_of_the_data_is_no_copy_of_the_key_where_one_folder_holds_both(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As on macOS, where data and configuration of a program have the same folder."""
+def test_the_data_folder_never_contains_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even on macOS, where data and configuration of a program share one folder."""
 
     def folder(_: str) -> Path:
         return tmp_path
@@ -107,7 +105,7 @@ def test_a_copy_of_the_data_is_no_copy_of_the_key_where_one_folder_holds_both(
     assert not settings.data_folder.is_relative_to(settings.own_key_file.parent)
 
 
-def test_a_mistyped_variable_is_noticed() -> None:
+def test_a_mistyped_variable_is_reported() -> None:
     environ = {"GIEOK_DATABSE_URL": "x", "GIEOK_MODEL": "offline", "GIEOK_ROOT_KEY": "k", "PATH": "/bin"}
     (found,) = unknown_variables(environ)
     assert found == "GIEOK_DATABSE_URL (did you mean 'GIEOK_DATABASE_URL'?)"

@@ -18,7 +18,7 @@ ALL_SCOPES: frozenset[Scope] = frozenset(get_args(Scope))
 
 @dataclass(frozen=True)
 class Principal:
-    """Whose memory a call may use, and for what. A caller of a foreign sign-on has no token of ours."""
+    """Whose memory a call may use, and for what. A caller with a JWT has no Gieok token."""
 
     owner: str
     account_plan: AccountPlan

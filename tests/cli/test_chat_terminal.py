@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gieok import PersonaDraft
-from gieok.testing.model_server import ModelServer, Request, good
+from gieok.testing.model_server import ModelServer, Request, valid_answer
 from tests.cli.conftest import Run
 from tests.cli.terminal import Terminal
 from tests.cli.test_chat import INTERVIEW, memories, personas, said_in
@@ -83,7 +83,7 @@ def test_a_turn_that_goes_wrong_ends_only_itself(home: Path, run: Run) -> None:
         if request.task == "reply" and not asked.is_set():
             asked.set()
             server.released.wait()
-        return good(request)
+        return valid_answer(request)
 
     with ModelServer(answer) as server:
         terminal = Terminal(
@@ -96,7 +96,7 @@ def test_a_turn_that_goes_wrong_ends_only_itself(home: Path, run: Run) -> None:
             assert asked.wait(60)
             terminal.interrupt()
             terminal.until("그만두었습니다")
-            server.fail("refused")
+            server.fail("unauthorized")
             terminal.until("나> ")
             terminal.type("이 말도 남지 않는다\n")
             terminal.until("(HTTP 401)")

@@ -207,7 +207,7 @@ async def test_the_name_of_who_is_asked_about_is_not_asked_of_the_embedder(setti
     async with await Gieok.open(settings, embedder=embedder) as gieok:
         await remember(gieok, memory("I burnt the cake.", speaker="Mina"))
         await hits(gieok, "What did Mina's sister Jane burn?")
-    assert embedder.asked[-1] == "What did sister Jane burn?"
+    assert embedder.embedded[-1] == "What did sister Jane burn?"
 
 
 async def test_meaning_finds_what_no_word_finds(settings: Settings) -> None:

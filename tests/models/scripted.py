@@ -1,4 +1,4 @@
-"""The real adapter over a model that answers by script, without a network."""
+"""The real adapter with a scripted model behind it, without a network."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from gieok.testing.model_server import Task
 _FIELDS: dict[str, Task] = {"keywords": "turn", "topics": "session", "facts": "facts", "hint": "hint"}
 
 
-class Ending(FunctionModel):
-    """Says that a stream has ended, as every provider does."""
+class FinishingModel(FunctionModel):
+    """Sets the finish reason of a stream, as every provider does."""
 
     @asynccontextmanager
     async def request_stream(self, *given: Any, **named: Any) -> AsyncGenerator[StreamedResponse]:
@@ -28,44 +28,44 @@ class Ending(FunctionModel):
 
 
 class Script:
-    """What is answered to each task, by a tool or as text, and how often each was asked."""
+    """The answers to each task, by a tool call or as text, and the requests that came."""
 
     def __init__(self, answer: Callable[[Task], str]) -> None:
         self.answer = answer
-        self.asked: list[Task] = []
-        self.tasks: list[list[ModelMessage]] = []
+        self.tasks: list[Task] = []
+        self.requests: list[list[ModelMessage]] = []
 
-    def model(self, *, by_schema: bool) -> RemoteModel:
-        """A model that keeps to this script."""
-        asked = Ending(
-            self._whole, stream_function=self._stream, profile={"supports_json_schema_output": True}
+    def model(self, *, native_output: bool) -> RemoteModel:
+        """A remote model that answers by this script."""
+        model = FinishingModel(
+            self._respond, stream_function=self._stream, profile={"supports_json_schema_output": True}
         )
-        return RemoteModel(asked, "hostile:script", by_schema=by_schema)
+        return RemoteModel(model, "hostile:script", native_output=native_output)
 
-    def _whole(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        wanted = info.model_request_parameters.output_object
-        form = (
+    def _respond(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        output = info.model_request_parameters.output_object
+        schema = (
             info.output_tools[0].parameters_json_schema
             if info.output_tools
-            else wanted and wanted.json_schema
+            else output and output.json_schema
         )
-        task = _task(json.dumps(form))
-        self.asked.append(task)
-        self.tasks.append(messages)
+        task = _task(json.dumps(schema))
+        self.tasks.append(task)
+        self.requests.append(messages)
         text = self.answer(task)
         part = ToolCallPart(info.output_tools[0].name, text) if info.output_tools else TextPart(text)
         return ModelResponse(parts=[part], finish_reason="stop")
 
     async def _stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
-        self.asked.append("reply")
-        self.tasks.append(messages)
+        self.tasks.append("reply")
+        self.requests.append(messages)
         text = self.answer("reply")
         for at in range(0, len(text), 1_000):
             yield text[at : at + 1_000]
 
 
-def _task(form: str) -> Task:
+def _task(schema: str) -> Task:
     for field, task in _FIELDS.items():
-        if f'"{field}"' in form:
+        if f'"{field}"' in schema:
             return task
-    raise AssertionError("a form that no task has")
+    raise AssertionError("no task has this schema")

@@ -1,4 +1,4 @@
-"""Which model the settings name, and what is said when it cannot be asked."""
+"""Which model the settings choose, and the errors when it cannot be used."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gieok.adapters.models.choose import choose_model
 from gieok.adapters.models.offline import OfflineModel
 from gieok.adapters.models.remote.model import RemoteModel
 from gieok.errors import SettingsInvalid
-from gieok.memory.asking import Meter, ModelTerms
 from gieok.memory.companion.records import Spoken
+from gieok.memory.model_calls import Meter, ModelLimits
 from gieok.settings import load_settings
-from gieok.settings.model import model_provider
+from gieok.settings.sections import parse_model
 from gieok.testing.model_server import ModelServer
 from gieok.testing.settings import settings_for
 
@@ -29,20 +29,22 @@ from gieok.testing.settings import settings_for
         ("llama3.2:3b", "http://localhost:11434/v1", ("openai", "llama3.2:3b")),
     ],
 )
-def test_who_is_asked(model: str, base_url: str | None, expected: tuple[str, str]) -> None:
-    assert model_provider(model, base_url) == expected
+def test_the_provider_and_model_of_a_setting(
+    model: str, base_url: str | None, expected: tuple[str, str]
+) -> None:
+    assert parse_model(model, base_url) == expected
 
 
 @pytest.mark.parametrize(
     ("environ", "message"),
     [
         ({"GIEOK_MODEL": "mistral:large"}, "'google:MODEL', 'openai:MODEL', 'anthropic:MODEL'"),
-        ({"GIEOK_MODEL": "openai:"}, "'openai:' is not known"),
+        ({"GIEOK_MODEL": "openai:"}, "'openai:' is unknown"),
         ({"GIEOK_MODEL_BASE_URL": "http://localhost:8080/v1"}, "set GIEOK_MODEL"),
         ({"GIEOK_MODEL": "openai:x", "GIEOK_MODEL_BASE_URL": "localhost:8080"}, "begin with http"),
     ],
 )
-def test_a_model_that_nobody_has_is_refused_at_start(
+def test_an_unknown_model_is_refused_at_start_up(
     tmp_path: Path, environ: dict[str, str], message: str
 ) -> None:
     with pytest.raises(SettingsInvalid, match=message):
@@ -65,7 +67,9 @@ def test_a_missing_key_is_named(tmp_path: Path) -> None:
         choose_model(settings)
 
 
-def test_a_missing_library_is_named_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_named_with_the_extra_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "pydantic_ai.models.anthropic", None)
     settings = replace(
         settings_for("sqlite:///x.db", tmp_path / "k"),
@@ -76,11 +80,11 @@ def test_a_missing_library_is_named_with_its_extra(tmp_path: Path, monkeypatch: 
         choose_model(settings)
 
 
-def test_without_a_model_it_is_the_offline_one(tmp_path: Path) -> None:
+def test_the_default_is_the_offline_model(tmp_path: Path) -> None:
     assert isinstance(choose_model(settings_for("sqlite:///x.db", tmp_path / "k")), OfflineModel)
 
 
-async def test_a_server_of_ones_own_needs_no_key_and_gets_none_of_the_providers(
+async def test_a_self_hosted_server_needs_no_key_and_never_gets_the_providers_key(
     tmp_path: Path, server: ModelServer
 ) -> None:
     environ = {
@@ -90,8 +94,8 @@ async def test_a_server_of_ones_own_needs_no_key_and_gets_none_of_the_providers(
     }
     chosen = choose_model(load_settings(environ, tmp_path))
     assert isinstance(chosen, RemoteModel)
-    terms = ModelTerms(max_output_tokens=100, attempts=1, attempt_seconds=30, backoff_seconds=(0,))
+    limits = ModelLimits(max_output_tokens=100, attempts=1, attempt_seconds=30, backoff_seconds=(0,))
     said = [Spoken(role="user", content="내일 면접이 있어")]
-    await chosen.metered(Meter(terms)).summarize_session(said)
+    await chosen.metered(Meter(limits)).summarize_session(said)
     await chosen.close()
     assert [request.key == "s3cret" for request in server.requests] == [False]

@@ -1,4 +1,4 @@
-"""Whatever a model answers: a cycle fails whole, or what it stores is valid, in bounds and was said."""
+"""For any answer of a model, a cycle fails as a whole, or what it stores is valid and was really said."""
 
 from __future__ import annotations
 
@@ -21,41 +21,43 @@ from gieok.memory.fields import MAX_MESSAGE_CHARS, storable
 from gieok.plans import read_plan
 from gieok.testing.contracts.sessions import message
 from gieok.testing.hostile_models import MARK, hostile_answers
-from gieok.testing.model_server import GOOD, Task
+from gieok.testing.model_server import VALID_ANSWERS, Task
 from gieok.testing.settings import settings_for
 from gieok.text import count_tokens, language
 from tests.models.scripted import Script
 
 HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나, 다정한 친구다.")
-TOLD = Persona(name="하나", language="ko", system_prompt="너는 하나, 다정한 친구다.")
+PERSONA = Persona(name="하나", language="ko", system_prompt="너는 하나, 다정한 친구다.")
 AXIS = DecisionProposal(statement="기억은 잠가 둔다", strength="axis", scope="global")
 SAID = "내일 중요한 면접이 있어"
 CASES = list(hostile_answers())
 HINT = 15
 
 
-def test_there_are_enough_cases_and_each_has_a_name_of_its_own() -> None:
+def test_there_are_many_cases_and_their_names_are_unique() -> None:
     assert len({case.name for case in CASES}) == len(CASES) >= 500
 
 
 @pytest.mark.req("ENG-6", "ENG-7", "CANON-1", "COMP-2")
-@pytest.mark.parametrize("by_schema", [True, False], ids=["schema", "tool"])
+@pytest.mark.parametrize("native_output", [True, False], ids=["schema", "tool"])
 @pytest.mark.parametrize("task", ["reply", "turn", "facts", "session", "hint"])
-async def test_no_answer_stores_what_should_not_be(tmp_path: Path, task: Task, *, by_schema: bool) -> None:
-    """Every case of a task on one database; persona and decisions are as before after each."""
-    script = Script(GOOD.__getitem__)
+async def test_no_answer_stores_invalid_data(tmp_path: Path, task: Task, *, native_output: bool) -> None:
+    """Every case of a task on one database. Persona and decisions never change."""
+    script = Script(VALID_ANSWERS.__getitem__)
     settings = settings_for(f"sqlite:///{tmp_path / 'data' / 'gieok.db'}", tmp_path / "config" / "root.key")
-    plans: JobPlans = {**JOB_PLANS, "summary": changed("summarize_session", "summarize", attempts=1)}
-    async with await Gieok.open(settings, model=script.model(by_schema=by_schema), job_plans=plans) as gieok:
+    plans: JobPlans = {**JOB_PLANS, "summary": changed_plan("summarize_session", "summarize", attempts=1)}
+    async with await Gieok.open(
+        settings, model=script.model(native_output=native_output), job_plans=plans
+    ) as gieok:
         user = gieok.user("minsu")
         hana = await user.personas.create(HANA, persona_id="hana")
         await user.decisions.save(AXIS)
         decided = await user.decisions.list()
-        # Half of the cases for each way of answering: the checks behind both are the same.
-        mine = [case for case in CASES if case.task == task][by_schema::2]
+        # Half of the cases for each kind of output: both go through the same checks.
+        cases = [case for case in CASES if case.task == task][native_output::2]
         refused: list[bool] = []
-        for number, case in enumerate(mine):
-            script.answer = {**GOOD, task: case.text}.__getitem__
+        for number, case in enumerate(cases):
+            script.answer = {**VALID_ANSWERS, task: case.text}.__getitem__
             try:
                 refused.append(await CHECKS[task](user, f"s{number}"))
             except Exception as failed:
@@ -63,23 +65,23 @@ async def test_no_answer_stores_what_should_not_be(tmp_path: Path, task: Task, *
                 raise
             assert await user.personas.get("hana") == hana, case.name
             assert await user.decisions.list() == decided, case.name
-    assert {True, False} == set(refused), "the cases prove something only where both happen"
+    assert {True, False} == set(refused), "both outcomes must occur, or the cases prove nothing"
 
 
-def changed(name: str, step: str, **metadata: Any) -> ExecutionPlan:
+def changed_plan(name: str, step: str, **metadata: Any) -> ExecutionPlan:
     document = json.loads(read_plan(name))
     next(each for each in document["steps"] if each["id"] == step)["metadata"] |= metadata
     return make_plan(document)
 
 
 def check_refusal(failed: StepFailed) -> None:
-    """It says which model, and not a word of what it answered."""
+    """The error does not contain the answer."""
     assert isinstance(failed.cause, ModelUnavailable), repr(failed.cause)
     assert MARK not in str(failed)
 
 
 async def check_chat(user: User, session: str) -> bool:
-    """Whether the turn was refused. If it was not, what it left is in order."""
+    """Whether the turn was refused. If not, what it stored must be valid."""
     before = await user.canon.facts("hana")
     try:
         turn = await user.chat.send("hana", SAID, session_ref=session)
@@ -94,7 +96,7 @@ async def check_chat(user: User, session: str) -> bool:
     assert [each.content for each in await user.sessions.log(session)] == [SAID, turn.reply]
     assert len(turn.changes) <= 10
     for fact in await user.canon.facts("hana"):
-        assert fact.value in ("내일 면접이 있음", "면접이 있음", "면접이 없음"), "nobody said this"
+        assert fact.value in ("내일 면접이 있음", "면접이 있음", "면접이 없음"), "this was never said"
         assert fact.provenance in ("user", "model")
     state = await user.canon.state("hana")
     assert [(line.key, line.value) for line in parse_state(state.block)] == [
@@ -105,7 +107,7 @@ async def check_chat(user: User, session: str) -> bool:
 
 async def check_turn(user: User, session: str) -> bool:
     try:
-        turn = await user.turn(session, SAID, persona=TOLD)
+        turn = await user.turn(session, SAID, persona=PERSONA)
     except StepFailed as failed:
         check_refusal(failed)
         with pytest.raises(NotFound):
@@ -119,7 +121,7 @@ async def check_turn(user: User, session: str) -> bool:
 
 
 async def check_session(user: User, session: str) -> bool:
-    """Never lost: a summary in the language of the conversation, or an excerpt of what was really said."""
+    """Never lost: a summary in the language of the conversation, or an excerpt of the messages."""
     await user.sessions.start("hana", plan="turn_memory", session_ref=session)
     await user.sessions.save_messages(session, [message(1, SAID)])
     closed = await user.sessions.close(session, wait=True)
@@ -134,7 +136,7 @@ async def check_session(user: User, session: str) -> bool:
 
 
 async def check_hint(user: User, session: str) -> bool:
-    plan = changed("compact_conversation", "compact", tokenBudget=60, chunkTokens=40, hintTokens=HINT)
+    plan = changed_plan("compact_conversation", "compact", tokenBudget=60, chunkTokens=40, hintTokens=HINT)
     talk = [Message(role="user", content=f"{session} {SAID} {number}") for number in range(6)]
     try:
         compacted = await user.decisions.compact(session, talk, plan=plan)

@@ -1,4 +1,4 @@
-"""Whole turns through the real libraries of each provider, against a server on this machine."""
+"""Complete turns through the real client library of each provider, against a local server."""
 
 from __future__ import annotations
 
@@ -14,36 +14,43 @@ from gieok.errors import ModelUnavailable, StepFailed
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.usage.records import ModelUsage
 from gieok.plans import read_plan
-from gieok.testing.model_server import GOOD, INPUT_TOKENS, OUTPUT_TOKENS, Failure, ModelServer, Request
+from gieok.testing.model_server import (
+    INPUT_TOKENS,
+    OUTPUT_TOKENS,
+    VALID_ANSWERS,
+    Failure,
+    ModelServer,
+    Request,
+)
 
-# A provider's library is compiled when it is first imported, and its source has a stray backslash.
+# Python warns about an invalid escape in the source of a provider's library when it first compiles it.
 pytestmark = pytest.mark.filterwarnings("ignore:invalid escape sequence")
 
 HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나, 다정한 친구다.")
 SAID = "내일 중요한 면접이 있어"
 
 
-def impatient(name: str, step: str, **metadata: Any) -> ExecutionPlan:
-    """A shipped plan with other terms for one step."""
+def changed_plan(name: str, step: str, **metadata: Any) -> ExecutionPlan:
+    """A shipped plan with other metadata for one step."""
     document = json.loads(read_plan(name))
     next(each for each in document["steps"] if each["id"] == step)["metadata"] |= metadata
     return make_plan(document)
 
 
-async def test_a_whole_turn_and_its_session(remote: Settings, server: ModelServer) -> None:
-    """Reply, turn memory, facts and the summary of the session: each from the model, each counted."""
+async def test_a_complete_turn_and_its_session(remote: Settings, server: ModelServer) -> None:
+    """Reply, turn memory, facts and session summary all come from the model and are metered."""
     records: list[CycleRecord] = []
     async with await Gieok.open(remote, observe=records.append) as gieok:
         user = gieok.user("minsu")
         hana = await user.personas.create(HANA)
-        heard: list[str] = []
-        turn = await user.chat.send(hana.id, SAID, listen=lambda event: heard.append(event.data))
+        pieces: list[str] = []
+        turn = await user.chat.send(hana.id, SAID, listen=lambda event: pieces.append(event.data))
         closed = await user.sessions.close(turn.session_ref, wait=True)
         (memory,) = (await user.companion.list(hana.id)).memories
         found = await user.chat.send(hana.id, "면접 얘기 기억나?")
         days = await user.usage()
-    assert turn.reply == GOOD["reply"] == "".join(heard)
-    assert len(heard) > 1
+    assert turn.reply == VALID_ANSWERS["reply"] == "".join(pieces)
+    assert len(pieces) > 1
     assert [change.fact.value for change in turn.changes if change.fact] == ["내일 면접이 있음"]
     assert (memory.origin, memory.emotion, memory.importance) == ("summary", "stress", 8)
     assert not closed.is_excerpt
@@ -58,7 +65,7 @@ async def test_a_whole_turn_and_its_session(remote: Settings, server: ModelServe
 
 
 @pytest.mark.req("ENG-5")
-async def test_the_plan_limits_what_each_answer_costs(remote: Settings, server: ModelServer) -> None:
+async def test_the_plan_limits_the_tokens_of_each_answer(remote: Settings, server: ModelServer) -> None:
     document = json.loads(read_plan("chat_turn"))
     limits = {"call": 121, "summarize": 122, "extract": 123}
     for step in document["steps"]:
@@ -68,18 +75,22 @@ async def test_the_plan_limits_what_each_answer_costs(remote: Settings, server: 
         user = gieok.user("minsu")
         hana = await user.personas.create(HANA)
         await user.chat.send(hana.id, SAID, plan=make_plan(document))
-    asked = {
+    sent_limits = {
         request.task: json.dumps([request.body.get(name) for name in _LIMITS]) for request in server.requests
     }
-    assert all(str(limit) in asked[task] for task, limit in (("reply", 121), ("turn", 122), ("facts", 123)))
+    assert all(
+        str(limit) in sent_limits[task] for task, limit in (("reply", 121), ("turn", 122), ("facts", 123))
+    )
 
 
 _LIMITS = ("max_tokens", "max_completion_tokens", "generationConfig")
 
 
 @pytest.mark.req("ENG-6")
-@pytest.mark.parametrize("failure", ["broken", "refused", "malformed", "empty", "cut", "hushed"])
-async def test_a_failing_provider_is_told_and_nothing_is_stored(
+@pytest.mark.parametrize(
+    "failure", ["server_error", "unauthorized", "malformed", "empty", "disconnected", "truncated"]
+)
+async def test_a_failing_provider_is_reported_and_nothing_is_stored(
     remote: Settings, server: ModelServer, failure: Failure
 ) -> None:
     async with await Gieok.open(remote) as gieok:
@@ -90,14 +101,14 @@ async def test_a_failing_provider_is_told_and_nothing_is_stored(
             await user.chat.send(hana.id, SAID, session_ref="s")
         assert isinstance(failed.value.cause, ModelUnavailable)
         assert "test-model" in str(failed.value)
-        assert not any(word in str(failed.value) for word in ("면접", "k3y", GOOD["reply"][:5]))
+        assert not any(word in str(failed.value) for word in ("면접", "k3y", VALID_ANSWERS["reply"][:5]))
         server.failures.clear()
         again = await user.chat.send(hana.id, SAID, session_ref="s")
         assert (again.retrieved, again.state) == ((), ())
 
 
-@pytest.mark.parametrize("failure", ["broken", "limited"])
-async def test_a_passing_failure_is_tried_again(
+@pytest.mark.parametrize("failure", ["server_error", "rate_limited"])
+async def test_a_transient_failure_is_retried(
     remote: Settings, server: ModelServer, failure: Failure
 ) -> None:
     async with await Gieok.open(remote) as gieok:
@@ -105,16 +116,18 @@ async def test_a_passing_failure_is_tried_again(
         hana = await user.personas.create(HANA)
         server.fail(failure)
         turn = await user.chat.send(hana.id, SAID)
-    assert turn.reply == GOOD["reply"]
+    assert turn.reply == VALID_ANSWERS["reply"]
     assert next(ran for ran in turn.record.steps if ran.id == "call").notes["modelCalls"] == 2
 
 
-async def test_a_wait_that_is_too_long_is_not_waited_for(remote: Settings, server: ModelServer) -> None:
+async def test_a_retry_after_that_is_too_long_is_not_waited_for(
+    remote: Settings, server: ModelServer
+) -> None:
     server.retry_after = "3600"
     async with await Gieok.open(remote) as gieok:
         user = gieok.user("minsu")
         hana = await user.personas.create(HANA)
-        server.fail("limited", times=2)
+        server.fail("rate_limited", times=2)
         with pytest.raises(StepFailed) as failed:
             await user.chat.send(hana.id, SAID)
     cause = failed.value.cause
@@ -123,50 +136,52 @@ async def test_a_wait_that_is_too_long_is_not_waited_for(remote: Settings, serve
     assert len(server.requests) == 1
 
 
-async def test_a_slow_answer_is_given_up_by_the_plan(remote: Settings, server: ModelServer) -> None:
-    plan = impatient("chat_turn", "summarize", attempts=1, attemptSeconds=0.2)
+async def test_a_slow_answer_times_out_after_the_plans_limit(remote: Settings, server: ModelServer) -> None:
+    plan = changed_plan("chat_turn", "summarize", attempts=1, attemptSeconds=0.2)
 
     def slow_to_summarize(request: Request) -> str:
         if request.task == "turn":
             server.released.wait()
-        return GOOD[request.task]
+        return VALID_ANSWERS[request.task]
 
     server.answer = slow_to_summarize
     async with await Gieok.open(remote) as gieok:
         user = gieok.user("minsu")
         hana = await user.personas.create(HANA)
-        with pytest.raises(StepFailed, match=r"no whole answer within 0\.2 s"):
+        with pytest.raises(StepFailed, match=r"did not finish its answer within 0\.2 s"):
             await user.chat.send(hana.id, SAID, plan=plan)
 
 
 @pytest.mark.req("COMP-3", "OPS-5")
-async def test_three_tries_for_a_session_and_then_an_excerpt(remote: Settings, server: ModelServer) -> None:
-    """The attempts are the plan's: neither the provider's library nor the adapter adds any."""
-    plan = impatient("summarize_session", "summarize", backoffSeconds=[0])
+async def test_a_session_summary_has_three_attempts_and_then_becomes_an_excerpt(
+    remote: Settings, server: ModelServer
+) -> None:
+    """Only the plan sets the attempts; the provider's library and the adapter add none."""
+    plan = changed_plan("summarize_session", "summarize", backoffSeconds=[0])
     async with await Gieok.open(remote, job_plans={**JOB_PLANS, "summary": plan}) as gieok:
         user = gieok.user("minsu")
         hana = await user.personas.create(HANA)
         turn = await user.chat.send(hana.id, SAID)
         before = len(server.requests)
-        server.fail("broken", times=9)
+        server.fail("server_error", times=9)
         closed = await user.sessions.close(turn.session_ref, wait=True)
         (memory,) = (await user.companion.list(hana.id)).memories
     assert len(server.requests) - before == 3
     assert (closed.is_excerpt, memory.origin, memory.importance) == (True, "excerpt", 5)
 
 
-async def test_an_answer_that_does_not_fit_goes_back_once(remote: Settings, server: ModelServer) -> None:
-    answers = iter(['{"summary": "x"}', GOOD["turn"]])
+async def test_an_invalid_answer_is_repaired_once(remote: Settings, server: ModelServer) -> None:
+    answers = iter(['{"summary": "x"}', VALID_ANSWERS["turn"]])
 
-    def wrong_at_first(request: Request) -> str:
-        return next(answers) if request.task == "turn" else GOOD[request.task]
+    def invalid_at_first(request: Request) -> str:
+        return next(answers) if request.task == "turn" else VALID_ANSWERS[request.task]
 
-    server.answer = wrong_at_first
+    server.answer = invalid_at_first
     async with await Gieok.open(remote) as gieok:
         user = gieok.user("minsu")
         hana = await user.personas.create(HANA)
         turn = await user.chat.send(hana.id, SAID)
-    asked = [request for request in server.requests if request.task == "turn"]
-    assert len(asked) == 2
-    assert "keywords" in json.dumps(asked[1].body)
+    requests = [request for request in server.requests if request.task == "turn"]
+    assert len(requests) == 2
+    assert "keywords" in json.dumps(requests[1].body)
     assert next(ran for ran in turn.record.steps if ran.id == "summarize").notes["modelCalls"] == 2

@@ -8,8 +8,7 @@ import pytest
 
 from gieok.errors import SettingsInvalid
 from gieok.interfaces.rest.options import options_from
-from gieok.settings import load_settings
-from gieok.settings.service import ServiceSettings
+from gieok.settings import ServiceSettings, load_settings
 
 
 def test_without_any_it_listens_on_this_machine_only(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""JWTs of a foreign sign-on: what lets a caller in, and everything that must not."""
+"""JWTs of an identity provider: which are accepted, and which are refused."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from gieok import Gieok, Settings
 from gieok.access import ALL_SCOPES, Principal
-from gieok.adapters.jwt import JwtVerifier
+from gieok.adapters.jwt_verifier import JwtVerifier
 from gieok.errors import StoreUnavailable, Unauthenticated
-from gieok.settings.jwt import JwtAlgorithm
-from tests.tokens.sign_on import SignOn, new_key, published
+from gieok.settings import JwtAlgorithm
+from tests.tokens.identity_provider import IdentityProvider, new_key, serve_jwks
 
 PAST = 1_000_000_000
 FUTURE = 100_000_000_000
 
 
 class Clock:
-    """Seconds that pass when the test says so."""
+    """A monotonic clock that the test moves."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -38,15 +38,15 @@ class Clock:
 
 
 @pytest.fixture
-def sign_on() -> SignOn:
-    return SignOn()
+def provider() -> IdentityProvider:
+    return IdentityProvider()
 
 
 @pytest.fixture
-def jwks(sign_on: SignOn, tmp_path: Path) -> Path:
+def jwks(provider: IdentityProvider, tmp_path: Path) -> Path:
     """The keys in a file."""
     path = tmp_path / "jwks.json"
-    sign_on.write(path)
+    provider.write(path)
     return path
 
 
@@ -56,8 +56,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def verifier(sign_on: SignOn, jwks: Path, clock: Clock) -> JwtVerifier:
-    return JwtVerifier(sign_on.settings(jwks), clock)
+def verifier(provider: IdentityProvider, jwks: Path, clock: Clock) -> JwtVerifier:
+    return JwtVerifier(provider.settings(jwks), clock)
 
 
 async def refused(verifier: JwtVerifier, token: str) -> None:
@@ -66,7 +66,7 @@ async def refused(verifier: JwtVerifier, token: str) -> None:
 
 
 def forged(header: dict[str, Any], claims: dict[str, Any], secret: bytes | None = None) -> str:
-    """A JWT made by hand: no library would sign this."""
+    """A JWT built by hand, which no library would sign."""
     parts = [base64.urlsafe_b64encode(json.dumps(each).encode()).rstrip(b"=") for each in (header, claims)]
     signed = b".".join(parts)
     signature = hmac.digest(secret, signed, hashlib.sha256) if secret else b"none"
@@ -74,18 +74,18 @@ def forged(header: dict[str, Any], claims: dict[str, Any], secret: bytes | None 
 
 
 @pytest.mark.parametrize("algorithm", get_args(JwtAlgorithm))
-async def test_a_jwt_of_the_sign_on_stands_for_its_subject(algorithm: JwtAlgorithm, tmp_path: Path) -> None:
-    sign_on = SignOn(algorithm)
-    sign_on.write(tmp_path / "jwks.json")
-    verifier = JwtVerifier(sign_on.settings(tmp_path / "jwks.json"))
-    assert await verifier.verify(sign_on.sign()) == Principal("kim", "free", ALL_SCOPES, None)
+async def test_a_valid_jwt_identifies_its_subject(algorithm: JwtAlgorithm, tmp_path: Path) -> None:
+    provider = IdentityProvider(algorithm)
+    provider.write(tmp_path / "jwks.json")
+    verifier = JwtVerifier(provider.settings(tmp_path / "jwks.json"))
+    assert await verifier.verify(provider.sign()) == Principal("kim", "free", ALL_SCOPES, None)
 
 
-async def test_claims_say_the_plan_and_the_scopes(sign_on: SignOn, verifier: JwtVerifier) -> None:
-    """Scopes that are meant for others give nothing here."""
-    token = sign_on.sign(gieok_plan="premium", scope="openid read profile", aud=["other", "gieok"])
+async def test_claims_set_the_plan_and_the_scopes(provider: IdentityProvider, verifier: JwtVerifier) -> None:
+    """Scopes of other services are ignored."""
+    token = provider.sign(gieok_plan="premium", scope="openid read profile", aud=["other", "gieok"])
     assert await verifier.verify(token) == Principal("kim", "premium", frozenset({"read"}), None)
-    assert (await verifier.verify(sign_on.sign(scope="openid"))).scopes == frozenset()
+    assert (await verifier.verify(provider.sign(scope="openid"))).scopes == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -108,29 +108,33 @@ async def test_claims_say_the_plan_and_the_scopes(sign_on: SignOn, verifier: Jwt
     ],
     ids=str,
 )
-async def test_claims_that_are_not_right_let_nobody_in(
-    sign_on: SignOn, verifier: JwtVerifier, claims: dict[str, Any]
+async def test_wrong_claims_are_refused(
+    provider: IdentityProvider, verifier: JwtVerifier, claims: dict[str, Any]
 ) -> None:
-    await refused(verifier, sign_on.sign(**claims))
+    await refused(verifier, provider.sign(**claims))
 
 
-async def test_no_algorithm_but_the_one_is_accepted(sign_on: SignOn, verifier: JwtVerifier) -> None:
-    """Not `none`, not HS256 with the public key as its secret, not another one that is good elsewhere."""
-    claims = jwt.decode(sign_on.sign(), options={"verify_signature": False})
-    assert await verifier.verify(sign_on.sign())
+async def test_only_the_configured_algorithm_is_accepted(
+    provider: IdentityProvider, verifier: JwtVerifier
+) -> None:
+    """Not `none`, not HS256 with the public key as its secret, and not another secure algorithm."""
+    claims = jwt.decode(provider.sign(), options={"verify_signature": False})
+    assert await verifier.verify(provider.sign())
     for alg in ("none", "None", "HS256", "ES256"):
         header = {"alg": alg, "kid": "first", "typ": "JWT"}
         await refused(verifier, forged(header, claims))
-        await refused(verifier, forged(header, claims, secret=sign_on.public_pem()))
+        await refused(verifier, forged(header, claims, secret=provider.public_pem()))
         await refused(verifier, forged(header, claims).rpartition(".")[0] + ".")
-    other = SignOn("RS256")
-    sign_on.keys["first"], sign_on.algorithm = other.keys["first"], "RS256"
-    await refused(verifier, sign_on.sign())
+    other = IdentityProvider("RS256")
+    provider.keys["first"], provider.algorithm = other.keys["first"], "RS256"
+    await refused(verifier, provider.sign())
 
 
-async def test_a_signature_of_somebody_else_is_refused(sign_on: SignOn, verifier: JwtVerifier) -> None:
-    """Also where the JWT brings its own key along, or says where to fetch one."""
-    stranger = SignOn()
+async def test_a_signature_by_another_key_is_refused(
+    provider: IdentityProvider, verifier: JwtVerifier
+) -> None:
+    """Also where the JWT contains its own key, or the URL of one."""
+    stranger = IdentityProvider()
     await refused(verifier, stranger.sign())
     own_key = json.loads(stranger.jwks())["keys"][0]
     for extra in ({"jwk": own_key}, {"jku": "https://evil.example/jwks.json"}):
@@ -141,10 +145,10 @@ async def test_a_signature_of_somebody_else_is_refused(sign_on: SignOn, verifier
         )
 
 
-async def test_what_is_no_jwt_is_refused(sign_on: SignOn, verifier: JwtVerifier) -> None:
-    good = sign_on.sign()
+async def test_a_malformed_jwt_is_refused(provider: IdentityProvider, verifier: JwtVerifier) -> None:
+    good = provider.sign()
     head, body, signature = good.split(".")
-    no_kid = jwt.encode({"sub": "kim"}, sign_on.keys["first"], algorithm="ES256")
+    no_kid = jwt.encode({"sub": "kim"}, provider.keys["first"], algorithm="ES256")
     for token in (
         "",
         ".",
@@ -166,38 +170,38 @@ async def test_what_is_no_jwt_is_refused(sign_on: SignOn, verifier: JwtVerifier)
         await refused(verifier, token)
 
 
-async def test_a_key_that_is_new_is_found(
-    sign_on: SignOn, verifier: JwtVerifier, jwks: Path, clock: Clock
+async def test_a_new_key_is_fetched(
+    provider: IdentityProvider, verifier: JwtVerifier, jwks: Path, clock: Clock
 ) -> None:
-    """But not more often than once a minute, whoever asks."""
-    assert await verifier.verify(sign_on.sign())
-    sign_on.keys["second"] = new_key("ES256")
-    sign_on.write(jwks)
+    """At most once a minute."""
+    assert await verifier.verify(provider.sign())
+    provider.keys["second"] = new_key("ES256")
+    provider.write(jwks)
     clock.now = 59
-    await refused(verifier, sign_on.sign("second"))
+    await refused(verifier, provider.sign("second"))
     clock.now = 60
-    assert await verifier.verify(sign_on.sign("second"))
+    assert await verifier.verify(provider.sign("second"))
 
 
-async def test_a_key_that_was_withdrawn_is_refused_after_a_while(
-    sign_on: SignOn, verifier: JwtVerifier, jwks: Path, clock: Clock
+async def test_a_withdrawn_key_is_refused_after_the_ttl(
+    provider: IdentityProvider, verifier: JwtVerifier, jwks: Path, clock: Clock
 ) -> None:
-    token = sign_on.sign()
+    token = provider.sign()
     assert await verifier.verify(token)
-    sign_on.keys = {"second": new_key("ES256")}
-    sign_on.write(jwks)
+    provider.keys = {"second": new_key("ES256")}
+    provider.write(jwks)
     clock.now = 600
     await refused(verifier, token)
-    assert await verifier.verify(sign_on.sign("second"))
+    assert await verifier.verify(provider.sign("second"))
 
 
-async def test_without_any_keys_nobody_can_say(
-    sign_on: SignOn, tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
+async def test_without_keys_the_verifier_is_unavailable(
+    provider: IdentityProvider, tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is the service that fails, not the caller; the log says why, and keys that come later are used."""
+    """An error of the service, not of the caller. The log says why; keys that appear later are used."""
     path = tmp_path / "jwks.json"
-    verifier = JwtVerifier(sign_on.settings(path), clock)
-    other = SignOn("EdDSA")
+    verifier = JwtVerifier(provider.settings(path), clock)
+    other = IdentityProvider("EdDSA")
     for content in (
         None,
         "not json",
@@ -209,78 +213,78 @@ async def test_without_any_keys_nobody_can_say(
         if content is not None:
             path.write_text(content)
         with pytest.raises(StoreUnavailable, match="log"):
-            await verifier.verify(sign_on.sign())
+            await verifier.verify(provider.sign())
         assert "the keys of jwt_jwks cannot be read" in caplog.records[-1].message
         clock.now += 60
-    sign_on.write(path)
-    assert await verifier.verify(sign_on.sign())
+    provider.write(path)
+    assert await verifier.verify(provider.sign())
 
 
 async def test_a_weak_key_is_not_used(tmp_path: Path) -> None:
-    sign_on = SignOn("RS256")
-    sign_on.keys["weak"] = rsa.generate_private_key(public_exponent=65537, key_size=1024)
-    sign_on.write(tmp_path / "jwks.json")
-    verifier = JwtVerifier(sign_on.settings(tmp_path / "jwks.json"))
-    assert await verifier.verify(sign_on.sign())
+    provider = IdentityProvider("RS256")
+    provider.keys["weak"] = rsa.generate_private_key(public_exponent=65537, key_size=1024)
+    provider.write(tmp_path / "jwks.json")
+    verifier = JwtVerifier(provider.settings(tmp_path / "jwks.json"))
+    assert await verifier.verify(provider.sign())
     with pytest.warns(jwt.InsecureKeyLengthWarning):
-        token = sign_on.sign("weak")
+        token = provider.sign("weak")
     await refused(verifier, token)
 
 
-async def test_keys_are_fetched_once_for_all_who_wait(sign_on: SignOn, clock: Clock) -> None:
-    """And once a minute for kids that nobody knows, however many come."""
-    with published(sign_on) as place:
-        verifier = JwtVerifier(sign_on.settings(place.url), clock)
-        await asyncio.gather(*(verifier.verify(sign_on.sign()) for _ in range(5)))
-        assert place.asked == 1
-        stranger = SignOn()
+async def test_concurrent_callers_share_one_fetch(provider: IdentityProvider, clock: Clock) -> None:
+    """And unknown key ids cause at most one fetch a minute."""
+    with serve_jwks(provider) as server:
+        verifier = JwtVerifier(provider.settings(server.url), clock)
+        await asyncio.gather(*(verifier.verify(provider.sign()) for _ in range(5)))
+        assert server.requests == 1
+        stranger = IdentityProvider()
         stranger.keys = {str(number): new_key("ES256") for number in range(5)}
         clock.now = 60
         for kid in stranger.keys:
             await refused(verifier, stranger.sign(kid))
-        assert place.asked == 2
+        assert server.requests == 2
 
 
-async def test_keys_that_are_known_go_on_while_the_sign_on_is_away(
-    sign_on: SignOn, clock: Clock, caplog: pytest.LogCaptureFixture
+async def test_cached_keys_stay_valid_while_the_provider_is_down(
+    provider: IdentityProvider, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An error, a redirect to who knows where, and no server at all."""
-    with published(sign_on) as place:
-        verifier = JwtVerifier(sign_on.settings(place.url), clock)
-        assert await verifier.verify(sign_on.sign())
+    """An error status, a redirect, and no server at all."""
+    with serve_jwks(provider) as server:
+        verifier = JwtVerifier(provider.settings(server.url), clock)
+        assert await verifier.verify(provider.sign())
         for status in (500, 302):
-            place.status = status
+            server.status = status
             clock.now += 600
-            assert await verifier.verify(sign_on.sign())
-            assert f"it answers {status}" in caplog.text
+            assert await verifier.verify(provider.sign())
+            assert f"the server answered {status}" in caplog.text
     clock.now += 600
-    assert await verifier.verify(sign_on.sign())
+    assert await verifier.verify(provider.sign())
     assert "ConnectError" in caplog.text
-    assert place.url not in "".join(each.message for each in caplog.records if each.name.startswith("gieok"))
+    assert server.url not in "".join(each.message for each in caplog.records if each.name.startswith("gieok"))
 
 
-async def test_a_caller_who_leaves_does_not_take_the_keys_along(
-    sign_on: SignOn, jwks: Path, clock: Clock
+async def test_a_cancelled_caller_does_not_cancel_the_fetch(
+    provider: IdentityProvider, jwks: Path, clock: Clock
 ) -> None:
-    verifier = JwtVerifier(sign_on.settings(jwks), clock)
-    leaving = asyncio.create_task(verifier.verify(sign_on.sign()))
+    verifier = JwtVerifier(provider.settings(jwks), clock)
+    cancelled = asyncio.create_task(verifier.verify(provider.sign()))
     await asyncio.sleep(0)
-    leaving.cancel()
+    cancelled.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await leaving
-    assert await verifier.verify(sign_on.sign())
+        await cancelled
+    assert await verifier.verify(provider.sign())
 
 
 async def test_tokens_and_jwts_are_accepted_side_by_side(
-    settings: Settings, sign_on: SignOn, jwks: Path, caplog: pytest.LogCaptureFixture
+    settings: Settings, provider: IdentityProvider, jwks: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """On both databases; a name that was erased here is refused, though the sign-on goes on."""
+    """On both databases. An erased owner is refused, although the identity provider still issues JWTs."""
     caplog.set_level(logging.DEBUG)
-    both = dataclasses.replace(settings, jwt=sign_on.settings(jwks))
+    both = dataclasses.replace(settings, jwt=provider.settings(jwks))
     async with await Gieok.open(both) as gieok:
         made = await gieok.tokens.create("lee")
         assert (await gieok.tokens.authenticate(made.token)).token_id == made.record.id
-        token = sign_on.sign()
+        token = provider.sign()
         assert (await gieok.tokens.authenticate(token)).owner == "kim"
         await gieok.user("kim").erase()
         for nobody in (token, "gk_" + "A" * 43, "nonsense", ""):
@@ -289,6 +293,6 @@ async def test_tokens_and_jwts_are_accepted_side_by_side(
     assert token not in caplog.text
 
 
-async def test_without_a_sign_on_no_jwt_is_accepted(gieok: Gieok, sign_on: SignOn) -> None:
+async def test_without_jwt_settings_no_jwt_is_accepted(gieok: Gieok, provider: IdentityProvider) -> None:
     with pytest.raises(Unauthenticated):
-        await gieok.tokens.authenticate(sign_on.sign())
+        await gieok.tokens.authenticate(provider.sign())

@@ -53,7 +53,7 @@ async def test_many_memories_are_embedded_batch_by_batch(settings: Settings) -> 
     async with await Gieok.open(settings, embedder=embedder) as gieok:
         await keep(gieok, *(f"memory {n}" for n in range(150)))
         assert await work(gieok) == 3
-        assert sorted(embedder.asked) == sorted(f"memory {n}" for n in range(150))
+        assert sorted(embedder.embedded) == sorted(f"memory {n}" for n in range(150))
 
 
 async def test_workers_at_once_share_the_work(settings: Settings) -> None:
@@ -66,7 +66,7 @@ async def test_workers_at_once_share_the_work(settings: Settings) -> None:
         for owner in owners:
             await keep(one, f"{owner} said this", owner=owner)
         await asyncio.gather(work(one), work(other))
-        assert sorted(embedder.asked) == [f"{owner} said this" for owner in owners]
+        assert sorted(embedder.embedded) == [f"{owner} said this" for owner in owners]
 
 
 async def test_another_embedder_embeds_everything_anew(settings: Settings, behind: Behind) -> None:
@@ -79,7 +79,7 @@ async def test_another_embedder_embeds_everything_anew(settings: Settings, behin
         (before,) = await search(gieok, "zebra")
         assert not before.why.signals.get("vectors") or before.why.signals["vectors"].value == 0
         await work(gieok)
-        assert new.asked == ["zebra", "a zebra"]
+        assert new.embedded == ["zebra", "a zebra"]
         assert behind.run("SELECT space FROM memory_vectors") == [("new@16",)]
         assert (await search(gieok, "zebra"))[0].why.signals["vectors"].value > 0
 
@@ -108,33 +108,33 @@ async def test_what_a_dead_worker_held_is_taken_up_later(settings: Settings, beh
         assert (await work(gieok), behind.count("memory_vectors")) == (1, 1)
 
 
-async def test_an_embedder_that_is_away_is_asked_again_after_a_while(
+async def test_an_embedder_that_is_down_is_asked_again_after_a_while(
     settings: Settings, behind: Behind, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock, embedder = Clock(), LetterEmbedder()
     async with await Gieok.open(settings, embedder=embedder, clock=clock) as gieok:
         await keep(gieok, "a zebra")
-        embedder.is_away = True
+        embedder.is_down = True
         with caplog.at_level(logging.WARNING):
             assert await work(gieok) == 1
         assert "MODEL_UNAVAILABLE" in caplog.text
         assert "zebra" not in caplog.text
-        with pytest.raises(StepFailed, match="away"):
+        with pytest.raises(StepFailed, match="is down"):
             await gieok.user("minsu").companion.embed()
-        embedder.is_away = False
+        embedder.is_down = False
         assert (await work(gieok), behind.count("memory_vectors")) == (0, 0)
         clock.now += EMBED_LEASE
         assert (await work(gieok), behind.count("memory_vectors")) == (1, 1)
 
 
-async def test_a_search_goes_on_without_an_embedder_that_is_away(
+async def test_a_search_goes_on_without_an_embedder_that_is_down(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     embedder = LetterEmbedder()
     async with await Gieok.open(settings, embedder=embedder) as gieok:
         await keep(gieok, "a zebra")
         await work(gieok)
-        embedder.is_away = True
+        embedder.is_down = True
         with caplog.at_level(logging.WARNING):
             (hit,) = await search(gieok, "zebra")
         assert hit.memory.summary == "a zebra"
@@ -151,7 +151,7 @@ async def test_a_model_is_only_asked_about_languages_that_it_knows(
         await work(gieok)
         (hit,) = await search(gieok, "얼룩말")
         assert hit.memory.summary == "동물원에서 얼룩말을 봄."
-        assert embedder.asked == ["a zebra"]
+        assert embedder.embedded == ["a zebra"]
         assert (behind.count("memory_vectors"), await work(gieok)) == (1, 0)
 
 

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from gieok.adapters.embedders import OwnEmbedder, open_embedder
+from gieok.adapters.embedders import ClosableEmbedder, open_embedder
 from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
 from gieok.adapters.sql.stores.vectors import claim_to_embed
@@ -43,7 +43,7 @@ def register_vector_steps(registry: Registry[OwnerScope], meaning: Meaning | Non
     registry.register(KeepVectors, lambda _: KeepVectors())
 
 
-def choose_embedder(settings: Settings) -> OwnEmbedder | None:
+def choose_embedder(settings: Settings) -> ClosableEmbedder | None:
     """The embedder that the settings name; whoever asks closes it. SettingsInvalid says what is missing."""
     return open_embedder(settings.embedding, settings.secrets.get("GIEOK_EMBEDDER_API_KEY"))
 

@@ -17,11 +17,11 @@ from gieok.adapters.sql.scope import OwnerScope, SqlRooms
 from gieok.adapters.sql.stores.tokens import find_token, find_token_owner, list_every_token
 from gieok.errors import InputRefused, NotFound, Unauthenticated
 from gieok.memory.fields import AccountPlan
-from gieok.settings.jwt import JwtSettings
+from gieok.settings import JwtSettings
 from gieok.vault import Vault
 
 if TYPE_CHECKING:
-    from gieok.adapters.jwt import JwtVerifier
+    from gieok.adapters.jwt_verifier import JwtVerifier
 
 _PREFIX = "gk_"
 _RANDOM_BYTES = 32
@@ -39,8 +39,8 @@ class Tokens:
         self._jwts: JwtVerifier | None = None
 
     def accept_jwts(self, settings: JwtSettings) -> None:
-        """Let callers in with JWTs of this sign-on too."""
-        from gieok.adapters.jwt import JwtVerifier  # noqa: PLC0415  few have a sign-on of their own
+        """Accept JWTs of this identity provider as well."""
+        from gieok.adapters.jwt_verifier import JwtVerifier  # noqa: PLC0415  few use an identity provider
 
         self._jwts = JwtVerifier(settings)
 
@@ -119,7 +119,7 @@ class Tokens:
     async def _authenticate_jwt(self, jwts: JwtVerifier, token: str) -> Principal:
         caller = await jwts.verify(token)
         if await asyncio.to_thread(self._vault.is_erased, caller.owner):
-            raise Unauthenticated  # the sign-on goes on issuing JWTs for a name that was erased here
+            raise Unauthenticated  # the identity provider may still issue JWTs for an erased owner
         return caller
 
     def _scope(self, owner: str) -> OwnerScope:

@@ -1,19 +1,33 @@
-"""What a user may set, in the environment or in gieok.toml. Each part of Gieok has its own file here."""
+"""Settings from the environment and from gieok.toml."""
 
 from gieok.settings.loading import (
     VARIABLES,
     Settings,
-    keystore_beside,
+    default_keystore_url,
     load_settings,
     setting_origins,
     sqlite_path,
     unknown_variables,
 )
+from gieok.settings.sections import (
+    JWT_NAMES,
+    OFFLINE,
+    EmbedderSettings,
+    JwtAlgorithm,
+    JwtSettings,
+    ServiceSettings,
+)
 
 __all__ = [
+    "JWT_NAMES",
+    "OFFLINE",
     "VARIABLES",
+    "EmbedderSettings",
+    "JwtAlgorithm",
+    "JwtSettings",
+    "ServiceSettings",
     "Settings",
-    "keystore_beside",
+    "default_keystore_url",
     "load_settings",
     "setting_origins",
     "sqlite_path",

@@ -1,4 +1,4 @@
-"""A clock that stands still until a test moves it."""
+"""A clock that only a test moves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class Clock:
-    """Call it for the time; `advance` moves it."""
+    """Returns the time when called; `advance` moves it."""
 
     def __init__(self, start: datetime | None = None) -> None:
         self.now = start or datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

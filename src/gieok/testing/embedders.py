@@ -1,4 +1,4 @@
-"""An embedder for tests: no weights, no language, the same vector every time."""
+"""A deterministic embedder for tests, without a model."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gieok.memory.companion.embedder import Vector
 
 
 class LetterEmbedder:
-    """Counts letters instead of understanding them: texts that use the same letters lie close together.
+    """Counts letters: texts with the same letters have similar vectors.
 
-    `asked` keeps every text that it was given. While `is_away` is set, it answers nothing.
+    `embedded` lists every text that was embedded. While `is_down` is set, each call raises ModelUnavailable.
     """
 
     def __init__(
@@ -20,8 +20,8 @@ class LetterEmbedder:
         self.name = name
         self.dimension = dimension
         self.languages = languages
-        self.asked: list[str] = []
-        self.is_away = False
+        self.embedded: list[str] = []
+        self.is_down = False
 
     async def embed_documents(self, texts: Sequence[str]) -> Sequence[Vector]:
         return [self._count(text) for text in texts]
@@ -30,9 +30,9 @@ class LetterEmbedder:
         return self._count(text)
 
     def _count(self, text: str) -> Vector:
-        if self.is_away:
-            raise ModelUnavailable("the embedder for tests is away")
-        self.asked.append(text)
+        if self.is_down:
+            raise ModelUnavailable("the test embedder is down")
+        self.embedded.append(text)
         counts = [0.0] * self.dimension
         for letter in filter(str.isalpha, text.lower()):
             counts[ord(letter) % self.dimension] += 1

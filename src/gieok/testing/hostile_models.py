@@ -1,7 +1,7 @@
-"""What a broken or hostile language model may answer, as named cases by task.
+"""Answers of a broken or hostile language model, as named test cases by task.
 
-Whoever adapts a model to Gieok can run them: after each, the cycle has failed whole, or what is stored is
-valid, within its bounds, and was said.
+Use them to test a model adapter: after each answer, either the whole cycle has failed, or what was stored is
+valid, within its limits, and was really said.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gieok.testing.model_server import GOOD, Task
+from gieok.testing.model_server import VALID_ANSWERS, Task
 
 MARK = "zebra"
-"""It stands in every hostile text that has words, so that a test can see where it ends up."""
+"""A word in every hostile text that has words, so that a test can see where the text ends up."""
 
 TEXTS: Mapping[str, str] = {
     "nul": f"{MARK}\0 얼룩말 이야기",
@@ -84,7 +84,7 @@ _UNSAID = ("얼룩말을 샀음", "부산으로 이사함", "사용자의 이름
 
 @dataclass(frozen=True)
 class HostileAnswer:
-    """One answer, to one task. It is given every time that the task is asked, also after a repair."""
+    """One answer to one task. The model repeats it after a repair request."""
 
     name: str
     task: Task
@@ -92,22 +92,22 @@ class HostileAnswer:
 
 
 def hostile_answers() -> Iterator[HostileAnswer]:
-    """Every case. Names are unique, and the cases are the same every time."""
+    """All cases. Names are unique, and the cases are the same in every run."""
     for name, text in {**TEXTS, **_replies()}.items():
         yield HostileAnswer(f"reply/{name}", "reply", text)
-    forms: tuple[Task, ...] = ("turn", "session", "facts", "hint")
-    for task in forms:
+    structured: tuple[Task, ...] = ("turn", "session", "facts", "hint")
+    for task in structured:
         for name, text in _answers(task):
             yield HostileAnswer(f"{task}/{name}", task, text)
 
 
 def _replies() -> Mapping[str, str]:
-    return {f"form/{task}": text for task, text in GOOD.items() if task != "reply"}
+    return {f"form/{task}": text for task, text in VALID_ANSWERS.items() if task != "reply"}
 
 
 def _answers(task: Task) -> Iterator[tuple[str, str]]:
-    yield from _wrapped(GOOD[task])
-    document: dict[str, Any] = json.loads(GOOD[task])
+    yield from _wrapped(VALID_ANSWERS[task])
+    document: dict[str, Any] = json.loads(VALID_ANSWERS[task])
     for name, changed in _documents(document):
         yield name, json.dumps(changed)
     if task == "facts":
@@ -118,7 +118,7 @@ def _answers(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def _wrapped(good: str) -> Iterator[tuple[str, str]]:
-    """A good answer that is not only the answer, and answers that are none."""
+    """A valid answer with something around it, and texts that are no answer."""
     yield from {
         "prose-before": f"{MARK}! 여기 있습니다: {good}",
         "prose-after": f"{good}\n{MARK} 도움이 되었길 바랍니다",
@@ -145,7 +145,7 @@ def _wrapped(good: str) -> Iterator[tuple[str, str]]:
 
 
 def _documents(good: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The right form with one thing in it that is wrong."""
+    """The right schema with one wrong value."""
     for name, value in _EXTRA.items():
         yield f"extra/{name}", {**good, name: value}
     for field, value in good.items():
@@ -172,7 +172,7 @@ def _values(field: str, value: Any) -> Mapping[str, Any]:
 
 
 def _facts(good: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    """Lists of facts that are too long, contradict each other, or that nobody stated."""
+    """Lists of facts that are too long, contradict each other, or were never said."""
     yield "many", [{**good, "key": f"{MARK}{number}"} for number in range(2_000)]
     yield "as-many-as-may-be", [{**good, "key": f"{MARK}{number}"} for number in range(100)]
     yield "contradicting", [{**good, "value": value} for value in ("면접이 있음", "면접이 없음")]

@@ -1,6 +1,6 @@
-"""A provider of language models on this machine: real HTTP, real streams, and failures on demand.
+"""A local model server for tests: real HTTP, real streams, and failures on demand.
 
-It speaks the protocols of OpenAI, Anthropic and Gemini, so that a test goes through the real libraries.
+It implements the APIs of OpenAI, Anthropic and Gemini, so that a test uses their real client libraries.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal, Self, cast
 
-Wire = Literal["openai", "anthropic", "google"]
+Api = Literal["openai", "anthropic", "google"]
 Task = Literal["reply", "turn", "session", "facts", "hint"]
 INPUT_TOKENS, OUTPUT_TOKENS = 11, 7
-"""What every answer costs."""
+"""Reported with every answer."""
 
-_FIELD_OF_TASK: Mapping[str, Task] = {
+_TASK_BY_FIELD: Mapping[str, Task] = {
     "keywords": "turn",
     "topics": "session",
     "facts": "facts",
@@ -29,12 +29,12 @@ _FIELD_OF_TASK: Mapping[str, Task] = {
 
 @dataclass(frozen=True)
 class Request:
-    """What a provider was asked."""
+    """A request that the server received."""
 
-    wire: Wire
+    api: Api
     path: str
     key: str
-    """The key that came with it, in the header of its provider."""
+    """The API key, from the header that the API uses for it."""
     body: Mapping[str, Any]
 
     @property
@@ -43,29 +43,31 @@ class Request:
 
     @property
     def tool(self) -> str | None:
-        """The tool by which the answer is to be given; None for an answer in text."""
+        """The tool that the model must answer with; None for a text answer."""
         tools = cast("list[Any]", self.body.get("tools") or [])
         if not tools:
             return None
-        if self.wire == "openai":
+        if self.api == "openai":
             return tools[0]["function"]["name"]
-        return tools[0]["name"] if self.wire == "anthropic" else tools[0]["functionDeclarations"][0]["name"]
+        return tools[0]["name"] if self.api == "anthropic" else tools[0]["functionDeclarations"][0]["name"]
 
     @property
     def task(self) -> Task:
-        """What is wanted, by the fields of the form that was sent along."""
-        form = json.dumps([self.body.get("tools"), self.body.get("response_format")])
-        for field, task in _FIELD_OF_TASK.items():
-            if f'"{field}"' in form:
+        """The task, recognised by the fields of the requested schema."""
+        schema = json.dumps([self.body.get("tools"), self.body.get("response_format")])
+        for field, task in _TASK_BY_FIELD.items():
+            if f'"{field}"' in schema:
                 return task
         return "reply"
 
 
-Failure = Literal["limited", "broken", "refused", "slow", "cut", "hushed", "malformed", "empty"]
-"""`cut` breaks the connection in the middle of an answer; `hushed` closes a stream politely there."""
-_STATUS: Mapping[Failure, int] = {"limited": 429, "broken": 500, "refused": 401}
+Failure = Literal[
+    "rate_limited", "server_error", "unauthorized", "slow", "disconnected", "truncated", "malformed", "empty"
+]
+"""`disconnected` breaks the connection during an answer; `truncated` ends a stream early but cleanly."""
+_STATUS: Mapping[Failure, int] = {"rate_limited": 429, "server_error": 500, "unauthorized": 401}
 
-GOOD: Mapping[Task, str] = {
+VALID_ANSWERS: Mapping[Task, str] = {
     "reply": "면접 잘 보고 와! 응원할게.",
     "turn": json.dumps({"summary": "사용자가 내일 중요한 면접을 앞두고 있음.", "keywords": ["면접", "내일"]}),
     "session": json.dumps(
@@ -92,34 +94,34 @@ GOOD: Mapping[Task, str] = {
     ),
     "hint": json.dumps({"hint": "면접 준비 이야기"}),
 }
-"""What a good model answers to somebody who has an interview tomorrow."""
+"""Valid answers to a user who says that they have an interview tomorrow."""
 
 
-def good(request: Request) -> str:
-    """The good answer to whatever was asked."""
-    return GOOD[request.task]
+def valid_answer(request: Request) -> str:
+    """The valid answer to a request's task."""
+    return VALID_ANSWERS[request.task]
 
 
 class ModelServer:
-    """Listens on loopback while it is entered. `failures` are used up first, one for each request."""
+    """Listens on 127.0.0.1 inside a `with` block. Each request first uses up one of `failures`."""
 
-    def __init__(self, answer: Callable[[Request], str] = good, *, retry_after: str = "0") -> None:
+    def __init__(self, answer: Callable[[Request], str] = valid_answer, *, retry_after: str = "0") -> None:
         self.requests: list[Request] = []
         self.failures: deque[Failure] = deque()
         self.answer = answer
         self.retry_after = retry_after
         self.released = threading.Event()
-        """Slow answers wait for it."""
-        self._server = _Loopback(self)
+        """Slow answers wait for this event."""
+        self._server = _Server(self)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
-    def url(self, wire: Wire) -> str:
-        """The base URL that a client of this protocol is given."""
+    def url(self, api: Api) -> str:
+        """The base URL for clients of this API."""
         root = f"http://127.0.0.1:{self._server.server_address[1]}"
-        return f"{root}/v1" if wire == "openai" else root
+        return f"{root}/v1" if api == "openai" else root
 
     def fail(self, failure: Failure, times: int = 1) -> None:
-        """Let the next requests fail."""
+        """Make the next requests fail."""
         self.failures.extend(failure for _ in range(times))
 
     def __enter__(self) -> Self:
@@ -135,62 +137,68 @@ class ModelServer:
         self._thread.join()
 
 
-class _Loopback(ThreadingHTTPServer):
-    def __init__(self, served: ModelServer) -> None:
+class _Server(ThreadingHTTPServer):
+    def __init__(self, model_server: ModelServer) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.served = served
+        self.model_server = model_server
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     @property
-    def _served(self) -> ModelServer:
-        return cast(_Loopback, self.server).served
+    def _model_server(self) -> ModelServer:
+        return cast(_Server, self.server).model_server
 
     def do_POST(self) -> None:
         request = self._read()
-        self._served.requests.append(request)
-        failure = self._served.failures.popleft() if self._served.failures else None
+        self._model_server.requests.append(request)
+        failure = self._model_server.failures.popleft() if self._model_server.failures else None
         if failure == "slow":
-            self._served.released.wait()
+            self._model_server.released.wait()
             self.close_connection = True
         elif failure is not None and failure in _STATUS:
-            self._whole(_STATUS[failure], {"error": {"message": "no", "type": "error"}})
+            self._send_json(_STATUS[failure], {"error": {"message": "no", "type": "error"}})
         elif failure == "malformed":
             self._send(200, b'{"choices": [', "application/json")
         elif failure == "empty":
-            self._whole(200, empty(request))
+            self._send_json(200, empty_response(request))
         elif request.is_stream:
-            self._stream(request, half=failure in ("cut", "hushed"), broken=failure == "cut")
+            self._stream(
+                request, half=failure in ("disconnected", "truncated"), disconnect=failure == "disconnected"
+            )
         else:
-            self._whole(200, whole(request, self._served.answer(request)), cut=failure == "cut")
+            self._send_json(
+                200,
+                full_response(request, self._model_server.answer(request)),
+                disconnect=failure == "disconnected",
+            )
 
     def _read(self) -> Request:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        wire: Wire = "google"
+        api: Api = "google"
         if "/chat/completions" in self.path:
-            wire = "openai"
+            api = "openai"
         elif "/v1/messages" in self.path:
-            wire = "anthropic"
+            api = "anthropic"
         key = self.headers.get("Authorization", "").removeprefix("Bearer ")
-        return Request(wire, self.path, key or self.headers.get("x-goog-api-key", ""), body)
+        return Request(api, self.path, key or self.headers.get("x-goog-api-key", ""), body)
 
-    def _whole(self, status: int, document: Mapping[str, Any], *, cut: bool = False) -> None:
-        self._send(status, json.dumps(document).encode(), "application/json", cut=cut)
+    def _send_json(self, status: int, document: Mapping[str, Any], *, disconnect: bool = False) -> None:
+        self._send(status, json.dumps(document).encode(), "application/json", disconnect=disconnect)
 
-    def _send(self, status: int, body: bytes, kind: str, *, cut: bool = False) -> None:
+    def _send(self, status: int, body: bytes, kind: str, *, disconnect: bool = False) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
-        if status == _STATUS["limited"]:
-            self.send_header("Retry-After", self._served.retry_after)
+        if status == _STATUS["rate_limited"]:
+            self.send_header("Retry-After", self._model_server.retry_after)
         self.end_headers()
-        self.wfile.write(body[: len(body) // 2] if cut else body)
-        self.close_connection = cut
+        self.wfile.write(body[: len(body) // 2] if disconnect else body)
+        self.close_connection = disconnect
 
-    def _stream(self, request: Request, *, half: bool, broken: bool) -> None:
-        events = list(pieces(request, self._served.answer(request)))
+    def _stream(self, request: Request, *, half: bool, disconnect: bool) -> None:
+        events = list(stream_events(request, self._model_server.answer(request)))
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -199,30 +207,30 @@ class _Handler(BaseHTTPRequestHandler):
             part = event.encode()
             self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
             self.wfile.flush()
-        if broken:
+        if disconnect:
             self.close_connection = True
         else:
             self.wfile.write(b"0\r\n\r\n")
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name that the library gives it
-        """Say nothing: a test reads what was asked in `requests`."""
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name in the base class
+        """Do not log: a test reads `requests`."""
 
 
-def whole(request: Request, text: str) -> Mapping[str, Any]:
-    """The answer as one document: by the tool where there is one, otherwise as text."""
-    return _WHOLE[request.wire](text, request.tool)
+def full_response(request: Request, text: str) -> Mapping[str, Any]:
+    """The answer as one JSON document: a tool call if the request has a tool, otherwise text."""
+    return _FULL[request.api](text, request.tool)
 
 
-def pieces(request: Request, text: str) -> Iterator[str]:
+def stream_events(request: Request, text: str) -> Iterator[str]:
     """The answer as server-sent events, a few characters at a time."""
     parts = [text[at : at + 5] for at in range(0, len(text), 5)]
-    return _STREAMED[request.wire](parts)
+    return _STREAMED[request.api](parts)
 
 
-def empty(request: Request) -> Mapping[str, Any]:
-    """An answer in which there is none."""
-    full = dict(whole(request, ""))
-    return full | {{"openai": "choices", "anthropic": "content", "google": "candidates"}[request.wire]: []}
+def empty_response(request: Request) -> Mapping[str, Any]:
+    """A response without an answer."""
+    response = dict(full_response(request, ""))
+    return response | {{"openai": "choices", "anthropic": "content", "google": "candidates"}[request.api]: []}
 
 
 def _openai(text: str, tool: str | None) -> Mapping[str, Any]:
@@ -285,15 +293,15 @@ def _message(content: list[Mapping[str, Any]], stop_reason: str | None) -> Mappi
 
 def _anthropic_stream(parts: list[str]) -> Iterator[str]:
     block = {"type": "text", "text": ""}
-    yield _named({"type": "message_start", "message": _message([], None)})
-    yield _named({"type": "content_block_start", "index": 0, "content_block": block})
+    yield _typed_event({"type": "message_start", "message": _message([], None)})
+    yield _typed_event({"type": "content_block_start", "index": 0, "content_block": block})
     for part in parts:
         delta = {"type": "text_delta", "text": part}
-        yield _named({"type": "content_block_delta", "index": 0, "delta": delta})
-    yield _named({"type": "content_block_stop", "index": 0})
+        yield _typed_event({"type": "content_block_delta", "index": 0, "delta": delta})
+    yield _typed_event({"type": "content_block_stop", "index": 0})
     ended = {"stop_reason": "end_turn", "stop_sequence": None}
-    yield _named({"type": "message_delta", "delta": ended, "usage": {"output_tokens": OUTPUT_TOKENS}})
-    yield _named({"type": "message_stop"})
+    yield _typed_event({"type": "message_delta", "delta": ended, "usage": {"output_tokens": OUTPUT_TOKENS}})
+    yield _typed_event({"type": "message_stop"})
 
 
 def _google(text: str, tool: str | None, finish: str | None = "STOP") -> Mapping[str, Any]:
@@ -317,21 +325,21 @@ def _google_stream(parts: list[str]) -> Iterator[str]:
 
 
 def _parsed(text: str) -> Any:
-    """Arguments that are an object on the wire. What is none is sent as a field of no form."""
+    """Tool arguments, which these APIs send as an object. Anything else is wrapped in one."""
     try:
-        found = json.loads(text)
+        arguments = json.loads(text)
     except ValueError:
         return {"text": text}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {"value": found}
+    return cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {"value": arguments}
 
 
 def _event(document: Mapping[str, Any]) -> str:
     return f"data: {json.dumps(document)}\n\n"
 
 
-def _named(document: Mapping[str, Any]) -> str:
+def _typed_event(document: Mapping[str, Any]) -> str:
     return f"event: {document['type']}\n{_event(document)}"
 
 
-_WHOLE = {"openai": _openai, "anthropic": _anthropic, "google": _google}
+_FULL = {"openai": _openai, "anthropic": _anthropic, "google": _google}
 _STREAMED = {"openai": _openai_stream, "anthropic": _anthropic_stream, "google": _google_stream}

@@ -1,4 +1,4 @@
-"""A language model for tests: no network, no rules of any language, the same answer every time."""
+"""A deterministic language model for tests, without a network."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from gieok.text import words
 
 
 class CountingModel:
-    """Counts words instead of understanding them, so that a test spends its time on what it tests.
+    """Answers with word counts, in almost no time.
 
-    Its keywords are the first words of what the user said: a memory is found by any of them.
+    Its keywords are the first words of the user's message, so a memory is found by any of them.
     """
 
     async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
-        said = list(dict.fromkeys(words(turn.user)))
-        summary = f"The user said {len(said)} different words."
-        return TurnSummary(summary=summary[:summary_chars], keywords=tuple(said[:max_keywords]))
+        distinct = list(dict.fromkeys(words(turn.user)))
+        summary = f"The user said {len(distinct)} different words."
+        return TurnSummary(summary=summary[:summary_chars], keywords=tuple(distinct[:max_keywords]))
 
     async def extract_facts(
         self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
@@ -29,9 +29,9 @@ class CountingModel:
         return ()
 
     async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary:
-        said = list(dict.fromkeys(word for message in messages for word in words(message.content)))
-        summary = f"{len(messages)} messages with {len(said)} different words."
-        return SessionSummary(summary=summary, topics=tuple(said[:3]), emotion=Emotion.CALM, importance=5)
+        distinct = list(dict.fromkeys(word for message in messages for word in words(message.content)))
+        summary = f"{len(messages)} messages with {len(distinct)} different words."
+        return SessionSummary(summary=summary, topics=tuple(distinct[:3]), emotion=Emotion.CALM, importance=5)
 
     async def hint_conversation(self, messages: Sequence[Said], *, hint_tokens: int) -> str:
         return f"{len(messages)} messages, {sum(len(message.content.split()) for message in messages)} words"

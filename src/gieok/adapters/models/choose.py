@@ -1,4 +1,4 @@
-"""The language model that the settings name."""
+"""Open the language model that the settings name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gieok.errors import SettingsInvalid
 from gieok.settings import Settings
-from gieok.settings.model import MODEL_KEYS, OFFLINE, model_provider
+from gieok.settings.sections import API_KEY_VARIABLES, OFFLINE, parse_model
 
 if TYPE_CHECKING:
     from gieok.adapters.models.offline import OfflineModel
@@ -14,33 +14,38 @@ if TYPE_CHECKING:
 
 
 def choose_model(settings: Settings) -> OfflineModel | RemoteModel:
-    """The model, ready to be asked; nothing is sent. It loads a provider's library, which takes seconds.
+    """The configured model, ready to be called. Loads the provider's library (seconds) and sends nothing.
 
-    SettingsInvalid where the library or the key is missing, with what to install or set.
+    SettingsInvalid where the library or the API key is missing; the message says what to install or set.
     """
     if settings.model == OFFLINE:
         from gieok.adapters.models.offline import OfflineModel  # noqa: PLC0415  its rules load when first used
 
         return OfflineModel()
-    provider, name = model_provider(settings.model, settings.model_base_url)
-    key = _key(settings, provider)
+    provider, name = parse_model(settings.model, settings.model_base_url)
+    api_key = _api_key(settings, provider)
     try:
-        from gieok.adapters.models.remote.providers import Address, open_remote  # noqa: PLC0415
+        from gieok.adapters.models.remote.providers import Endpoint, open_remote_model  # noqa: PLC0415
 
-        return open_remote(provider, Address(name, settings.model_base_url, key))
+        return open_remote_model(provider, Endpoint(name, settings.model_base_url, api_key))
     except ImportError as error:
         raise SettingsInvalid(
             f"model '{settings.model}' needs a library that is not installed: pip install 'gieok[{provider}]'"
         ) from error
 
 
-def _key(settings: Settings, provider: str) -> str | None:
-    """A server of one's own gets no key that was meant for the provider, and may need none."""
+def _api_key(settings: Settings, provider: str) -> str | None:
+    """GIEOK_MODEL_API_KEY, or the provider's usual variable.
+
+    A self-hosted server may need no key, and never gets the key that was meant for the provider.
+    """
     key = settings.secrets.get("GIEOK_MODEL_API_KEY")
     if key is None and not (provider == "openai" and settings.model_base_url):
-        given = (settings.secrets.get(name) for name in MODEL_KEYS[provider])
-        key = next((each for each in given if each), None)
+        variables = API_KEY_VARIABLES[provider]
+        key = next((settings.secrets[name] for name in variables if settings.secrets.get(name)), None)
         if key is None:
-            names = " or ".join((*MODEL_KEYS[provider], "GIEOK_MODEL_API_KEY"))
-            raise SettingsInvalid(f"model '{settings.model}' needs a key: set {names} in the environment")
+            names = " or ".join((*variables, "GIEOK_MODEL_API_KEY"))
+            raise SettingsInvalid(
+                f"model '{settings.model}' needs an API key: set {names} in the environment"
+            )
     return key

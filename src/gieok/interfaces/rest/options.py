@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gieok.app.owner_data import MAX_IMPORT_BYTES
-from gieok.settings.service import DEFAULT_SERVICE, ServiceSettings
+from gieok.settings.sections import DEFAULT_SERVICE, ServiceSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from pydantic import Field
 
 from gieok.engine import Data, NoData, Stage, Step, StepContext
 from gieok.errors import NotFound
-from gieok.memory.asking import ModelTerms, asking
 from gieok.memory.canon.block import most_lines, state_block
 from gieok.memory.canon.extractor import FactExtractor
 from gieok.memory.canon.grounding import grounded, most_important, own_words, said_in
@@ -22,6 +21,7 @@ from gieok.memory.canon.records import Category, ExtractedFact, Fact, FactChange
 from gieok.memory.canon.rules import normal_key, persona_prompt
 from gieok.memory.canon.store import CanonRooms, FactStore
 from gieok.memory.fields import Language, PersonaId
+from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.reader import Reader
 from gieok.memory.usage.records import ModelUsage
 
@@ -160,7 +160,7 @@ class Told(Data, from_attributes=True):
         return (*facts, *memories, *earlier, *self.persona.system_prompt.splitlines())
 
 
-class ExtractMetadata(ModelTerms):
+class ExtractMetadata(ModelLimits):
     max_facts: Annotated[int, Field(ge=0, le=1_000)]
     min_grounding: Annotated[float, Field(ge=0, le=1)]
     """The share of a value's words that must have been said in the turn."""
@@ -192,7 +192,7 @@ class ExtractFacts(Step[ExtractMetadata, ExtractInputs, Extracted]):
     async def run(self, metadata: ExtractMetadata, inputs: ExtractInputs, context: StepContext) -> Extracted:
         message = own_words(inputs.message)
         reply = own_words(inputs.reply) if metadata.from_reply else ""
-        with asking(self._model, metadata, context) as (model, meter):
+        with metered_model(self._model, metadata, context) as (model, meter):
             found = (
                 await model.extract_facts(message, reply, inputs.known, before=inputs.prompt.before)
                 if message or reply

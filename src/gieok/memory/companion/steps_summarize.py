@@ -12,19 +12,19 @@ from pydantic import Field
 
 from gieok.engine import Data, Stage, Step, StepContext
 from gieok.errors import ModelUnavailable, SummaryFailed
-from gieok.memory.asking import ModelTerms, asking
 from gieok.memory.companion.keeping import keep, replace_excerpt
 from gieok.memory.companion.records import MAX_SUMMARY_CHARS, Emotion, Kept, Memory, SessionSummary, Spoken
 from gieok.memory.companion.rules import KeepPolicy
 from gieok.memory.companion.store import CompanionRooms, CompanionStore
 from gieok.memory.companion.summarizer import SessionSummarizer
 from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef, Timestamp
+from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.usage.records import ModelUsage
 
 _log = logging.getLogger(__name__)
 
 
-class SummarizeMetadata(ModelTerms):
+class SummarizeMetadata(ModelLimits):
     fallback: Literal["excerpt", "fail"]
     excerpt_chars: Annotated[int, Field(ge=1, le=MAX_SUMMARY_CHARS)]
     excerpt_importance: Importance
@@ -60,11 +60,11 @@ class SummarizeSession(Step[SummarizeMetadata, SummarizeInputs, Summarized]):
     async def run(
         self, metadata: SummarizeMetadata, inputs: SummarizeInputs, context: StepContext
     ) -> Summarized:
-        with asking(self._model, metadata.once(), context) as (model, meter):
+        with metered_model(self._model, metadata.single_attempt(), context) as (model, meter):
             retry_after: float | None = None
             for attempt in range(metadata.attempts):
                 if attempt:
-                    await self._sleep(metadata.wait(attempt, retry_after))
+                    await self._sleep(metadata.backoff(attempt, retry_after))
                 made = await _try(model, inputs.messages, metadata.attempt_seconds)
                 if isinstance(made, SessionSummary):
                     context.note("attempts", attempt + 1)

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from gieok.engine import Data, Stage, Step, StepContext
 from gieok.errors import ModelUnavailable
-from gieok.memory.asking import ModelTerms, asking
 from gieok.memory.conversation.model import ChatModel
 from gieok.memory.conversation.records import (
     Context,
@@ -21,6 +20,7 @@ from gieok.memory.conversation.records import (
 )
 from gieok.memory.conversation.rules import assemble, prompt_tokens
 from gieok.memory.fields import MAX_MESSAGE_CHARS, storable
+from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.usage.records import ModelUsage
 
 
@@ -102,7 +102,7 @@ class Answer(Data):
     usage: ModelUsage
 
 
-class LLMCall(Step[ModelTerms, CallInputs, Answer]):
+class LLMCall(Step[ModelLimits, CallInputs, Answer]):
     """Asks the model. The pieces of its reply are told as they come, as events of the kind `token`.
 
     ModelUnavailable where the reply is empty, too long, or cannot be kept.
@@ -114,8 +114,8 @@ class LLMCall(Step[ModelTerms, CallInputs, Answer]):
     def __init__(self, model: ChatModel) -> None:
         self._model = model
 
-    async def run(self, metadata: ModelTerms, inputs: CallInputs, context: StepContext) -> Answer:
-        with asking(self._model, metadata, context) as (model, meter):
+    async def run(self, metadata: ModelLimits, inputs: CallInputs, context: StepContext) -> Answer:
+        with metered_model(self._model, metadata, context) as (model, meter):
             reply = await model.reply(inputs.prompt, lambda piece: context.emit("token", piece))
             if not meter.calls:  # a model without a meter says itself what its reply came to
                 meter.count(1, reply.input_tokens, reply.output_tokens)

@@ -11,7 +11,6 @@ from pydantic import Field, model_validator
 
 from gieok.engine import Data, NoData, Stage, Step, StepContext
 from gieok.errors import ModelUnavailable
-from gieok.memory.asking import ModelTerms, asking
 from gieok.memory.decisions.compaction import (
     MAX_CHUNK_TOKENS,
     Chunk,
@@ -27,11 +26,12 @@ from gieok.memory.decisions.evidence import Anchor, EvidenceDraft, Target
 from gieok.memory.decisions.store import DecisionRooms
 from gieok.memory.decisions.summarizer import ConversationSummarizer
 from gieok.memory.fields import SessionRef
+from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.reader import Reader
 from gieok.memory.usage.records import ModelUsage
 
 
-class CompactMetadata(ModelTerms):
+class CompactMetadata(ModelLimits):
     token_budget: Annotated[int, Field(ge=1, le=10_000_000)]
     chunk_tokens: Annotated[int, Field(ge=1, le=MAX_CHUNK_TOKENS)]
     hint_tokens: Annotated[int, Field(ge=1, le=1_000)]
@@ -74,7 +74,7 @@ class CompactConversation(Step[CompactMetadata, CompactInputs, Compacted]):
         made = cut(inputs.messages, metadata.token_budget, metadata.chunk_tokens, metadata.hint_tokens)
         originals = [chunk.evidence(inputs.session_ref) for chunk in made.chunks]
         known = await self._rooms.read(lambda rooms: _known(rooms, inputs.session_ref, originals))
-        with asking(self._model, metadata, context) as (model, meter):
+        with metered_model(self._model, metadata, context) as (model, meter):
             signposts = [
                 known.get(kept.sha256) or await _signpost(model, chunk, metadata.hint_tokens)
                 for chunk, kept in zip(made.chunks, originals, strict=True)

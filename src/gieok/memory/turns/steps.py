@@ -10,7 +10,7 @@ from pydantic import Field
 
 from gieok.engine import Data, NoData, Stage, Step, StepContext
 from gieok.errors import ModelUnavailable
-from gieok.memory.asking import ModelTerms, asking
+from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.reader import Reader
 from gieok.memory.turns.records import (
     MAX_KEYWORDS,
@@ -62,7 +62,7 @@ class RetrieveMemory(Step[RetrieveMetadata, RetrieveInputs, Retrieved]):
         return Retrieved(memories=memories)
 
 
-class SummarizeMetadata(ModelTerms):
+class SummarizeMetadata(ModelLimits):
     summary_chars: Annotated[int, Field(ge=1, le=MAX_SUMMARY_CHARS)]
     max_keywords: Annotated[int, Field(ge=0, le=MAX_KEYWORDS)]
 
@@ -89,7 +89,7 @@ class SummarizeMemory(Step[SummarizeMetadata, SummarizeInputs, Summarized]):
         self, metadata: SummarizeMetadata, inputs: SummarizeInputs, context: StepContext
     ) -> Summarized:
         turn = Turn(user=inputs.message, assistant=inputs.reply)
-        with asking(self._model, metadata, context) as (model, meter):
+        with metered_model(self._model, metadata, context) as (model, meter):
             made = await model.summarize_turn(
                 turn, summary_chars=metadata.summary_chars, max_keywords=metadata.max_keywords
             )

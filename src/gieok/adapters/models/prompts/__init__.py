@@ -1,6 +1,7 @@
-"""What a remote model is told, in Korean and in English: one file for each task and language.
+"""The prompts for remote models: one Markdown file per task and language (`ko/`, `en/`).
 
-`data` goes before every task that makes a record; `session` is the text of the seed, word for word.
+`data` is the system prompt of every task with a structured answer. `session` in Korean is the original
+specification's text, word for word.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from gieok.text.line import escape_line
 Task = Literal["data", "reply", "turn", "session", "facts", "hint"]
 
 
-def prompt(task: Task, language: Language, **values: object) -> str:
-    """The text of a task with its `${places}` filled. What is filled in is never read for places again."""
+def prompt_text(task: Task, language: Language, **values: object) -> str:
+    """The prompt with its `${placeholders}` replaced. Placeholders inside a value are not replaced."""
     return _template(task, language).substitute(values)
 
 
-def data(lines: Iterable[tuple[str, str]]) -> str:
-    """What was said, by whom, as material that cannot be closed from inside: every `<` in it is escaped."""
-    return "\n".join(("<data>", *(f"{who}: {escape_line(said)}" for who, said in lines), "</data>"))
+def data_block(lines: Iterable[tuple[str, str]]) -> str:
+    """(role, content) lines between `<data>` and `</data>`. Every `<` in the content is escaped, so that it
+    cannot close the block.
+    """
+    return "\n".join(("<data>", *(f"{role}: {escape_line(content)}" for role, content in lines), "</data>"))
 
 
 @lru_cache

@@ -1,7 +1,9 @@
-"""The forms in which a model answers a task: checked by pydantic, and nothing beyond them taken."""
+"""Structured answers of a model: their fields, and checks that pydantic cannot express (length, language)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -9,9 +11,10 @@ from pydantic.alias_generators import to_camel
 
 from gieok.memory.canon.records import Category, ExtractedFact, FactValue, Key
 from gieok.memory.companion.records import Emotion, Labels, SessionSummary, SummaryText
-from gieok.memory.fields import Importance, storable
+from gieok.memory.fields import Importance, Language, storable
 from gieok.memory.turns.records import Keywords, Summary, Turn, TurnSummary
 from gieok.memory.turns.rules import is_raw
+from gieok.text import language
 
 MAX_FACTS = 100
 MAX_HINT_CHARS = 2_000
@@ -22,7 +25,7 @@ EmotionWord = Literal[
 
 
 class Answer(BaseModel):
-    """What a model answers. A field beyond its form is refused: a model may not add anything to keep."""
+    """A structured answer. Unknown fields are refused, so that a model cannot add data to be stored."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -34,13 +37,13 @@ class Answer(BaseModel):
 
 
 class TurnAnswer(Answer):
-    """A summary of one exchange, and the words by which it is found again."""
+    """A summary of one turn, and its search keywords."""
 
     summary: Summary
     keywords: Keywords
 
     def problem(self, turn: Turn, summary_chars: int) -> str | None:
-        """What a turn memory could not keep, said for the model that is to mend it."""
+        """Why turn memory would refuse the summary, as an instruction for the repair request."""
         if len(self.summary) > summary_chars:
             return f"the summary may have at most {summary_chars} characters"
         if is_raw(self.summary, turn.user) or is_raw(self.summary, turn.assistant):
@@ -48,13 +51,13 @@ class TurnAnswer(Answer):
         return None
 
     def turn_summary(self, max_keywords: int) -> TurnSummary:
-        """The record; keywords beyond the plan's number are left out."""
+        """Convert to the record, with at most `max_keywords` keywords."""
         keywords = tuple(dict.fromkeys(self.keywords))[:max_keywords]
         return TurnSummary(summary=self.summary, keywords=keywords)
 
 
 class SessionAnswer(Answer):
-    """A conversation in one or two sentences, by the seed's criteria."""
+    """A summary of a session with topics, emotion and importance."""
 
     summary: SummaryText
     topics: Labels
@@ -62,7 +65,7 @@ class SessionAnswer(Answer):
     importance: Importance
 
     def session_summary(self) -> SessionSummary:
-        """The record; the emotion by its English value, whichever word was used."""
+        """Convert to the record. The emotion may be a Korean or an English word."""
         return SessionSummary(
             summary=self.summary,
             topics=tuple(dict.fromkeys(self.topics)),
@@ -71,8 +74,8 @@ class SessionAnswer(Answer):
         )
 
 
-class FoundFact(Answer):
-    """One fact of a turn, as a model found it. Where it comes from is checked again by grounding."""
+class FactAnswer(Answer):
+    """One fact extracted from a turn. The step checks by grounding that it was really said."""
 
     category: Category
     key: Key
@@ -81,8 +84,8 @@ class FoundFact(Answer):
     said_by: Literal["user", "assistant"]
     retracts: bool
 
-    def extracted(self) -> ExtractedFact:
-        """The record; what the character said is the model's conclusion, not the user's word."""
+    def extracted_fact(self) -> ExtractedFact:
+        """Convert to the record. What the character said counts as concluded by the model."""
         return ExtractedFact(
             category=self.category,
             key=self.key,
@@ -94,16 +97,60 @@ class FoundFact(Answer):
 
 
 class FactsAnswer(Answer):
-    """The facts of a turn; an empty list where there is none."""
+    """The facts of a turn; may be empty."""
 
-    facts: Annotated[tuple[FoundFact, ...], Field(max_length=MAX_FACTS)]
+    facts: Annotated[tuple[FactAnswer, ...], Field(max_length=MAX_FACTS)]
 
 
 class HintAnswer(Answer):
-    """One line about a stretch of conversation."""
+    """A one-line description of a part of a conversation."""
 
     hint: Annotated[
         str,
         StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_HINT_CHARS),
         AfterValidator(storable),
     ]
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The text of both sides of a conversation, to check that an answer is in its language."""
+
+    user: str
+    other: str
+
+    @classmethod
+    def from_lines(cls, lines: Sequence[tuple[str, str]]) -> Conversation:
+        """Join (role, content) lines by side."""
+        return cls(
+            user="\n".join(content for role, content in lines if role == "user"),
+            other="\n".join(content for role, content in lines if role != "user"),
+        )
+
+    @property
+    def language(self) -> Language:
+        """The language of the user's text, or of the other side's where the user wrote no letters."""
+        return language(self.user, default=language(self.other, default="ko"))
+
+    def problem(self, text: str) -> str | None:
+        """What is wrong with the language of an answer, as an instruction for the repair request.
+
+        Where the two sides use two languages ("ok", said to a Korean character), either is accepted.
+        """
+        if not any(map(str.isalpha, text)):
+            return "write words"
+        allowed = {self.language, language(self.other, default=self.language)}
+        if language(text) not in allowed:
+            return f"write in {_LANGUAGE_NAMES[self.language]}, the language of the conversation"
+        if "ko" not in allowed and _is_latin(self.user) and not _is_latin(text):
+            return "write in the language of the conversation"
+        return None
+
+
+_LANGUAGE_NAMES: dict[Language, str] = {"ko": "Korean (한국어)", "en": "the language of the user's words"}
+
+
+def _is_latin(text: str) -> bool:
+    """At least half of the letters are Latin."""
+    letters = [char for char in text if char.isalpha()]
+    return 2 * sum(ord(char) < 0x250 for char in letters) >= len(letters)

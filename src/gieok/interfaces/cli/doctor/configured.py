@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass
 from gieok.interfaces.cli.doctor.finding import Finding
 from gieok.interfaces.cli.output import shown_url
 from gieok.interfaces.cli.wording import Say
-from gieok.settings import Settings, setting_origins, unknown_variables
-from gieok.settings.jwt import JWT_NAMES
+from gieok.settings import JWT_NAMES, Settings, setting_origins, unknown_variables
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from gieok.app.embedding import choose_embedder
 from gieok.interfaces.cli.doctor.finding import Finding
 from gieok.interfaces.cli.output import shown_url
 from gieok.interfaces.cli.wording import Say
-from gieok.settings import Settings, sqlite_path
-from gieok.settings.model import OFFLINE
+from gieok.settings import OFFLINE, Settings, sqlite_path
 from gieok.text import ANALYZER_VERSION, terms
 
 SAMPLE, SAMPLE_TERMS = "면접에서는", ["면접"]

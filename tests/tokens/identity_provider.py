@@ -1,4 +1,4 @@
-"""A sign-on for the tests: it has keys, publishes them and signs JWTs."""
+"""An identity provider for tests: has keys, publishes them as JWKS and signs JWTs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
-from gieok.settings.jwt import JwtAlgorithm, JwtSettings
+from gieok.settings import JwtAlgorithm, JwtSettings
 
-ISSUER = "https://sign-on.example"
+ISSUER = "https://login.example"
 AUDIENCE = "gieok"
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
 
@@ -31,8 +31,8 @@ def new_key(algorithm: JwtAlgorithm) -> PrivateKey:
     return ed25519.Ed25519PrivateKey.generate()
 
 
-class SignOn:
-    """Signs with one algorithm. `keys` are published as they are when someone asks."""
+class IdentityProvider:
+    """Signs with one algorithm. A request for the JWKS gets the current `keys`."""
 
     def __init__(self, algorithm: JwtAlgorithm = "ES256") -> None:
         self.algorithm: JwtAlgorithm = algorithm
@@ -49,14 +49,14 @@ class SignOn:
         return JwtSettings(self.algorithm, ISSUER, AUDIENCE, str(jwks))
 
     def sign(self, kid: str = "first", **claims: Any) -> str:
-        """A JWT that is right but for what is said here; None leaves a claim out."""
+        """A valid JWT with these claims changed; None removes a claim."""
         now = int(time.time())
-        right = {"iss": ISSUER, "aud": AUDIENCE, "sub": "kim", "iat": now, "exp": now + 3600}
-        made = {name: value for name, value in {**right, **claims}.items() if value is not None}
-        return jwt.encode(made, self.keys[kid], algorithm=self.algorithm, headers={"kid": kid})
+        valid = {"iss": ISSUER, "aud": AUDIENCE, "sub": "kim", "iat": now, "exp": now + 3600}
+        payload = {name: value for name, value in {**valid, **claims}.items() if value is not None}
+        return jwt.encode(payload, self.keys[kid], algorithm=self.algorithm, headers={"kid": kid})
 
     def public_pem(self) -> bytes:
-        """What everybody may have: a secret for whoever takes it for one."""
+        """The public key, which an attacker could use as an HMAC secret."""
         return self.keys["first"].public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
 
@@ -68,38 +68,38 @@ def _public(key: PrivateKey) -> dict[str, Any]:
     return OKPAlgorithm.to_jwk(key.public_key(), as_dict=True)
 
 
-class Published:
-    """The keys on a web server, and how often they were asked for."""
+class JwksServer:
+    """The JWKS on a web server, with a count of its requests."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.status = 200
-        self.asked = 0
+        self.requests = 0
 
 
 @contextmanager
-def published(sign_on: SignOn) -> Generator[Published]:
-    """A real server on this machine."""
+def serve_jwks(provider: IdentityProvider) -> Generator[JwksServer]:
+    """Serve the keys on a real local server."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            place.asked += 1
-            content = sign_on.jwks().encode()
-            self.send_response(place.status)
+            jwks_server.requests += 1
+            content = provider.jwks().encode()
+            self.send_response(jwks_server.status)
             self.send_header("Content-Length", str(len(content)))
-            self.send_header("Location", place.url)
+            self.send_header("Location", jwks_server.url)
             self.end_headers()
             self.wfile.write(content)
 
         def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-            """Say nothing."""
+            """Do not log requests."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    place = Published(f"http://127.0.0.1:{server.server_port}/jwks.json")
+    jwks_server = JwksServer(f"http://127.0.0.1:{server.server_port}/jwks.json")
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
-        yield place
+        yield jwks_server
     finally:
         server.shutdown()
         thread.join()
