@@ -26,7 +26,7 @@ from gieok import Gieok
 from tests.service.process import Place, Service
 
 EMPTY = "an empty route"
-GOALS = {"memory/load": 0.4, "memory/search": 0.25}
+GOALS = {"memory/load": 0.25, "memory/search": 0.25}
 API = "/api/v1"
 
 

@@ -15,7 +15,6 @@ from gieok.interfaces.rest.metrics import Metrics, add_metrics
 from gieok.interfaces.rest.options import ServiceOptions
 from gieok.interfaces.rest.routes import chat, decisions, evidence, jobs, me, memory, personas, sessions
 from gieok.interfaces.rest.served import Served, Templates
-from gieok.interfaces.rest.short_way import ShortWay
 from gieok.interfaces.rest.telemetry import TracedRequests, Tracing
 
 PREFIX = "/api/v1"
@@ -42,9 +41,9 @@ def create_app(
         telemetry={"tracing": False, "metrics": False, "logs": False},  # its own would carry what was sent
     )
     app.state.gieok = gieok
-    add_health(app, gieok)
     for routes in (memory, chat, sessions, jobs, personas, decisions, evidence, me):  # the busiest first
         app.include_router(routes.router, prefix=PREFIX)
+    add_health(app, gieok)
     add_metrics(app, gieok, counted)
     add_docs(app)
     answer_errors(app)
@@ -55,7 +54,6 @@ def create_app(
         if tracing is not None:
             tracing.request(served)
 
-    app.add_middleware(ShortWay, gieok=gieok, routes=app.routes)
     app.add_middleware(Door, gieok=gieok, options=options, templates=Templates(app), watch=watch)
     if tracing is not None:
         app.add_middleware(TracedRequests, tracing=tracing)

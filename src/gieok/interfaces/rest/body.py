@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
 
-from starlette.types import Message, Receive
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from starlette.types import Message, Receive, Scope
 
 from gieok.errors import InputRefused, PayloadTooLarge
 from gieok.interfaces.rest.options import ServiceOptions
 from gieok.interfaces.rest.strict_json import parse
 
 Headers = Mapping[bytes, bytes]
+
+PARSED = "gieok.json"
+"""Key of the ASGI scope under which the parsed JSON body is passed to the route."""
 
 _IN_PARTS = "send it in parts"
 _BY_COMMAND = "whoever runs this Gieok can take in a larger one with `gieok memory import`"
@@ -29,10 +35,28 @@ def has_body(headers: Headers) -> bool:
     return headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
 
 
-async def checked_json(headers: Headers, receive: Receive, options: ServiceOptions) -> Receive:
-    """Read a body of JSON and check it; what the route receives instead.
+class JsonRoute(APIRoute):
+    """A FastAPI route that uses the JSON body as the gateway parsed it, so that it is parsed only once."""
 
-    PayloadTooLarge, or InputRefused for what is not JSON, strictly, or does not arrive in time.
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_parsed(request: Request) -> Response:
+            return await handle(_ParsedRequest(request.scope, request.receive))
+
+        return handle_parsed
+
+
+class _ParsedRequest(Request):
+    async def json(self) -> Any:
+        return self.scope[PARSED]
+
+
+async def read_json(scope: Scope, headers: Headers, receive: Receive, options: ServiceOptions) -> Receive:
+    """Read and parse a JSON body. Returns the `receive` for the route and puts the value into the scope.
+
+    PayloadTooLarge for too many bytes. InputRefused for invalid or ambiguous JSON, and for a body that does
+    not arrive in time.
     """
     _check_headers(headers, options)
     try:
@@ -41,7 +65,7 @@ async def checked_json(headers: Headers, receive: Receive, options: ServiceOptio
     except TimeoutError:
         raise BodyLate(f"the body did not arrive within {options.body_seconds:g} s") from None
     if body:
-        parse(body)
+        scope[PARSED] = parse(body)
     return _again(body, receive)
 
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gieok.access import Principal
 from gieok.app import Gieok
 from gieok.errors import Unauthenticated
-from gieok.interfaces.rest.body import ClientGone, Headers, bounded, checked_json, has_body
+from gieok.interfaces.rest.body import ClientGone, Headers, bounded, has_body, read_json
 from gieok.interfaces.rest.caller import PRINCIPAL
 from gieok.interfaces.rest.errors import REQUEST_ID, Problem, failed_outside_steps, told
 from gieok.interfaces.rest.limits import Places, Rate
@@ -95,7 +95,7 @@ class Door:
             if (scope["method"], scope["path"]) == STREAMED:
                 receive = bounded(headers, receive, self._options.upload_bytes)
             else:
-                receive = await checked_json(headers, receive, self._options)
+                receive = await read_json(scope, headers, receive, self._options)
         await self._places.enter()
         try:
             await self._app(scope, receive, answer)

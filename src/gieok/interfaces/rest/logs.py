@@ -11,59 +11,34 @@ import json
 import logging
 import os
 import traceback
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import lru_cache
-from time import time
 from typing import Any, TextIO, cast
 
 from gieok.interfaces.rest.served import Served, method_of
 
 _access = logging.getLogger("gieok.access")
-_dumps = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
+_to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def log_request(served: Served) -> None:
-    """One line for a request that is over."""
-    if not _access.isEnabledFor(logging.INFO):
-        return
-    handlers = logging.root.handlers
-    if len(handlers) == 1 and isinstance(handlers[0], Lines):
-        handlers[0].write_request(served)
-    else:
-        _access.info("%s %s %d", method_of(served), served.route, served.status)
+    """Log one line for a finished request."""
+    _access.info(
+        "%s %s %d", method_of(served), served.route, served.status, extra={"fields": _fields(served)}
+    )
 
 
 def configure_logging(stream: TextIO) -> None:
-    """Send every log of this process to `stream`."""
-    logging.basicConfig(handlers=[Lines(stream)], level=logging.INFO, force=True)
-    # What no line shows is not looked up for each of them.
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    for chatty in ("uvicorn", "httpx", "httpcore", "asyncio"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
+    """Send every log of this process to `stream`: as text to a terminal, else as JSON lines."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(TextFormatter() if stream.isatty() else JsonFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    for verbose in ("uvicorn", "httpx", "httpcore", "asyncio"):
+        logging.getLogger(verbose).setLevel(logging.WARNING)
 
 
-class Lines(logging.StreamHandler[TextIO]):
-    """Every log, a line each. Those of requests come by the thousand, and take a shorter way."""
-
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__(stream)
-        self.setFormatter(PlainLines() if stream.isatty() else JsonLines())
-        self._line_of = _plain_line if stream.isatty() else _json_line
-
-    def write_request(self, served: Served) -> None:
-        """As logging would, without a record that it is made of and taken apart again."""
-        line = self._line_of(time(), served)
-        try:
-            with self.lock or nullcontext():
-                self.stream.write(line + self.terminator)
-                self.stream.flush()
-        except Exception:  # noqa: BLE001  told as logging tells it: a request does not fail for its line
-            self.handleError(logging.makeLogRecord({"msg": "a request was not logged"}))
-
-
-class JsonLines(logging.Formatter):
-    """One object of JSON a line."""
+class JsonFormatter(logging.Formatter):
+    """One JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -71,17 +46,20 @@ class JsonLines(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
+            **getattr(record, "fields", {}),
         }
         if error := _error(record):
             line["error"] = error
-        return _dumps(line)
+        return _to_json(line)
 
 
-class PlainLines(logging.Formatter):
-    """A line for a person who watches."""
+class TextFormatter(logging.Formatter):
+    """One line of text for a person at a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line = f"{_second(int(record.created))[11:]} {record.levelname.lower():7} {record.getMessage()}"
+        line = f"{_time(record.created)[11:19]} {record.levelname.lower():7} {record.getMessage()}"
+        if fields := getattr(record, "fields", None):
+            line += f" {fields['ms']} ms"
         if error := _error(record):
             line += f" ({error})"
         return line
@@ -89,7 +67,7 @@ class PlainLines(logging.Formatter):
 
 @lru_cache(maxsize=1024)
 def short_hash(owner: str) -> str:
-    """Tells owners apart in a log without naming them."""
+    """A short hash that tells owners apart in a log without naming them."""
     return hashlib.sha256(owner.encode()).hexdigest()[:12]
 
 
@@ -102,34 +80,19 @@ def kind_and_place(error: BaseException) -> str:
     return type(error).__name__ + where
 
 
-def _json_line(now: float, served: Served) -> str:
-    """Written out: no word in it is a client's, so none needs escaping."""
-    method, owner = method_of(served), f'"{short_hash(served.owner)}"' if served.owner else "null"
-    return (
-        f'{{"time": "{_time(now)}", "level": "info", "logger": "{_access.name}", '
-        f'"message": "{method} {served.route} {served.status}", "requestId": "{served.request_id}", '
-        f'"method": "{method}", "route": "{served.route}", "status": {served.status}, "ms": {_ms(served)}, '
-        f'"owner": {owner}}}'
-    )
-
-
-def _plain_line(now: float, served: Served) -> str:
-    what = f"{method_of(served)} {served.route} {served.status}"
-    return f"{_second(int(now))[11:]} info    {what} {_ms(served)} ms"
-
-
-def _ms(served: Served) -> float:
-    return round(served.seconds * 1000, 1)
+def _fields(served: Served) -> dict[str, Any]:
+    return {
+        "requestId": served.request_id,
+        "method": method_of(served),
+        "route": served.route,
+        "status": served.status,
+        "ms": round(served.seconds * 1000, 1),
+        "owner": short_hash(served.owner) if served.owner else None,
+    }
 
 
 def _time(timestamp: float) -> str:
-    second = int(timestamp)
-    return f"{_second(second)}.{int((timestamp - second) * 1000):03}Z"
-
-
-@lru_cache(maxsize=4)
-def _second(timestamp: int) -> str:
-    return datetime.fromtimestamp(timestamp, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return datetime.fromtimestamp(timestamp, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _error(record: logging.LogRecord) -> str | None:

@@ -9,12 +9,13 @@ from gieok.app import ChatTurn
 from gieok.app.chat import CHAT_PLAN
 from gieok.app.cycles import Listener
 from gieok.engine import ExecutionPlan
+from gieok.interfaces.rest.body import JsonRoute
 from gieok.interfaces.rest.caller import Caller, Writer
 from gieok.interfaces.rest.routes.turn_stream import EVENTS, TurnStream
 from gieok.interfaces.rest.schema.chat import ChatAnswer, SendMessage, chat_answer, to_plan
 from gieok.interfaces.rest.schema.common import failures, to_messages
 
-router = APIRouter(tags=["chat"])
+router = APIRouter(tags=["chat"], route_class=JsonRoute)
 
 
 @router.post(

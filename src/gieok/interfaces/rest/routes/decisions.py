@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from gieok.app.decisions import PAGE
+from gieok.interfaces.rest.body import JsonRoute
 from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.routes import relations
 from gieok.interfaces.rest.schema.common import failures
@@ -35,7 +36,7 @@ from gieok.interfaces.rest.schema.params import (
 )
 from gieok.memory.decisions.records import Domain, Scope, Strength
 
-router = APIRouter(prefix="/decisions", tags=["decisions"])
+router = APIRouter(prefix="/decisions", tags=["decisions"], route_class=JsonRoute)
 
 DomainFilter = Annotated[Domain | None, Query()]
 Less = Annotated[int | None, Query(ge=1, le=1_000_000, description="May ask for less than the plan gives.")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
+from gieok.interfaces.rest.body import JsonRoute
 from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.schema.common import failures
 from gieok.interfaces.rest.schema.decisions import (
@@ -18,7 +19,7 @@ from gieok.interfaces.rest.schema.decisions import (
 from gieok.interfaces.rest.schema.params import MAX_PAGE, EvidencePath, Limit, SessionFilter
 from gieok.memory.decisions.evidence import Target
 
-router = APIRouter(tags=["decisions"])
+router = APIRouter(tags=["decisions"], route_class=JsonRoute)
 
 
 @router.post(

@@ -6,35 +6,46 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from gieok.interfaces.rest.caller import Reader, Writer
-from gieok.interfaces.rest.routes import memory_making
-from gieok.interfaces.rest.schema.common import Done, failures
+from gieok.app.chat import CHAT_PLAN
+from gieok.app.sessions import Summaries
+from gieok.interfaces.rest.body import JsonRoute
+from gieok.interfaces.rest.caller import Caller, Reader, Writer
+from gieok.interfaces.rest.schema.common import Done, failures, to_chat_messages, to_messages
 from gieok.interfaces.rest.schema.memory import (
     ArchivedAnswer,
+    CreateMemory,
     EditMemory,
     HitsAnswer,
+    KeptAnswer,
     MemoriesAnswer,
     MemoryAnswer,
     MemoryPageAnswer,
+    SummarizeSession,
+    SummaryAnswer,
     hit_view,
+    localised,
     memory_view,
     memory_views,
+    to_draft,
+    to_outline,
 )
 from gieok.interfaces.rest.schema.params import (
     MAX_Q,
+    IdempotencyKey,
     IfMatch,
     Limit,
     MemoryPath,
+    Now,
     Offset,
     PersonaFilter,
     PersonaQuery,
     etag,
     expected_version,
+    request_key,
 )
-from gieok.memory.companion.records import MemoryChanges
+from gieok.memory.companion.records import Kept, MemoryChanges
 
-router = APIRouter(prefix="/memory", tags=["memory"])
-router.include_router(memory_making.router)
+router = APIRouter(prefix="/memory", tags=["memory"], route_class=JsonRoute)
 
 
 @router.get("/load", responses=failures(), summary="What a conversation begins with")
@@ -71,6 +82,38 @@ async def search(
     hits = await caller.user.companion.search(persona_id, q, limit=limit)
     return HitsAnswer.trusted(
         success=True, memories=tuple(hit_view(hit, korean=caller.korean) for hit in hits)
+    )
+
+
+@router.post("/summarize", responses=failures(404, 409, 502), summary="Summarise a session now")
+async def summarize(body: SummarizeSession, now: Now, caller: Writer) -> SummaryAnswer:
+    """Messages that the session does not have yet are saved first; an unknown session begins with them.
+
+    `memory` is null where every message was summarised before.
+    """
+    made = await caller.user.sessions.summarize_messages(
+        body.session_id,
+        body.persona_id,
+        to_chat_messages(body.messages, now),
+        plan=CHAT_PLAN,
+        account_plan=caller.account_plan,
+    )
+    return await summary_answer(made, caller)
+
+
+@router.post("/create", status_code=201, responses=failures(409, 502), summary="Keep a memory")
+async def create(body: CreateMemory, caller: Writer, idempotency_key: IdempotencyKey = None) -> KeptAnswer:
+    """As `manualSummary` says, or else as the model summarises `messages`, which are not kept themselves.
+
+    The persona need not exist yet, so that history can be brought along. Where no place is free, the least
+    important memory is archived and `notices` says so; with `autoArchive: false` it is 409
+    `MEMORY_LIMIT_REACHED`.
+    """
+    kept = await _keep(body, caller, idempotency_key)
+    return KeptAnswer(
+        memory=memory_view(kept.memory, korean=caller.korean),
+        archived=kept.archived,
+        notices=localised(kept.notices, korean=caller.korean),
     )
 
 
@@ -117,3 +160,27 @@ async def restore(memory_id: MemoryPath, caller: Writer) -> MemoryAnswer:
     """409 `MEMORY_LIMIT_REACHED` where no place is free among the active ones."""
     memory = await caller.user.companion.restore(memory_id, account_plan=caller.account_plan)
     return MemoryAnswer(memory=memory_view(memory, korean=caller.korean))
+
+
+async def summary_answer(made: Summaries, caller: Caller) -> SummaryAnswer:
+    """The memory of the newest messages, and what the user is to be told of it."""
+    memory = None if made.memory_id is None else await caller.user.companion.get(made.memory_id)
+    return SummaryAnswer(
+        memory=memory_view(memory, korean=caller.korean) if memory else None,
+        notices=localised(made.notices, korean=caller.korean),
+    )
+
+
+async def _keep(body: CreateMemory, caller: Caller, key: str | None) -> Kept:
+    companion, request = caller.user.companion, request_key(key, body)
+    if (draft := to_draft(body)) is not None:
+        return await companion.create(
+            draft, account_plan=caller.account_plan, auto_archive=body.auto_archive, once=request
+        )
+    return await companion.create_of_messages(
+        to_outline(body),
+        to_messages(body.messages or ()),
+        account_plan=caller.account_plan,
+        auto_archive=body.auto_archive,
+        once=request,
+    )

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from gieok.app.canon import MAX_PAGE
+from gieok.interfaces.rest.body import JsonRoute
 from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.routes import state
 from gieok.interfaces.rest.schema.common import Ref, failures
@@ -32,7 +33,7 @@ from gieok.interfaces.rest.schema.personas import (
     to_persona_draft,
 )
 
-router = APIRouter(prefix="/personas", tags=["personas"])
+router = APIRouter(prefix="/personas", tags=["personas"], route_class=JsonRoute)
 router.include_router(state.router)
 
 Page = Annotated[int, Query(ge=1, le=MAX_PAGE, description="How many at most.")]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from gieok.errors import NotFound
+from gieok.interfaces.rest.body import JsonRoute
 from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.schema.common import failures
 from gieok.interfaces.rest.schema.decisions import RelationAnswer, RelationIn, RelationsAnswer
 from gieok.interfaces.rest.schema.params import DecisionPath, RelationPath
 
-router = APIRouter(prefix="/{rootId}/relations")
+router = APIRouter(prefix="/{rootId}/relations", route_class=JsonRoute)
 
 
 @router.post("", status_code=201, responses=failures(404), summary="Relate a decision to another")

@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Response
 
 from gieok.app.chat import CHAT_PLAN
+from gieok.interfaces.rest.body import JsonRoute
 from gieok.interfaces.rest.caller import Reader, Writer
-from gieok.interfaces.rest.routes.summaries import summary_answer
+from gieok.interfaces.rest.routes.memory import summary_answer
 from gieok.interfaces.rest.schema.chat import (
     ClosedAnswer,
     CloseSession,
@@ -28,7 +29,7 @@ from gieok.interfaces.rest.schema.common import failures, to_chat_messages
 from gieok.interfaces.rest.schema.memory import SummaryAnswer, memory_views
 from gieok.interfaces.rest.schema.params import Now, SessionPath
 
-router = APIRouter(prefix="/sessions", tags=["sessions"])
+router = APIRouter(prefix="/sessions", tags=["sessions"], route_class=JsonRoute)
 
 
 @router.post("", status_code=201, responses=failures(404), summary="Begin a session")

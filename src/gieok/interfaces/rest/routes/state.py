@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from gieok.app.canon import MAX_PAGE
+from gieok.interfaces.rest.body import JsonRoute
 from gieok.interfaces.rest.caller import Reader, Writer
 from gieok.interfaces.rest.schema.common import failures
 from gieok.interfaces.rest.schema.params import AfterVersion, FactPath, Limit, PersonaPath, has_more
@@ -18,7 +19,7 @@ from gieok.interfaces.rest.schema.personas import (
 )
 from gieok.memory.canon.records import STATE, FactChange
 
-router = APIRouter(prefix="/{id}/state")
+router = APIRouter(prefix="/{id}/state", route_class=JsonRoute)
 
 
 @router.get("", responses=failures(404), summary="The current state")

@@ -1,0 +1,75 @@
+"""Query parameters of the reading routes: what is refused, and how a repeated parameter is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from tests.rest.conftest import Server
+from tests.rest.routes.conftest import Api, shared
+
+__all__ = ["shared"]
+
+API = "/api/v1"
+Query = dict[str, str]
+MINA: Query = {"personaId": "mina"}
+READS: list[tuple[str, Query]] = [
+    ("/memory/load", MINA),
+    ("/memory/search", {**MINA, "q": "film"}),
+    ("/memory/list", {}),
+    ("/personas", {}),
+    ("/decisions/context", {"domain": "wms"}),
+    ("/anchors", {"sessionId": "talk"}),
+]
+REFUSED: list[tuple[str, Query]] = [
+    ("/memory/load", {}),
+    ("/memory/load", {"personaId": ""}),
+    ("/memory/load", {**MINA, "limit": "0"}),
+    ("/memory/load", {**MINA, "limit": "many"}),
+    ("/memory/search", MINA),
+    ("/memory/search", {**MINA, "q": ""}),
+    ("/memory/search", {**MINA, "q": "x" * 4_001}),
+    ("/memory/list", {"includeArchived": "perhaps"}),
+    ("/memory/list", {"offset": "-1"}),
+    ("/decisions/context", {}),
+]
+
+
+@pytest.fixture(scope="module")
+def client(shared: Server) -> Iterator[httpx.Client]:
+    """A client of an owner with one persona and two memories."""
+    with shared.client(f"owner-{uuid4()}") as client:
+        api = Api(client)
+        api.persona("미나")
+        for summary in ("내일 면접이 있다고 함", "Went to see a film"):
+            api.memory("mina", summary)
+        yield client
+
+
+@pytest.mark.parametrize(("path", "query"), READS)
+def test_unknown_parameters_are_ignored(client: httpx.Client, path: str, query: Query) -> None:
+    answer = client.get(API + path, params={**query, "unknown": "parameter"})
+    assert answer.status_code == 200
+    assert answer.json()["success"]
+    assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+@pytest.mark.parametrize(("path", "query"), REFUSED)
+def test_an_invalid_query_is_refused(client: httpx.Client, path: str, query: Query) -> None:
+    answer = client.get(API + path, params=query)
+    assert (answer.status_code, answer.json()["error"]) == (422, "VALIDATION_FAILED")
+
+
+def test_the_last_value_of_a_repeated_parameter_counts(client: httpx.Client) -> None:
+    answer = client.get(f"{API}/memory/load?personaId=mina&limit=3&limit=1")
+    assert len(answer.json()["memories"]) == 1
+
+
+@pytest.mark.parametrize(("path", "query"), READS)
+def test_a_token_without_the_scope_read_is_refused(shared: Server, path: str, query: Query) -> None:
+    headers = {"Authorization": f"Bearer {shared.token(f'owner-{uuid4()}', scopes=['write'])}"}
+    answer = httpx.get(shared.url + API + path, params=query, headers=headers)
+    assert (answer.status_code, answer.json()["error"]) == (401, "UNAUTHENTICATED")
