@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from gieok import Gieok, MemoryDraft, Settings
+from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.restore import restore
 from gieok.app.worker import Worker
 from gieok.errors import OwnerErased
@@ -202,6 +203,14 @@ def test_stored_keys_are_recognised(api: Api) -> None:
     assert api.post("/evidence", evidence)["evidence"]["title"] == "회의록"
     api.memory("hana", "고양이 나비가 다 나음.", topics=["고양이"], importance=9)
     assert api.get(f"/memory/{CAT}")["memory"]["archivedAt"] is not None
+
+
+async def test_a_decision_is_found_by_its_words(landed: Settings) -> None:
+    """Its stored blind index is asked at the store: the loading order reaches these decisions without it."""
+    async with await Gieok.open(landed) as gieok:
+        scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+        found = await scope.read(lambda view: view.decisions.search("검수는", domain="wms", limit=5))
+    assert [str(decision.root_id) for decision in found] == [NORMAL]
 
 
 async def test_a_repeated_request_is_answered_from_the_stored_key(landed: Settings) -> None:
