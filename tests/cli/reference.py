@@ -1,6 +1,6 @@
-"""docs/reference/cli.md from the program itself: `python -m tests.cli.reference` writes it anew.
+"""Generates docs/reference/cli.md from the program: `python -m tests.cli.reference`.
 
-What stands above the mark is written by hand.
+The part above the mark is written by hand.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import click
 from gieok.interfaces.cli import main
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
-MARK = "<!-- From here on generated: python -m tests.cli.reference -->\n"
+MARK = "<!-- Generated from here on: python -m tests.cli.reference -->\n"
 
 
 def commands(command: click.Command = main, path: str = "gieok") -> Iterator[tuple[str, click.Command]]:
-    """Every command with its whole name, groups before what is in them."""
+    """All commands with their full names. A group comes before its commands."""
     yield path, command
     if isinstance(command, click.Group):
         for name in sorted(command.commands):
@@ -25,12 +25,12 @@ def commands(command: click.Command = main, path: str = "gieok") -> Iterator[tup
 
 
 def page(current: str) -> str:
-    """The page as it should be, with the hand-written part of the current one."""
+    """The page as generated now, with the hand-written part of `current`."""
     return current.partition(MARK)[0] + MARK + "".join(_section(*each) for each in commands())
 
 
 def _section(path: str, command: click.Command) -> str:
-    # With main's settings, since click keeps the help option that it makes here.
+    # With main's settings: click caches the help option that it creates here.
     context = click.Context(command, info_name=path, **main.context_settings)
     usage = " ".join([path, *command.collect_usage_pieces(context)])
     lines = ["", f"## `{path}`", "", "```", usage, "```", "", *(command.help or "").strip().splitlines()]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gieok import Gieok, PersonaDraft, Settings
-from gieok.interfaces.cli.harmless import printable_lines
+from gieok.interfaces.cli.output import printable_lines
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.testing.models import CountingModel
 from tests.cli.conftest import Run
@@ -96,8 +96,8 @@ def test_what_is_asked_besides_talking_is_shown(run: Run) -> None:
         stdin=f"/why\n/memories\n{INTERVIEW}/state\n/persona\n/help\n/x\n",
     )
     for expected in (
-        "nothing was said yet",
-        "nothing is remembered",
+        "there is no reply yet",
+        "no memories",
         "(EVENT) 면접",
         "Haru",
         "/memories",
@@ -108,7 +108,7 @@ def test_what_is_asked_besides_talking_is_shown(run: Run) -> None:
 
 def test_what_is_known_is_shown_though_it_is_no_state(run: Run) -> None:
     done = run("chat", "--user", "kim", "--lang", "en", stdin="/state\n내 이름은 김민지야\n/state\n")
-    assert done.stdout.count("nothing is known yet") == 1
+    assert done.stdout.count("no facts yet") == 1
     assert "- (PERSONAL_INFO) name: 김민지" in done.stdout
 
 

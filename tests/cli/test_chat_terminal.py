@@ -95,7 +95,7 @@ def test_a_turn_that_goes_wrong_ends_only_itself(home: Path, run: Run) -> None:
             terminal.type("이 말은 남지 않는다\n")
             assert asked.wait(60)
             terminal.interrupt()
-            terminal.until("그만두었습니다")
+            terminal.until("취소했습니다")
             server.fail("unauthorized")
             terminal.until("나> ")
             terminal.type("이 말도 남지 않는다\n")

@@ -45,7 +45,7 @@ def test_status_of_what_is_not_there_makes_nothing(run: Run, home: Path, url: st
     for _ in range(2):
         done = run("db", "status")
         assert done.exit_code == 0
-        assert "not there yet" in done.stdout
+        assert "does not exist yet" in done.stdout
         assert "not-to-be-seen" not in done.stdout
         assert json.loads(run("db", "status", "--json").stdout)["exists"] is False
     assert files_in(home.parent) == {}
@@ -54,29 +54,27 @@ def test_status_of_what_is_not_there_makes_nothing(run: Run, home: Path, url: st
 def test_upgrade_makes_the_database_and_says_how(run: Run, url: str) -> None:
     done = run("db", "upgrade")
     assert done.exit_code == 0
-    assert done.stdout.startswith("made ")
+    assert done.stdout.startswith("created ")
     assert "applied 0001_ground\n" in done.stdout
-    assert run("db", "upgrade").stdout == f"schema {newest(url)} is current\n"
+    assert run("db", "upgrade").stdout == f"schema {newest(url)} is up to date\n"
 
 
 def test_status_says_what_an_operator_asks(run: Run, url: str) -> None:
     remember("kim")
     facts = run("db", "status").stdout
     told = json.loads(run("db", "status", "--json").stdout)
-    assert f"{newest(url)} of {newest(url)}, current" in facts
+    assert f"{newest(url)} of {newest(url)}, up to date" in facts
     assert (told["exists"], told["schemaVersion"], told["pending"]) == (True, newest(url), 0)
     assert told["sizeBytes"] > 0
     assert "not-to-be-seen" not in facts + str(told)
-    expected = (
-        "journal wal, synchronous full" if sqlite_path(url) else "row-level security keeps owners apart"
-    )
+    expected = "journal wal, synchronous full" if sqlite_path(url) else "row-level security separates owners"
     assert expected in facts
 
 
 def test_an_older_database_is_shown_as_it_is_and_then_upgraded(run: Run, url: str) -> None:
     make(url, migrations_of(url)[:1])
     for _ in range(2):
-        assert f"1 of {newest(url)}, {newest(url) - 1} to apply" in run("db", "status").stdout
+        assert f"1 of {newest(url)}, {newest(url) - 1} pending" in run("db", "status").stdout
     done = json.loads(run("db", "upgrade", "--json").stdout)
     assert (done["created"], done["schemaVersion"]) == (False, newest(url))
     assert done["applied"] == [f"{each.version:04d}_{each.name}" for each in migrations_of(url)[1:]]
@@ -195,4 +193,4 @@ def test_postgresql_without_its_driver_says_what_to_install(
 
 def test_korean(run: Run, home: Path) -> None:
     assert "아직 없습니다" in run("db", "status", "--lang", "ko").stdout
-    assert "만들었습니다" in run("db", "upgrade", "--lang", "ko").stdout
+    assert "생성했습니다" in run("db", "upgrade", "--lang", "ko").stdout

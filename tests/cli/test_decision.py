@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from gieok.interfaces.cli.decision import asking, saving
+from gieok.interfaces.cli.decision import read, write
 from gieok.memory.decisions import records
 from tests.cli.conftest import Run, Start, files_in
 
@@ -59,8 +59,8 @@ def graph(kim: Run) -> dict[str, str]:
 
 
 def test_the_words_of_the_options_are_those_of_the_records() -> None:
-    assert asking.STRENGTHS == records.STRENGTHS
-    assert saving.RELATION_TYPES == records.RELATION_TYPES
+    assert read.STRENGTHS == records.STRENGTHS
+    assert write.RELATION_TYPES == records.RELATION_TYPES
 
 
 @both
@@ -135,7 +135,7 @@ def test_impact_is_a_tree(kim: Run, graph: dict[str, str]) -> None:
             f"↑ CONSTRAINS  four (normal, wms)  {graph['four']}",
         ]
     )
-    assert lines[-1] == "decisions reached: 3"
+    assert lines[-1] == "affected decisions: 3"
 
 
 @pytest.mark.req("DEC-8")
@@ -143,7 +143,7 @@ def test_impact_says_what_it_left_out(kim: Run, graph: dict[str, str]) -> None:
     assert (
         kim("impact", graph["one"], "--depth", "1")
         .stdout.splitlines()[-1]
-        .startswith("decisions reached: 2, and more")
+        .startswith("affected decisions: 2 shown; there are more")
     )
     cut = document(kim("impact", graph["one"], "--limit", "1", "--json"))
     assert (len(cut["nodes"]), cut["truncated"]) == (1, True)
@@ -161,7 +161,7 @@ def test_impact_as_a_picture(kim: Run, graph: dict[str, str]) -> None:
 
 def test_a_relation_can_be_taken_back(kim: Run, graph: dict[str, str]) -> None:
     relation = (graph["two"], "DEPENDS_ON", graph["one"])
-    assert kim("relate", *relation, "--remove").stdout.startswith("removed: ")
+    assert kim("relate", *relation, "--remove").stdout.startswith("relation removed: ")
     assert "four" in kim("impact", graph["one"]).stdout
     assert "two" not in kim("impact", graph["one"]).stdout
     assert "[NOT_FOUND]" in kim("relate", *relation, "--remove").stderr
@@ -185,7 +185,7 @@ def test_context_has_seven_layers_in_order(kim: Run, graph: dict[str, str]) -> N
 def test_context_says_when_the_budget_ended(kim: Run, graph: dict[str, str]) -> None:
     shown = kim("context", "wms", "--budget", "1").stdout
     assert "left out by the budget" in shown
-    assert "not looked into" in shown
+    assert "not loaded" in shown
 
 
 def test_users_do_not_see_each_others_decisions(run: Run, kim: Run) -> None:
@@ -237,9 +237,9 @@ def test_one_wrong_file_brings_in_none(kim: Run, home: Path) -> None:
 def test_what_goes_out_comes_in_elsewhere(run: Run, kim: Run, home: Path, graph: dict[str, str]) -> None:
     """To another user, with the same ids and the same relations; and back without a change."""
     folder = home / "out"
-    assert kim("export", str(folder)).stdout.splitlines()[-1] == "files written 4, unchanged 0, left alone 0"
+    assert kim("export", str(folder)).stdout.splitlines()[-1] == "files written 4, unchanged 0, kept 0"
     files = files_in(folder)
-    assert kim("export", str(folder)).stdout == "files written 0, unchanged 4, left alone 0\n"
+    assert kim("export", str(folder)).stdout == "files written 0, unchanged 4, kept 0\n"
     assert files_in(folder) == files
     imported = document(kim("import", str(folder), "--json"))
     assert {each["outcome"] for each in imported["imported"]} == {"unchanged"}
@@ -260,7 +260,7 @@ def test_two_folders_with_the_same_file_names_keep_apart(kim: Run, home: Path) -
         shown = document(kim("show", f"{name}:0001-first.md", "--json"))["decision"]
         assert (shown["statement"], shown["domain"], shown["version"]) == (f"The first of {name}", name, 1)
         done = kim("export", str(home / name), "--domain", name)
-        assert done.stdout == "files written 0, unchanged 1, left alone 0\n"
+        assert done.stdout == "files written 0, unchanged 1, kept 0\n"
 
 
 def test_a_record_known_by_its_name_is_not_moved_to_another_domain(kim: Run, home: Path) -> None:

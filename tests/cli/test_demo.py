@@ -14,18 +14,17 @@ import apsw
 import pytest
 
 from gieok import Gieok
-from gieok.interfaces.cli.columns import width
-from gieok.interfaces.cli.demo.place import Place
+from gieok.interfaces.cli.demo.acts import DemoFolder
 from gieok.interfaces.cli.demo.story import STORIES, Story
-from gieok.interfaces.cli.demo.wording import DEMO
-from gieok.interfaces.cli.wording import Say
+from gieok.interfaces.cli.output import width
+from gieok.interfaces.cli.texts import Translator
 from gieok.plans import load_plan
 from tests.cli.stranger import Stranger
 
 ROOT = Path(__file__).parents[2]
 LOCALES = {"ko": "C.UTF-8", "en": "en_GB.UTF-8"}
 READMES = {"ko": ROOT / "README.ko.md", "en": ROOT / "README.md"}
-ACTS = ("talk", "disk", "recall", "canon", "decide", "plug", "plan")
+ACTS = ("talk", "disk", "recall", "canon", "decide", "kill", "plan")
 pytestmark = pytest.mark.xdist_group("demo")  # each demo is played once for all of them
 
 
@@ -34,7 +33,7 @@ class Kept:
     """What a demo printed, and the folder that it left."""
 
     story: Story
-    say: Say
+    t: Translator
     output: str
     folder: Path
 
@@ -44,7 +43,7 @@ class Kept:
 
     def act(self, name: str) -> str:
         """The text of one act."""
-        _, _, rest = self.output.partition(f"{ACTS.index(name) + 1}  {self.say(name)}\n")
+        _, _, rest = self.output.partition(f"{ACTS.index(name) + 1}  {self.t(f'demo.{name}')}\n")
         return rest.partition("\n\n")[0]
 
     def fact(self, name: str, pattern: str) -> tuple[str, ...]:
@@ -54,7 +53,7 @@ class Kept:
 
     def rows(self, query: str, *values: str) -> list[tuple[Any, ...]]:
         """What lies in the database, read past Gieok and leaving no trace beside it."""
-        database = Place(self.folder).database.as_uri() + "?immutable=1"
+        database = DemoFolder(self.folder).database.as_uri() + "?immutable=1"
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         with closing(apsw.Connection(database, flags=flags)) as connection:
             return connection.execute(query, values).fetchall()
@@ -66,20 +65,20 @@ def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     language = request.param
     folder = tmp_path_factory.mktemp("demo")
     output = Stranger(folder).demo("--keep", str(folder / "kept"), LANG=LOCALES[language])
-    return Kept(STORIES[language], Say(language, DEMO), output, folder / "kept")
+    return Kept(STORIES[language], Translator(language), output, folder / "kept")
 
 
 @pytest.fixture
 async def opened(kept: Kept, tmp_path: Path) -> AsyncGenerator[Gieok]:
     """A copy of the kept folder, opened with its key as any program would."""
-    place = Place(shutil.copytree(kept.folder, tmp_path / "copy"))
-    async with await place.open(kept.story.lost.at) as gieok:
+    folder = DemoFolder(shutil.copytree(kept.folder, tmp_path / "copy"))
+    async with await folder.open(kept.story.killed.at) as gieok:
         yield gieok
 
 
 def test_the_readme_shows_what_is_told(kept: Kept) -> None:
     """The acts that a README shows are those of the demo, to the letter."""
-    (shown,) = re.findall(r"```\n(3  .*?)\n```", READMES[kept.say.lang].read_text("utf-8"), re.DOTALL)
+    (shown,) = re.findall(r"```\n(3  .*?)\n```", READMES[kept.t.lang].read_text("utf-8"), re.DOTALL)
     acts = shown.split("\n\n")
     assert len(acts) == 2
     for act in acts:
@@ -88,13 +87,13 @@ def test_the_readme_shows_what_is_told(kept: Kept) -> None:
 
 def test_tells_every_act_in_the_language_of_the_locale(kept: Kept) -> None:
     """Every heading is there, in order, every line of the talk, and no heading of the other language."""
-    numbered = [f"{number}  {kept.say(name)}" for number, name in enumerate(ACTS, start=1)]
+    numbered = [f"{number}  {kept.t(f'demo.{name}')}" for number, name in enumerate(ACTS, start=1)]
     assert [line for line in kept.lines if line in numbered] == numbered
     story = kept.story
-    for lines in (*story.talks, story.back, story.change, story.lost):
-        assert all(said in kept.output for said in lines.said)
-    other = Say("en" if kept.say.lang == "ko" else "ko", DEMO)
-    assert not any(other(name) in kept.output for name in ACTS)
+    for messages in (*story.talks, story.recall, story.change, story.killed):
+        assert all(text in kept.output for text in messages.texts)
+    other = Translator("en" if kept.t.lang == "ko" else "ko")
+    assert not any(other(f"demo.{name}") in kept.output for name in ACTS)
     assert "\x1b" not in kept.output  # nor colours: it went into a pipe
 
 
@@ -112,7 +111,7 @@ async def test_the_memories_shown_are_the_memories_kept(kept: Kept, opened: Gieo
     for memory in page.memories:
         assert memory.summary in shown
         assert ", ".join(memory.topics) in shown
-        emotion = memory.emotion.korean if kept.say.lang == "ko" else memory.emotion
+        emotion = memory.emotion.korean if kept.t.lang == "ko" else memory.emotion
         assert re.search(rf"{emotion}\W+\S+ {memory.importance}\b", shown)
 
 
@@ -122,7 +121,7 @@ def test_no_word_of_the_talk_lies_on_disk(kept: Kept) -> None:
     contents = [path.read_bytes() for path in kept.folder.rglob("*") if path.is_file()]
     assert len(contents) >= 3
     for secret in kept.story.secrets:
-        assert any(secret in line for line in kept.story.talks[-1].said)
+        assert any(secret in line for line in kept.story.talks[-1].texts)
         assert not any(secret.encode() in content for content in contents)
         assert kept.fact("disk", rf"\b{secret} (\d+)") == ("0",)
     (control,) = kept.fact("disk", rf"\b{kept.story.owner} (\d+)")
@@ -141,8 +140,8 @@ def test_the_row_shown_is_the_row_stored(kept: Kept) -> None:
 
 def test_recall_brings_back_yesterday_and_says_why(kept: Kept) -> None:
     """The character asks after the interview; the word that led there is shown, and scores add up."""
-    event = {"ko": "면접", "en": "interview"}[kept.say.lang]
-    led = {"ko": "면접에서 → 면접", "en": "interviews → interview"}[kept.say.lang]
+    event = {"ko": "면접", "en": "interview"}[kept.t.lang]
+    led = {"ko": "면접에서 → 면접", "en": "interviews → interview"}[kept.t.lang]
     act = kept.act("recall")
     assert led in act
     assert event in act.splitlines()[-1]
@@ -161,8 +160,8 @@ async def test_canon_before_and_after_is_the_history_that_is_kept(kept: Kept, op
     canon = opened.user(kept.story.owner).canon
     state = await canon.state(kept.story.persona_id)
     act = kept.act("canon")
-    before, _, after = act.partition(kept.say("canon.after"))
-    after = after.partition(f"{kept.say('canon.history')} ")[0]
+    before, _, after = act.partition(kept.t("demo.canon.after"))
+    after = after.partition(f"{kept.t('demo.canon.history')} ")[0]
     (partner,) = [fact for fact in state.facts if fact.key == "partner"]
     old, new = await canon.history(kept.story.persona_id, partner.root_id)
     assert old.value in before
@@ -176,7 +175,7 @@ def test_the_persona_is_the_same_byte_for_byte(kept: Kept) -> None:
     """Two hashes are shown, and they are equal."""
     before, after = kept.fact("canon", r"v1 sha256 ([0-9a-f]{12}) → v1 sha256 ([0-9a-f]{12})")
     assert before == after
-    assert kept.say("canon.same") in kept.act("canon")
+    assert kept.t("demo.canon.same") in kept.act("canon")
 
 
 async def test_the_blast_radius_is_drawn_whole(kept: Kept, opened: Gieok) -> None:
@@ -195,14 +194,14 @@ async def test_the_blast_radius_is_drawn_whole(kept: Kept, opened: Gieok) -> Non
 @pytest.mark.req("ENG-6", "ENG-7")
 def test_a_killed_turn_leaves_no_row(kept: Kept) -> None:
     """Its transaction held the turn, and no table has a row of it; the same message again goes in whole."""
-    assert "SIGKILL" in kept.act("plug")
-    counts = re.findall(r"(\w+) (\d+) → (\d+) → (\d+)", kept.act("plug"))
+    assert "SIGKILL" in kept.act("kill")
+    counts = re.findall(r"(\w+) (\d+) → (\d+) → (\d+)", kept.act("kill"))
     assert {"messages", "turn_memories"} <= {table for table, *_ in counts}
     for table, before, after, again in counts:
         assert before == after != again
         assert kept.rows(f"SELECT count(*) FROM {table}") == [(int(again),)]
-    lost = kept.say("plug.changed", changed=0, tables=len(_tables(kept)))
-    assert lost in " ".join(kept.act("plug").split())
+    lost = kept.t("demo.kill.changed", changed=0, tables=len(_tables(kept)))
+    assert lost in " ".join(kept.act("kill").split())
     assert kept.rows("SELECT count(*) FROM sessions") == [(len(kept.story.talks) + 1,)]
 
 

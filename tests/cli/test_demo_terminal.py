@@ -8,23 +8,21 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from string import Formatter
 from typing import IO, Any, cast
 
 import pytest
 
-import gieok.interfaces.cli.demo
-from gieok.interfaces.cli.columns import pad, width, wrap
-from gieok.interfaces.cli.demo.disk import count_rows
-from gieok.interfaces.cli.demo.place import Place
-from gieok.interfaces.cli.demo.plug import kill_in_a_turn
-from gieok.interfaces.cli.demo.show.lines import joined
+from gieok.interfaces.cli.demo.acts import DemoFolder, count_rows, create_persona
+from gieok.interfaces.cli.demo.display import joined
+from gieok.interfaces.cli.demo.kill import kill_during_turn
 from gieok.interfaces.cli.demo.story import STORIES
-from gieok.interfaces.cli.demo.talking import meet
-from gieok.interfaces.cli.demo.wording import DEMO
+from gieok.interfaces.cli.output import pad, width, wrap
+from gieok.interfaces.cli.texts import TEXTS, Translator
+from gieok.plans import load_plan
 from tests.cli.stranger import GIEOK, Stranger
 
 ESCAPE = "\x1b["
+english = Translator("en")
 
 
 @pytest.fixture
@@ -44,7 +42,7 @@ def test_ctrl_c_leaves_nothing_behind(stranger: Stranger) -> None:
     """Stopped while the other process is about to be killed: status 130, no folder, no complaint."""
     with stranger.start("demo", "--lang", "en") as process:
         output = cast(IO[bytes], process.stdout)
-        while DEMO["decide"].en.encode() not in output.readline():
+        while english("demo.decide").encode() not in output.readline():
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         _, complaint = process.communicate(timeout=60)
@@ -66,31 +64,31 @@ def test_ctrl_c_while_the_other_process_starts_kills_it_too(
 
     monkeypatch.setattr(subprocess, "Popen", Interrupted)
     with pytest.raises(KeyboardInterrupt):
-        kill_in_a_turn(STORIES["en"], Place(tmp_path))
+        kill_during_turn(STORIES["en"], DemoFolder(tmp_path))
     assert started[0].returncode == -signal.SIGKILL
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_process_to_be_killed_ends_by_itself_without_us(tmp_path: Path) -> None:
     """Should the demo itself be killed, the turn is given up and no process is left waiting."""
-    place, story = Place(tmp_path), STORIES["ko"]
-    asyncio.run(meet(story, place))
-    before = count_rows(place.database)
-    victim = (sys.executable, "-m", "gieok.interfaces.cli.demo.victim", str(tmp_path), "ko")
+    folder, story = DemoFolder(tmp_path), STORIES["ko"]
+    asyncio.run(create_persona(story, folder))
+    before = count_rows(folder.database)
+    child = (sys.executable, "-m", "gieok.interfaces.cli.demo.kill", str(tmp_path), "ko")
     with subprocess.Popen(
-        victim, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        child, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert cast(IO[bytes], process.stdout).readline()
         process.communicate(timeout=60)
     assert process.returncode == 1
-    assert count_rows(place.database) == before
+    assert count_rows(folder.database) == before
 
 
 def test_colours_only_where_they_are_wanted(stranger: Stranger) -> None:
     """A terminal gets colours, unless NO_COLOR or --no-color asks for none. The words are the same."""
     coloured = stranger.demo_on_terminal("--lang", "en")
     assert ESCAPE in coloured
-    assert DEMO["plug"].en in re.sub(r"\x1b\[\d*m", "", coloured)
+    assert english("demo.kill") in re.sub(r"\x1b\[\d*m", "", coloured)
     assert ESCAPE not in stranger.demo_on_terminal("--lang", "en", NO_COLOR="1")
     assert ESCAPE not in stranger.demo_on_terminal("--lang", "en", "--no-color")
 
@@ -100,7 +98,7 @@ def test_a_terminal_without_korean_is_told_how_to_get_it(stranger: Stranger) -> 
     output = stranger.demo(PYTHONIOENCODING="latin-1")
     assert output.isascii()
     assert "PYTHONIOENCODING=utf-8" in output
-    assert DEMO["talk"].en in output
+    assert english("demo.talk") in output
     assert "|- DEPENDS_ON ^" in output
     assert not re.search(r"\? \?|\?\?|^\W*\?", output, flags=re.MULTILINE)
 
@@ -148,29 +146,16 @@ def test_fits_into_a_small_machine(stranger: Stranger) -> None:
     assert int(status["VmHWM"]) - int(status["RssFile"]) < 64 * 1024
 
 
-def test_every_line_says_the_same_in_both_languages() -> None:
-    """Both name the same things, and no line is left that nobody says."""
-    folder = Path(gieok.interfaces.cli.demo.__file__).parent
-    files = [file for file in folder.rglob("*.py") if file.name != "wording.py"]
-    sources = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    for key, words in DEMO.items():
-        assert _names(words.en) == _names(words.ko), key
-        assert key.startswith("signal.") or re.search(rf"""["']{re.escape(key)}["']""", sources), key
-
-
-def _names(text: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(text) if name}
-
-
 def test_every_signal_of_a_recall_has_plain_words() -> None:
     """What a plan can weigh, the demo can explain."""
     weights = {
         name
-        for step in gieok.plans.load_plan("chat_turn").steps
+        for step in load_plan("chat_turn").steps
         if step.type == "RecallMemories"
         for name in cast("dict[str, float]", step.metadata["weights"])
     }
-    assert {f"signal.{name}" for name in weights} == {key for key in DEMO if key.startswith("signal.")}
+    named = {key.removeprefix("demo.signal.") for key in TEXTS if key.startswith("demo.signal.")}
+    assert weights == named
 
 
 def test_korean_is_two_columns_wide() -> None:

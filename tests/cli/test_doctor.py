@@ -17,7 +17,7 @@ from gieok import __version__
 from gieok.adapters.sql.driver.migrations import load_migrations
 from gieok.adapters.sql.driver.sqlite import SqliteDatabase
 from gieok.app import open_vault
-from gieok.interfaces.cli.doctor import machine
+from gieok.interfaces.cli.doctor import checks
 from gieok.settings import load_settings, setting_origins
 from tests.cli.conftest import Run, Start, files_in, remember
 from tests.postgres import Postgres
@@ -38,8 +38,8 @@ def finding(found: dict[str, Any], name: str) -> dict[str, Any]:
 def test_a_machine_where_gieok_never_ran_is_fine_and_stays_so(start: Start, home: Path) -> None:
     done = start("doctor")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "not there yet" in done.stdout
-    assert "Everything is fine." in done.stdout
+    assert "does not exist yet" in done.stdout
+    assert "All checks passed." in done.stdout
     assert files_in(home) == {}
 
 
@@ -49,7 +49,7 @@ def test_a_machine_where_gieok_runs_is_fine_and_unchanged(run: Run, home: Path, 
     found = report(run)
     assert set(levels(found).values()) == {"ok"}
     assert {"database", "schema", "writing", "root_key", "keystore", "erasures"} <= set(levels(found))
-    assert "1 owners, 2 keys, sealed with AES-256-GCM" in finding(found, "keystore")["text"]
+    assert "1 owners, 2 keys, encrypted with AES-256-GCM" in finding(found, "keystore")["text"]
     assert files_in(home.parent) == before
 
 
@@ -170,7 +170,7 @@ def test_a_lost_keystore_is_found_and_not_made_anew(run: Run, home: Path) -> Non
     keystore.unlink()
     found = report(run)
     assert (found["ok"], levels(found)["keystore"]) == (False, "failed")
-    assert "put the keystore back" in finding(found, "keystore")["remedy"]
+    assert "restore the keystore" in finding(found, "keystore")["remedy"]
     assert not keystore.exists()
 
 
@@ -199,7 +199,7 @@ def test_a_rotation_that_waits_or_was_cut_off_is_found_and_not_finished(run: Run
     own.write_bytes(old)  # as if the process had stopped before it put the new key in its place
     found = report(run)
     assert levels(found)["keystore"] == "warning"
-    assert "was cut off" in finding(found, "keystore")["text"]
+    assert "was interrupted" in finding(found, "keystore")["text"]
     assert own.read_bytes() == old
 
 
@@ -245,7 +245,7 @@ def test_an_analyzer_that_answers_otherwise_is_found(run: Run, monkeypatch: pyte
     def nothing(_text: str) -> list[str]:
         return []
 
-    monkeypatch.setattr(machine, "terms", nothing)
+    monkeypatch.setattr(checks, "terms", nothing)
     done = run("doctor")
     assert done.exit_code == 1
     assert "✗  analyzer" in done.stdout
@@ -253,7 +253,7 @@ def test_an_analyzer_that_answers_otherwise_is_found(run: Run, monkeypatch: pyte
 
 def test_korean(run: Run) -> None:
     done = run("doctor", "--lang", "ko")
-    assert "모두 정상입니다." in done.stdout
+    assert "모든 점검을 통과했습니다." in done.stdout
     assert "데이터베이스" in done.stdout
     assert "기본값" in done.stdout
 

@@ -70,7 +70,7 @@ def test_after_a_rotation_the_operator_hears_what_to_back_up(run: Run, url: str)
 def test_a_new_data_key_leaves_everything_readable(run: Run, url: str) -> None:
     remember("kim", "lee")
     assert json.loads(run("keys", "rotate", "--user", "kim", "--json").stdout) == {"users": 1, "rows": 1}
-    assert "rows sealed anew: 2" in run("keys", "rotate", "--all-users").stdout
+    assert "rows resealed: 2" in run("keys", "rotate", "--all-users").stdout
     assert json.loads(run("keys", "status", "--json").stdout)["keys"] == 4
     assert (recalled("kim"), recalled("lee")) == (1, 1)
 
@@ -117,7 +117,7 @@ def test_a_mounted_key_is_replaced_by_the_operator(
     remember("kim")
     done = run("keys", "rotate", "--root", "--lang", "ko")
     assert done.exit_code == 0
-    assert f"새 열쇠를 {mounted}" in done.stdout
+    assert f"새 키를 {mounted}" in done.stdout
 
 
 def test_another_root_key_is_refused(run: Run, url: str) -> None:

@@ -134,7 +134,7 @@ def test_a_terminal_without_unicode_gets_plain_signs_and_english(start: Start) -
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.isascii()
     assert "  ok  database" in done.stdout
-    assert "Everything is fine." in done.stdout
+    assert "All checks passed." in done.stdout
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")

@@ -58,13 +58,13 @@ def test_a_person_sees_a_token_once(run: Run, url: str) -> None:
     assert "cannot be shown again" in done.stdout
     listed = run("token", "list").stdout
     assert token not in listed
-    assert all(word in listed for word in ("민수", "노트북", "read, write, owner", "in force until"))
+    assert all(word in listed for word in ("민수", "노트북", "read, write, owner", "valid until"))
     assert "까지 유효" in run("token", "list", "--lang", "ko").stdout
 
 
 def test_a_person_sees_what_became_of_a_token(run: Run, url: str) -> None:
     made = asked(run, "token", "create", "--user", "kim")
-    assert f"token {made['id']} of kim is refused from now on" in run("token", "revoke", made["id"]).stdout
+    assert f"revoked token {made['id']} of kim" in run("token", "revoke", made["id"]).stdout
     assert "revoked 20" in run("token", "list").stdout
 
 

@@ -39,7 +39,7 @@ def test_the_days_of_a_user_are_shown(run: Run, url: str) -> None:
         f"{tokens:,}",
     ]
     assert run("usage", "--user", "kim", "--lang", "ko").stdout.startswith("날짜(UTC)")
-    assert run("usage", "--user", "lee").stdout == "no use of a language model\n"
+    assert run("usage", "--user", "lee").stdout == "no language model was used\n"
 
 
 def test_a_number_of_days_that_is_not_kept_is_refused(run: Run, url: str) -> None:

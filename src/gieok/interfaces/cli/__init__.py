@@ -1,4 +1,4 @@
-"""The command line. Importing it loads click and nothing heavy: each command imports what it needs."""
+"""The `gieok` program. Importing it loads only click: each command imports what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import click
 
 from gieok import __version__
 from gieok.interfaces.cli import (
-    audit,
+    activity,
     backup,
     chat,
-    db,
+    database,
     decision,
     demo,
     doctor,
@@ -18,8 +18,6 @@ from gieok.interfaces.cli import (
     plan,
     serve,
     token,
-    usage,
-    worker,
 )
 from gieok.interfaces.cli.program import Program
 
@@ -29,26 +27,26 @@ from gieok.interfaces.cli.program import Program
 def main() -> None:
     """Gieok: long-term memory for AI characters and agents.
 
-    Settings come from GIEOK_* variables and from gieok.toml; `gieok doctor` shows them.
+    Settings are read from GIEOK_* variables and gieok.toml; `gieok doctor` shows them.
     """
 
 
 COMMANDS = (
-    audit.audit,
+    activity.audit,
+    activity.usage,
     backup.backup,
+    backup.restore,
     chat.chat,
-    db.db,
+    database.db,
     decision.decision,
     demo.demo,
     doctor.doctor,
     keys.keys,
     memory.memory,
     plan.plan,
-    backup.restore,
     serve.serve,
+    serve.worker,
     token.token,
-    usage.usage,
-    worker.worker,
 )
 
 for command in COMMANDS:

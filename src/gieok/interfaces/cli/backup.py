@@ -1,4 +1,4 @@
-"""`gieok backup` and `gieok restore`: the database with its keystore."""
+"""`gieok backup` and `gieok restore`: copies of the database and its keystore."""
 
 from __future__ import annotations
 
@@ -6,57 +6,58 @@ from pathlib import Path
 
 import click
 
-from gieok.interfaces.cli.output import json_option, lang_option, print_facts, print_json, wire
-from gieok.interfaces.cli.watching import watched
-from gieok.interfaces.cli.wording import Say
+from gieok.interfaces.cli.options import json_option, lang_option
+from gieok.interfaces.cli.output import dataclass_json, model_json, print_fields, print_json, progress_bar
+from gieok.interfaces.cli.texts import Translator
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @json_option
 @lang_option
-def backup(folder: Path, as_json: bool, say: Say) -> None:
-    """Copy the database and its keystore to a new FOLDER. Both are of one moment; Gieok may run meanwhile.
+def backup(folder: Path, as_json: bool, t: Translator) -> None:
+    """Copy the database and its keystore to a new FOLDER.
 
-    The root key is not in it: keep a copy of that somewhere else. SQLite only; docs/howto/backup.md has more.
+    The copies are a consistent snapshot, and Gieok may run meanwhile. The root key is not included: keep a
+    copy of it somewhere else. SQLite only; see docs/howto/backup.md.
     """
     from gieok.app.backup import back_up
     from gieok.settings import load_settings
 
-    with watched(say("backup.copying")) as report:
+    with progress_bar(t("backup.copying")) as report:
         manifest = back_up(load_settings(), folder, report)
     if as_json:
-        print_json({"path": str(folder), **manifest.model_dump(mode="json", by_alias=True)})
+        print_json({"path": str(folder), **model_json(manifest)})
     else:
-        print(say("backup.made", path=folder, root=manifest.root_id))
+        print(t("backup.created", path=folder, root=manifest.root_id))
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--to", metavar="FILE", type=click.Path(path_type=Path), help="Put the database here instead.")
-@click.option("--replace", "replace_it", is_flag=True, help="Move the database that is there aside.")
+@click.option("--to", metavar="FILE", type=click.Path(path_type=Path), help="Restore the database to FILE.")
+@click.option("--replace", "replace_it", is_flag=True, help="Rename an existing database and replace it.")
 @json_option
 @lang_option
-def restore(folder: Path, to: Path | None, replace_it: bool, as_json: bool, say: Say) -> None:
-    """Put the backup in FOLDER in the place of the database. Stop every Gieok that uses it first.
+def restore(folder: Path, to: Path | None, replace_it: bool, as_json: bool, t: Translator) -> None:
+    """Restore the database from the backup in FOLDER. Stop all processes that use it first.
 
-    Users who were erased since the backup are erased from it again. A keystore that is in use is kept, so
-    that no destroyed key comes back.
+    Users who were erased after the backup are erased from it again. An existing keystore is kept, so that
+    destroyed keys do not come back.
     """
     from gieok.app import restore as restoring
     from gieok.settings import load_settings
 
     done = restoring.restore(load_settings(), folder, to=to, replace_it=replace_it)
     if as_json:
-        print_json(wire(done))
+        print_json(dataclass_json(done))
         return
-    facts = [
-        (say("backup.database"), done.database),
-        (
-            say("backup.keystore"),
-            say("backup.kept" if done.keystore_kept else "backup.copied", path=done.keystore),
-        ),
-        (say("backup.keys_added"), str(done.keys_added)),
-        (say("backup.erased_again"), str(done.erased_again)),
+    keystore = "backup.keystore_kept" if done.keystore_kept else "backup.keystore_copied"
+    shown = [
+        (t("backup.database"), done.database),
+        (t("backup.keystore"), t(keystore, path=done.keystore)),
+        (t("backup.keys_added"), str(done.keys_added)),
+        (t("backup.erased_again"), str(done.erased_again)),
     ]
-    print_facts([*facts, (say("backup.before"), done.before)] if done.before else facts)
+    if done.before:
+        shown.append((t("backup.previous"), done.before))
+    print_fields(shown)

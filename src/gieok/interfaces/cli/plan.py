@@ -1,4 +1,4 @@
-"""`gieok plan`: what the plans are, and whether a plan can run. No database and no key is needed."""
+"""`gieok plan`: list, show, check and hash execution plans. Needs no database and no key."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gieok.errors import GieokError, PlanInvalid
-from gieok.interfaces.cli.harmless import printable
-from gieok.interfaces.cli.output import json_option, lang_option, print_json, print_table
-from gieok.interfaces.cli.wording import Say
+from gieok.interfaces.cli.options import json_option, lang_option
+from gieok.interfaces.cli.output import print_json, print_table, printable
+from gieok.interfaces.cli.texts import Translator
 
 if TYPE_CHECKING:
     from gieok.adapters.sql.scope import OwnerScope
@@ -25,17 +25,17 @@ STDIN = "-"
 
 @click.group()
 def plan() -> None:
-    """Execution plans: what happens in a cycle, as data.
+    """Execution plans: the steps of a cycle, as JSON.
 
-    A plan is named by its name, by the path of a JSON file, or by - for standard input.
+    PLAN is the name of a built-in plan, the path of a JSON file, or - for standard input.
     """
 
 
 @plan.command("list")
 @json_option
 @lang_option
-def list_plans(as_json: bool, say: Say) -> None:
-    """The plans that come with Gieok."""
+def list_plans(as_json: bool, t: Translator) -> None:
+    """List the built-in plans."""
     from gieok.plans import load_plan, plan_names
 
     plans = [load_plan(name) for name in plan_names()]
@@ -48,7 +48,7 @@ def list_plans(as_json: bool, say: Say) -> None:
         )
         return
     print_table(
-        [say("plan.name"), say("plan.version"), say("plan.steps"), say("plan.hash")],
+        [t("plan.name"), t("plan.version"), t("plan.steps"), t("plan.hash")],
         [[each.name, str(each.version), str(len(each.steps)), each.hash[:SHORT_HASH]] for each in plans],
     )
 
@@ -57,17 +57,17 @@ def list_plans(as_json: bool, say: Say) -> None:
 @click.argument("source", metavar="PLAN")
 @json_option
 @lang_option
-def show(source: str, as_json: bool, say: Say) -> None:
-    """The stages and steps of PLAN with their inputs and their policy."""
+def show(source: str, as_json: bool, t: Translator) -> None:
+    """Show the stages and steps of PLAN with their inputs and metadata."""
     found = _load(source)
     if as_json:
         print_json(found.document)
         return
-    print(say("plan.title", name=found.name, version=found.version, hash=found.hash))
-    print(say("plan.request", names=", ".join(found.request) or "-"))
+    print(t("plan.title", name=found.name, version=found.version, hash=found.hash))
+    print(t("plan.request", names=", ".join(found.request) or "-"))
     print()
     print_table(
-        [say("plan.stage"), say("plan.step"), say("plan.type"), say("plan.inputs"), say("plan.policy")],
+        [t("plan.stage"), t("plan.step"), t("plan.type"), t("plan.inputs"), t("plan.metadata")],
         [
             [step.stage.value, step.id, step.type, _lines(step.inputs), _lines(_as_json(step.metadata))]
             for step in found.steps
@@ -80,25 +80,28 @@ def show(source: str, as_json: bool, say: Say) -> None:
 @json_option
 @lang_option
 @click.pass_context
-def check(context: click.Context, sources: tuple[str, ...], as_json: bool, say: Say) -> None:
-    """Say whether each PLAN can run, or which place in it is wrong."""
+def check(context: click.Context, sources: tuple[str, ...], as_json: bool, t: Translator) -> None:
+    """Check whether each PLAN can run, and show the place of an error."""
     from gieok.app import build_registry, offline_model
 
     registry = build_registry(offline_model())
-    verdicts = [(source, _problem(source, registry)) for source in sources]
+    results = [(source, _find_error(source, registry)) for source in sources]
     if as_json:
-        print_json([_verdict(source, problem) for source, problem in verdicts])
+        print_json([_result_json(source, error) for source, error in results])
     else:
-        for source, problem in verdicts:
-            _tell(say, source, problem)
-    if any(problem for _, problem in verdicts):
+        for source, error in results:
+            if error is None:
+                print(t("plan.ok", plan=source))
+            else:
+                print(f"error: {error} [{error.code}]", file=sys.stderr)
+    if any(error for _, error in results):
         context.exit(1)
 
 
 @plan.command("hash")
 @click.argument("source", metavar="PLAN")
 def print_hash(source: str) -> None:
-    """The SHA-256 of PLAN over its canonical JSON. A session remembers it."""
+    """Print the SHA-256 of the canonical JSON of PLAN. Sessions store it."""
     print(_load(source).hash)
 
 
@@ -107,16 +110,16 @@ def _load(source: str) -> ExecutionPlan:
     from gieok.engine.limits import PLAN_BYTES
     from gieok.plans import load_plan
 
-    with _named(source):
+    with _source_in_errors(source):
         if source == STDIN:
             return parse_plan(sys.stdin.buffer.read(PLAN_BYTES + 1))
         return load_plan(source)
 
 
-def _problem(source: str, registry: Registry[OwnerScope]) -> GieokError | None:
+def _find_error(source: str, registry: Registry[OwnerScope]) -> GieokError | None:
     try:
         found = _load(source)
-        with _named(source):
+        with _source_in_errors(source):
             registry.check(found)
     except GieokError as error:
         return error
@@ -124,8 +127,8 @@ def _problem(source: str, registry: Registry[OwnerScope]) -> GieokError | None:
 
 
 @contextmanager
-def _named(source: str) -> Generator[None]:
-    """A plan's error says the place in the plan; here it also says which plan."""
+def _source_in_errors(source: str) -> Generator[None]:
+    """Add the name of the plan to its errors, which only say the place inside the plan."""
     try:
         yield
     except PlanInvalid as error:
@@ -140,14 +143,7 @@ def _as_json(values: Mapping[str, Any]) -> dict[str, str]:
     return {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
 
 
-def _verdict(source: str, problem: GieokError | None) -> dict[str, Any]:
-    if problem is None:
+def _result_json(source: str, error: GieokError | None) -> dict[str, Any]:
+    if error is None:
         return {"plan": source, "ok": True}
-    return {"plan": source, "ok": False, "error": problem.code, "message": str(problem)}
-
-
-def _tell(say: Say, source: str, problem: GieokError | None) -> None:
-    if problem is None:
-        print(say("plan.ok", plan=source))
-    else:
-        print(f"error: {problem} [{problem.code}]", file=sys.stderr)
+    return {"plan": source, "ok": False, "error": error.code, "message": str(error)}

@@ -1,6 +1,6 @@
-"""How the program ends: one line for a mistake, an exit status for scripts, never a traceback by surprise.
+"""Entry point of the program: errors become one line on standard error and an exit status.
 
-0 fine, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C.
+0 success, 1 failure, 2 wrong usage, 130 interrupted by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import click
 from gieok.errors import GieokError
 
 DEBUG = "GIEOK_DEBUG"
-"""Set to anything, it shows the traceback of whatever went wrong."""
+"""Environment variable. If it is set, errors are printed with their traceback."""
 
 FAILED = 1
-STOPPED = 130
+INTERRUPTED = 130
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Program(click.Group):
-    """The group of all commands, with Gieok's manner of failing."""
+    """Group of all commands that turns exceptions into exit statuses."""
 
     def main(
         self,
@@ -37,8 +37,8 @@ class Program(click.Group):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> NoReturn:
-        """Run the command that `args` name, and exit. `standalone_mode` is click's, and always on here."""
-        _never_fail_to_encode()
+        """Run the command in `args` and exit. `standalone_mode` is part of click's signature and ignored."""
+        _escape_unencodable()
         try:
             status = super().main(
                 args,
@@ -53,50 +53,50 @@ class Program(click.Group):
             error.show()
             status = error.exit_code
         except (click.Abort, KeyboardInterrupt):
-            status = STOPPED
+            status = INTERRUPTED
         except BrokenPipeError:
             status = _drop_output()
         except GieokError as error:
             status = _fail(error, f"{error} [{error.code}]")
         except OSError as error:
             full = error.errno in NO_SPACE
-            status = _fail(error, _unwritten(error) if full else _unexpected(error))
-        except Exception as error:  # noqa: BLE001  the last place: it is told, and the status says so
+            status = _fail(error, _output_failed(error) if full else _unexpected(error))
+        except Exception as error:  # noqa: BLE001  the outermost handler: prints it and exits with 1
             status = _fail(error, _unexpected(error))
         sys.exit(status if isinstance(status, int) else 0)
 
 
-def _fail(error: Exception, sentence: str) -> int:
+def _fail(error: Exception, message: str) -> int:
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
-    print(f"error: {sentence}", file=sys.stderr)
+    print(f"error: {message}", file=sys.stderr)
     return FAILED
 
 
 def _unexpected(error: Exception) -> str:
-    """Only the kind and the place: the text of a foreign error may quote what was being stored."""
+    """Message with the type and the place of an error, without its text: that may quote stored content."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     return (
-        f"Gieok did not expect this: {type(error).__name__}{place}; "
-        f"run the command again with {DEBUG}=1 to see the traceback, and report it"
+        f"unexpected {type(error).__name__}{place}; "
+        f"run the command again with {DEBUG}=1 to see the traceback, and report it as a bug"
     )
 
 
-def _never_fail_to_encode() -> None:
-    """A character that the terminal does not have is written as an escape instead of ending the program."""
+def _escape_unencodable() -> None:
+    """Print characters that the terminal's encoding lacks as escapes instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-def _unwritten(error: OSError) -> str:
-    """The disk that our output goes to is full; a full one of a store is a GieokError."""
+def _output_failed(error: OSError) -> str:
+    """Message for a full disk behind the standard output. A full disk of a database is a GieokError."""
     _drop_output()
-    return f"the output cannot be written ({error.strerror}); free some space, or send it elsewhere"
+    return f"the output cannot be written ({error.strerror}); free some space, or write it to another place"
 
 
 def _drop_output() -> int:
-    """Nobody takes our output: `head` has left, say. Python would complain when it flushes at exit."""
+    """Discard further output after a broken pipe. Otherwise Python fails when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return FAILED

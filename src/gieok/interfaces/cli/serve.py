@@ -1,4 +1,4 @@
-"""`gieok serve`: the HTTP service."""
+"""`gieok serve`, the HTTP service, and `gieok worker`, background jobs without it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import click
 
-from gieok.interfaces.cli.output import lang_option
-from gieok.interfaces.cli.wording import Say
+from gieok.interfaces.cli.options import lang_option
+from gieok.interfaces.cli.texts import Translator
 
-MOST_WORKERS = 64
+MAX_PROCESSES = 64
 
 
 @click.command()
@@ -18,20 +18,20 @@ MOST_WORKERS = 64
     "--port",
     metavar="N",
     type=click.IntRange(0, 65535),
-    help="Listen on this port; 0 takes any that is free. Default: GIEOK_PORT, or 8377.",
+    help="Listen on this port; 0 takes any free port. Default: GIEOK_PORT, or 8377.",
 )
 @click.option(
     "--workers",
     metavar="N",
-    type=click.IntRange(1, MOST_WORKERS),
+    type=click.IntRange(1, MAX_PROCESSES),
     default=1,
-    help="Serve with N processes that share the port. Default: 1.",
+    help="Run N processes that share the port. Default: 1.",
 )
 @lang_option
-def serve(host: str | None, port: int | None, workers: int, say: Say) -> None:
-    """Serve the HTTP API, and do what is due in the background.
+def serve(host: str | None, port: int | None, workers: int, t: Translator) -> None:
+    """Serve the HTTP API and run background jobs.
 
-    Ctrl-C or SIGTERM ends it when the requests and jobs under way are done; a second one ends it at once.
+    Ctrl-C or SIGTERM stops it after running requests and jobs have finished; a second one stops it at once.
     """
     from gieok.interfaces.rest.serve import serve as run
     from gieok.settings import load_settings
@@ -45,5 +45,44 @@ def serve(host: str | None, port: int | None, workers: int, say: Say) -> None:
     run(
         replace(settings, service=service),
         workers,
-        lambda url: print(say("serve.listening", url=url), flush=True),
+        lambda url: print(t("serve.listening", url=url), flush=True),
     )
+
+
+@click.command()
+@lang_option
+def worker(t: Translator) -> None:
+    """Run background jobs without the HTTP service.
+
+    Jobs are summaries, closing inactive sessions, and unfinished erasures. `gieok serve` runs them too; start
+    workers if it falls behind. Ctrl-C or SIGTERM stops the worker after running jobs have finished; a second
+    one stops it at once.
+    """
+    import asyncio
+
+    asyncio.run(_run_worker(t))
+
+
+async def _run_worker(t: Translator) -> None:
+    import asyncio
+    import signal
+
+    from gieok.app import Gieok
+    from gieok.app.worker import Worker
+
+    stop = asyncio.Event()
+    async with await Gieok.open() as gieok:
+        running = asyncio.ensure_future(Worker(gieok).run(stop))
+
+        def end() -> None:
+            if stop.is_set():
+                running.cancel()
+            stop.set()
+
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(each, end)
+        print(t("worker.started"), flush=True)
+        await asyncio.wait([running])
+        if not running.cancelled():
+            running.result()

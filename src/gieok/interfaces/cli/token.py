@@ -1,28 +1,26 @@
-"""`gieok token`: who may call the service, and as whom."""
+"""`gieok token`: tokens for the HTTP service."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from gieok.interfaces.cli.output import json_option, lang_option, print_facts, print_json, print_table, wire
-from gieok.interfaces.cli.wording import Say
+from gieok.interfaces.cli.options import json_option, lang_option, run_with_gieok
+from gieok.interfaces.cli.output import dataclass_json, print_fields, print_json, print_table
+from gieok.interfaces.cli.texts import Translator
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Sequence
     from uuid import UUID
 
     from gieok.access import Scope, TokenRecord
-    from gieok.app.tokens import Tokens
     from gieok.memory.fields import AccountPlan
-
-T = TypeVar("T")
 
 PLANS = ("free", "premium")
 SCOPES = ("read", "write", "owner")
-"""As in the records, which are not imported before a command runs; a test holds them together."""
-MOST_DAYS = 36_500
+"""The same values as in the records, which are too slow to import for `--help`. A test compares them."""
+MAX_DAYS = 36_500
 HEADINGS = (
     "token.head_id",
     "token.head_user",
@@ -36,25 +34,25 @@ HEADINGS = (
 
 @click.group()
 def token() -> None:
-    """Tokens that let a program call the service as one user."""
+    """Tokens for the HTTP service. Each belongs to one user."""
 
 
 @token.command()
-@click.option("--user", "owner", metavar="NAME", required=True, help="Whose memory the token is for.")
 @click.option(
-    "--plan", type=click.Choice(PLANS), default="free", help="What the user pays for. Default: free."
+    "--user", "owner", metavar="NAME", required=True, help="User whose data the token gives access to."
+)
+@click.option(
+    "--plan", type=click.Choice(PLANS), default="free", help="Account plan of the user. Default: free."
 )
 @click.option(
     "--scope",
     "scopes",
     type=click.Choice(SCOPES),
     multiple=True,
-    help="What it is good for: to look, to change, to export and erase. May be given again. Default: all.",
+    help="What the token permits: read; write; owner to export and erase. Repeatable. Default: all.",
 )
-@click.option("--label", metavar="TEXT", help="What the token is for, to know it again. Stored in clear.")
-@click.option(
-    "--expires-days", metavar="N", type=click.IntRange(1, MOST_DAYS), help="Refuse it after N days."
-)
+@click.option("--label", metavar="TEXT", help="Label that describes the token. Stored as plain text.")
+@click.option("--expires-days", metavar="N", type=click.IntRange(1, MAX_DAYS), help="Expire after N days.")
 @json_option
 @lang_option
 def create(
@@ -64,14 +62,14 @@ def create(
     label: str | None,
     expires_days: int | None,
     as_json: bool,
-    say: Say,
+    t: Translator,
 ) -> None:
-    """Make a token and print it. It is not stored, so it cannot be shown again."""
+    """Create a token and print it. It is not stored and cannot be shown again."""
     from datetime import UTC, datetime, timedelta
 
     expires_at = datetime.now(UTC) + timedelta(days=expires_days) if expires_days else None
-    made = _ask(
-        lambda tokens: tokens.create(
+    created = run_with_gieok(
+        lambda gieok: gieok.tokens.create(
             owner,
             account_plan=cast("AccountPlan", plan),
             scopes=cast("Sequence[Scope]", scopes or SCOPES),
@@ -79,90 +77,79 @@ def create(
             expires_at=expires_at,
         )
     )
+    record = created.record
     if as_json:
-        print_json({"token": made.token, **_document(made.record)})
-    else:
-        print_facts([(say("token.token"), made.token), *_facts(made.record, say)])
-        print(say("token.once"))
+        print_json({"token": created.token, **_token_json(record)})
+        return
+    print_fields(
+        [
+            (t("token.token"), created.token),
+            (t("token.id"), str(record.id)),
+            (t("token.user"), record.owner),
+            (t("token.plan"), record.account_plan),
+            (t("token.scopes"), ", ".join(_scopes(record))),
+            (t("token.state"), _state(record, t)),
+        ]
+    )
+    print(t("token.shown_once"))
 
 
 @token.command("list")
-@click.option("--user", "owner", metavar="NAME", help="Only those of this user.")
+@click.option("--user", "owner", metavar="NAME", help="Only tokens of this user.")
 @json_option
 @lang_option
-def list_tokens(owner: str | None, as_json: bool, say: Say) -> None:
-    """Every token, also revoked and expired ones. The tokens themselves are not known any more."""
-    records = _ask(lambda tokens: tokens.list(owner))
+def list_tokens(owner: str | None, as_json: bool, t: Translator) -> None:
+    """List all tokens, with revoked and expired ones. Secrets are not shown."""
+    records = run_with_gieok(lambda gieok: gieok.tokens.list(owner))
     if as_json:
-        print_json({"tokens": [_document(each) for each in records]})
+        print_json({"tokens": [_token_json(each) for each in records]})
     elif not records:
-        print(say("token.none"))
+        print(t("token.none"))
     else:
-        print_table([say(heading) for heading in HEADINGS], [_row(each, say) for each in records])
+        print_table(
+            [t(heading) for heading in HEADINGS],
+            [
+                [
+                    str(record.id),
+                    record.owner,
+                    record.account_plan,
+                    ", ".join(_scopes(record)),
+                    record.label or "-",
+                    f"{record.created_at:%Y-%m-%d %H:%M}",
+                    _state(record, t),
+                ]
+                for record in records
+            ],
+        )
 
 
 @token.command()
 @click.argument("token_id", metavar="ID", type=click.UUID)
 @json_option
 @lang_option
-def revoke(token_id: UUID, as_json: bool, say: Say) -> None:
-    """Refuse the token with this ID from now on, everywhere at once."""
-    revoked = _ask(lambda tokens: tokens.revoke(token_id))
+def revoke(token_id: UUID, as_json: bool, t: Translator) -> None:
+    """Revoke the token with this ID. It takes effect at once."""
+    revoked = run_with_gieok(lambda gieok: gieok.tokens.revoke(token_id))
     if as_json:
-        print_json(_document(revoked))
+        print_json(_token_json(revoked))
     else:
-        print(say("token.revoked", id=revoked.id, user=revoked.owner))
+        print(t("token.revoked", id=revoked.id, user=revoked.owner))
 
 
-def _ask(work: Callable[[Tokens], Awaitable[T]]) -> T:
-    """Open Gieok as the settings say, for the operator."""
-    import asyncio
-
-    from gieok.app import Gieok
-
-    async def run() -> T:
-        async with await Gieok.open() as gieok:
-            return await work(gieok.tokens)
-
-    return asyncio.run(run())
+def _token_json(record: TokenRecord) -> dict[str, Any]:
+    return {**dataclass_json(record), "id": str(record.id), "scopes": _scopes(record)}
 
 
-def _document(record: TokenRecord) -> dict[str, Any]:
-    return {**wire(record), "id": str(record.id), "scopes": _in_order(record)}
-
-
-def _facts(record: TokenRecord, say: Say) -> list[tuple[str, str]]:
-    return [
-        (say("token.id"), str(record.id)),
-        (say("token.user"), record.owner),
-        (say("token.plan"), record.account_plan),
-        (say("token.scopes"), ", ".join(_in_order(record))),
-        (say("token.state"), _state(record, say)),
-    ]
-
-
-def _row(record: TokenRecord, say: Say) -> list[str]:
-    return [
-        str(record.id),
-        record.owner,
-        record.account_plan,
-        ", ".join(_in_order(record)),
-        record.label or "-",
-        f"{record.created_at:%Y-%m-%d %H:%M}",
-        _state(record, say),
-    ]
-
-
-def _in_order(record: TokenRecord) -> list[str]:
+def _scopes(record: TokenRecord) -> list[str]:
     return [scope for scope in SCOPES if scope in record.scopes]
 
 
-def _state(record: TokenRecord, say: Say) -> str:
+def _state(record: TokenRecord, t: Translator) -> str:
     from datetime import UTC, datetime
 
     if record.revoked_at is not None:
-        return say("token.revoked_at", at=f"{record.revoked_at:%Y-%m-%d %H:%M}")
+        return t("token.revoked_at", at=f"{record.revoked_at:%Y-%m-%d %H:%M}")
     if record.expires_at is None:
-        return say("token.in_force")
-    key = "token.in_force_until" if record.is_in_force(datetime.now(UTC)) else "token.expired_at"
-    return say(key, at=f"{record.expires_at:%Y-%m-%d %H:%M}")
+        return t("token.valid")
+    key = "token.valid_until" if record.is_in_force(datetime.now(UTC)) else "token.expired_at"
+    return t(key, at=f"{record.expires_at:%Y-%m-%d %H:%M}")

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import click
 
-from gieok.interfaces.cli.asking import owner_option
-from gieok.interfaces.cli.output import lang_option
-from gieok.interfaces.cli.wording import Say
+from gieok.interfaces.cli.options import lang_option, user_option
+from gieok.interfaces.cli.texts import Translator
 
 
 @click.command()
 @click.option(
-    "--persona", metavar="ID|NAME", help="Talk with this one. Default: the only one, or a new small one."
+    "--persona",
+    metavar="ID|NAME",
+    help="Persona to talk to. Default: the only one, or a new simple one if there is none.",
 )
-@owner_option("Who talks.")
+@user_option("User who talks.")
 @click.option("--json", "as_json", is_flag=True, help="Print each turn as one line of JSON, for programs.")
 @lang_option
-def chat(persona: str | None, owner: str, as_json: bool, say: Say) -> None:
-    """Talk with a persona that remembers. No server is needed.
+def chat(persona: str | None, owner: str, as_json: bool, t: Translator) -> None:
+    """Talk to a persona that remembers. Needs no server.
 
-    /help lists what you can ask for besides: what was recalled and why, what is true by now, what is
-    remembered. Ctrl-D ends the session and keeps what matters; Ctrl-C does too, or gives up a reply under
-    way. From a pipe each line is one message, and each reply is printed as it comes.
+    /help lists the commands that show recalled memories, current facts and stored memories. Ctrl-D ends the
+    session and stores a memory of it; Ctrl-C does the same, or cancels a reply that is being written. From a
+    pipe, each line is a message, and replies are printed as they arrive.
     """
+    from gieok.interfaces.cli.chat.conversation import chat_loop
     from gieok.interfaces.cli.chat.screen import Screen
-    from gieok.interfaces.cli.chat.talking import talk
 
-    talk(owner, persona, Screen(say, as_json=as_json))
+    chat_loop(owner, persona, Screen(t, as_json=as_json))

@@ -1,30 +1,30 @@
-"""`gieok decision`: what was decided, what a change would reach, and the folder that a team keeps it in."""
+"""`gieok decision`: save decisions, read them, and see what a change affects."""
 
 from __future__ import annotations
 
 import click
 
-from gieok.interfaces.cli.decision import context, folder, impact, reading, saving
+from gieok.interfaces.cli.decision import impact, read, write
 
 
 @click.group()
 def decision() -> None:
-    """Decisions that keep applying, and what a change would reach.
+    """Decisions, their relations, and the impact of a change.
 
-    A DECISION is named by its id, or by the name or file that it was imported under: wms:ADR-7 where the
-    folder was imported with --domain wms or --name wms, ADR-7 where it was with neither.
+    DECISION is an id, or the name or file name of an imported decision. The name has a prefix, as in
+    wms:ADR-7, if the folder was imported with --domain wms or --name wms.
     """
 
 
 for command in (
-    context.context,
-    folder.export,
-    folder.import_folder,
     impact.impact,
-    reading.history,
-    reading.list_decisions,
-    reading.show,
-    saving.relate,
-    saving.save,
+    read.context,
+    read.history,
+    read.list_decisions,
+    read.show,
+    write.export,
+    write.import_folder,
+    write.relate,
+    write.save,
 ):
     decision.add_command(command)

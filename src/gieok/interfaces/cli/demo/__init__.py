@@ -1,29 +1,30 @@
-"""`gieok demo`: what Gieok does, shown on the real thing in a few seconds, without a network or a key."""
+"""`gieok demo`: shows Gieok in seven acts, on a real database, without a network or an API key."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from gieok.interfaces.cli.output import can_show, program, reader_locale
-from gieok.interfaces.cli.wording.words import Lang
+from gieok.interfaces.cli.output import can_show, message_locale, program_name
+from gieok.interfaces.cli.texts import Lang, Translator
 
-_BEYOND_ASCII = "한글→…─·×✗├└│↑"
-_ASCII_FORM = str.maketrans(
+_NOT_ASCII = "한글→…─·×✗├└│↑"
+_TO_ASCII = str.maketrans(
     {"→": "->", "…": "...", "─": "-", "·": "|", "×": "x", "✗": "x", "├": "|", "└": "`", "│": "|", "↑": "^"}
 )
+_DOCS = {"en": "README.md, docs/", "ko": "README.ko.md, docs/"}
 
 
 @click.command()
 @click.option(
     "--lang",
     type=click.Choice(["ko", "en"]),
-    help="Tell it in Korean or English. Default: Korean, unless LC_ALL, LC_MESSAGES or LANG is English.",
+    help="Run it in Korean or English. Default: Korean, unless LC_ALL, LC_MESSAGES or LANG is English.",
 )
 @click.option(
     "--keep",
@@ -33,48 +34,96 @@ _ASCII_FORM = str.maketrans(
 )
 @click.option("--no-color", is_flag=True, help="Print without colours, as with NO_COLOR set.")
 def demo(lang: Lang | None, keep: Path | None, no_color: bool) -> None:
-    """A few days with a character, told in seven short acts.
+    """Show what Gieok does, in seven short acts.
 
-    Remembered, sealed, recalled, and cut off in the middle. It works in a folder of its own, which is removed
-    at the end, and touches nothing else of yours.
+    Memory, encryption, recall, facts, decisions, a killed process and the plan. The demo runs in a temporary
+    folder, which is removed at the end, and does not touch your data.
     """
     encoding = sys.stdout.encoding
-    korean = can_show(_BEYOND_ASCII)
+    unicode = can_show(_NOT_ASCII)
     color = False if no_color or os.environ.get("NO_COLOR") else None
 
     def write(line: str) -> None:
-        text = line if korean else line.translate(_ASCII_FORM)
+        text = line if unicode else line.translate(_TO_ASCII)
         click.echo(text.encode(encoding, "replace").decode(encoding), color=color)
 
-    locale = reader_locale()
+    locale = message_locale()
     wanted = lang or ("en" if locale.startswith("en") else "ko")
-    if wanted == "ko" and not korean:
-        write(f"This terminal's encoding ({encoding}) cannot show Korean, so the story is told in English.")
-        write(f"To see it in Korean: PYTHONIOENCODING=utf-8 {program()} demo --lang ko")
+    if wanted == "ko" and not unicode:
+        write(f"The encoding of this terminal ({encoding}) has no Korean, so the demo runs in English.")
+        write(f"For Korean: PYTHONIOENCODING=utf-8 {program_name()} demo --lang ko")
         wanted = "en"
     elif lang is None and not locale.startswith(("en", "ko")):
-        write(f"In English: {program()} demo --lang en")
-    _tell(wanted, keep, write)
+        write(f"In English: {program_name()} demo --lang en")
+    _run(Translator(wanted), keep, write)
 
 
-def _tell(lang: Lang, keep: Path | None, write: Callable[[str], None]) -> None:
-    from gieok.interfaces.cli.demo.place import Place
-    from gieok.interfaces.cli.demo.story import STORIES
-    from gieok.interfaces.cli.demo.telling import tell
-    from gieok.interfaces.cli.demo.wording import DEMO
-    from gieok.interfaces.cli.wording import Say
-
-    say = Say(lang, DEMO)
+def _run(t: Translator, keep: Path | None, write: Callable[[str], None]) -> None:
     with _folder(keep) as folder:
-        for line in tell(STORIES[lang], Place(folder), say):
+        for line in _acts(folder, t):
             write(line)
         if keep is not None:
-            write(say("kept_in", folder=folder))
+            write(t("demo.kept_in", folder=folder))
+
+
+def _acts(path: Path, t: Translator) -> Iterator[str]:
+    """Run the acts one after the other and yield the lines of each when it has run.
+
+    Gieok is closed between two acts, as between two runs of a program.
+    """
+    import asyncio
+
+    from gieok.app.chat import CHAT_PLAN
+    from gieok.interfaces.cli.demo import acts, display, kill
+    from gieok.interfaces.cli.demo.story import STORIES
+    from gieok.plans import load_plan
+
+    story = STORIES[t.lang]
+    folder = acts.DemoFolder(path)
+    yield from display.show_title(t)
+
+    asyncio.run(acts.create_persona(story, folder))
+    talks = [asyncio.run(acts.run_session(story, folder, messages)) for messages in story.talks]
+    yield from display.heading(1, t("demo.talk"))
+    yield from display.show_talks(story, talks, t)
+
+    row = acts.read_memory_row(folder.database, talks[-1].memory.id)
+    matches = acts.search_files(folder.path, (*story.secrets, story.owner))
+    yield from display.heading(2, t("demo.disk"))
+    yield from display.show_disk(row, matches, t)
+
+    recall = asyncio.run(acts.start_new_session(story, folder))
+    yield from display.heading(3, t("demo.recall"))
+    yield from display.show_recall(story, recall, t)
+
+    change = asyncio.run(acts.change_fact(story, folder, recall.turn.session_ref))
+    yield from display.heading(4, t("demo.canon"))
+    yield from display.show_canon(story, change, t)
+
+    impact = asyncio.run(acts.save_decisions(story, folder))
+    yield from display.heading(5, t("demo.decide"))
+    yield from display.show_impact(impact, t)
+
+    killed = kill.run_killed_turn(story, folder, recall.turn.session_ref)
+    yield from display.heading(6, t("demo.kill"))
+    yield from display.show_killed_turn(story, killed, t)
+
+    yield from display.heading(7, t("demo.plan"))
+    yield from display.show_plan(load_plan(CHAT_PLAN), recall.turn.record, t)
+
+    yield from display.heading(None, t("demo.next"))
+    yield from display.columns(
+        {
+            f"{program_name()} chat": t("demo.next.chat"),
+            f"{program_name()} serve": t("demo.next.serve"),
+            _DOCS[t.lang]: t("demo.next.docs"),
+        }
+    )
 
 
 @contextmanager
 def _folder(keep: Path | None) -> Generator[Path]:
-    """Where the demo works: a folder that goes away, or the one that the caller wants to look into."""
+    """A temporary folder, or the one to keep. Raises BadParameter if that is not empty or not writable."""
     if keep is None:
         from tempfile import TemporaryDirectory
 
@@ -83,12 +132,12 @@ def _folder(keep: Path | None) -> Generator[Path]:
         return
     try:
         keep.mkdir(mode=0o700, parents=True, exist_ok=True)
-        taken = any(keep.iterdir())
+        is_empty = not any(keep.iterdir())
     except OSError as error:
         raise click.BadParameter(
-            f"{keep} cannot be used ({error.strerror}); name a folder that this user may write to",
+            f"{keep} cannot be used ({error.strerror}); choose a folder that you can write to",
             param_hint="--keep",
         ) from error
-    if taken:
-        raise click.BadParameter(f"{keep} is not empty; name a new folder", param_hint="--keep")
+    if not is_empty:
+        raise click.BadParameter(f"{keep} is not empty; choose a new folder", param_hint="--keep")
     yield keep.absolute()

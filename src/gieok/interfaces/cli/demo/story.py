@@ -1,4 +1,4 @@
-"""The two stories: what the user says and decides. What the character answers comes from the run."""
+"""The two stories, in Korean and English: what the user says and decides. Replies come from the run."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _SEOUL = timezone(timedelta(hours=9))
 
 
 @dataclass(frozen=True)
-class Lines:
-    """What the user says from a time on."""
+class Messages:
+    """Messages of the user, and the time of the first."""
 
     at: datetime
-    said: tuple[str, ...]
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Decided:
-    """A decision, and its relations to others of the story by their place in it."""
+class StoryDecision:
+    """A decision, and its relations to other decisions of the story by their index."""
 
     statement: str
     strength: Strength
@@ -30,26 +30,26 @@ class Decided:
 
 @dataclass(frozen=True)
 class Story:
-    """A few days between a user and a character. The clock is set to them; all else is as in service."""
+    """A few days of conversations between a user and a character."""
 
     language: Literal["ko", "en"]
     owner: str
     persona_id: str
     character: str
     character_prompt: str
-    talks: tuple[Lines, ...]
-    """Each is a session that is closed and remembered."""
-    back: Lines
+    talks: tuple[Messages, ...]
+    """Sessions that are closed and become memories."""
+    recall: Messages
     """The first message of a new session."""
-    change: Lines
-    """A message that changes what is true."""
-    lost: Lines
+    change: Messages
+    """A message that changes a fact."""
+    killed: Messages
     """The message whose turn is killed."""
     secrets: tuple[str, ...]
-    """Words of the last talk that must not stand in any file."""
+    """Words of the last conversation that must not occur in any file."""
     domain: str
-    decisions: tuple[Decided, ...]
-    """The first is the one whose change is asked about."""
+    decisions: tuple[StoryDecision, ...]
+    """The demo shows the impact of a change of the first one."""
 
 
 STORIES = {
@@ -60,26 +60,26 @@ STORIES = {
         character="하루",
         character_prompt="너는 하루, 사용자의 오랜 친구다. 짧고 따뜻하게, 반말로 말한다.",
         talks=(
-            Lines(
+            Messages(
                 datetime(2026, 3, 1, 21, 0, tzinfo=_SEOUL),
                 ("나 지훈이랑 사귀기로 했어! 오늘은 같이 자전거도 탔어",),
             ),
-            Lines(
+            Messages(
                 datetime(2026, 3, 5, 20, 10, tzinfo=_SEOUL),
                 ("내일 중요한 면접이 있어", "IT 스타트업인데 정말 가고 싶어", "첫 면접이라 너무 떨려"),
             ),
         ),
-        back=Lines(datetime(2026, 3, 6, 19, 30, tzinfo=_SEOUL), ("그 면접에서 방금 나왔어!",)),
-        change=Lines(datetime(2026, 3, 6, 19, 35, tzinfo=_SEOUL), ("근데 나 지훈이랑 헤어졌어",)),
-        lost=Lines(datetime(2026, 3, 6, 19, 40, tzinfo=_SEOUL), ("방금 전화 왔는데, 합격했대!",)),
+        recall=Messages(datetime(2026, 3, 6, 19, 30, tzinfo=_SEOUL), ("그 면접에서 방금 나왔어!",)),
+        change=Messages(datetime(2026, 3, 6, 19, 35, tzinfo=_SEOUL), ("근데 나 지훈이랑 헤어졌어",)),
+        killed=Messages(datetime(2026, 3, 6, 19, 40, tzinfo=_SEOUL), ("방금 전화 왔는데, 합격했대!",)),
         secrets=("면접", "스타트업", "떨려"),
         domain="보안",
         decisions=(
-            Decided("기억은 사용자마다 다른 열쇠로 봉인한다", "axis"),
-            Decided("검색은 블라인드 인덱스로 한다", "lock", (("DEPENDS_ON", 0),)),
-            Decided("검색 결과에는 맞은 낱말을 함께 준다", "normal", (("IMPLEMENTS", 1),)),
-            Decided("백업에는 평문을 넣지 않는다", "lock", (("REFINES", 0),)),
-            Decided("사용자를 지우면 열쇠부터 없앤다", "normal", (("DEPENDS_ON", 0),)),
+            StoryDecision("기억은 사용자마다 다른 키로 암호화한다", "axis"),
+            StoryDecision("검색은 블라인드 인덱스로 한다", "lock", (("DEPENDS_ON", 0),)),
+            StoryDecision("검색 결과에는 일치한 단어를 함께 준다", "normal", (("IMPLEMENTS", 1),)),
+            StoryDecision("백업에는 평문을 넣지 않는다", "lock", (("REFINES", 0),)),
+            StoryDecision("사용자를 지우면 키부터 파기한다", "normal", (("DEPENDS_ON", 0),)),
         ),
     ),
     "en": Story(
@@ -89,11 +89,11 @@ STORIES = {
         character="Haru",
         character_prompt="You are Haru, an old friend of the user. You speak warmly and briefly.",
         talks=(
-            Lines(
+            Messages(
                 datetime(2026, 3, 1, 21, 0, tzinfo=UTC),
                 ("I am dating Jihoon now! We went cycling by the river.",),
             ),
-            Lines(
+            Messages(
                 datetime(2026, 3, 5, 20, 10, tzinfo=UTC),
                 (
                     "I have an important job interview tomorrow.",
@@ -102,17 +102,17 @@ STORIES = {
                 ),
             ),
         ),
-        back=Lines(datetime(2026, 3, 6, 19, 30, tzinfo=UTC), ("I just came out of the interviews!",)),
-        change=Lines(datetime(2026, 3, 6, 19, 35, tzinfo=UTC), ("I broke up with Jihoon.",)),
-        lost=Lines(datetime(2026, 3, 6, 19, 40, tzinfo=UTC), ("The startup wants me! I am so happy!",)),
+        recall=Messages(datetime(2026, 3, 6, 19, 30, tzinfo=UTC), ("I just came out of the interviews!",)),
+        change=Messages(datetime(2026, 3, 6, 19, 35, tzinfo=UTC), ("I broke up with Jihoon.",)),
+        killed=Messages(datetime(2026, 3, 6, 19, 40, tzinfo=UTC), ("The startup wants me! I am so happy!",)),
         secrets=("interview", "startup", "nervous"),
         domain="security",
         decisions=(
-            Decided("Memories are sealed with a key per user", "axis"),
-            Decided("Search goes through a blind index", "lock", (("DEPENDS_ON", 0),)),
-            Decided("A hit says which words matched", "normal", (("IMPLEMENTS", 1),)),
-            Decided("No backup holds plain text", "lock", (("REFINES", 0),)),
-            Decided("Erasing a user destroys the key first", "normal", (("DEPENDS_ON", 0),)),
+            StoryDecision("Memories are encrypted with a key per user", "axis"),
+            StoryDecision("Search uses a blind index", "lock", (("DEPENDS_ON", 0),)),
+            StoryDecision("A search result says which words matched", "normal", (("IMPLEMENTS", 1),)),
+            StoryDecision("Backups contain no plain text", "lock", (("REFINES", 0),)),
+            StoryDecision("Erasing a user destroys the key first", "normal", (("DEPENDS_ON", 0),)),
         ),
     ),
 }

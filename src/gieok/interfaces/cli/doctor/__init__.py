@@ -1,4 +1,4 @@
-"""`gieok doctor`: what is configured, whether it works, and what to do about what does not."""
+"""`gieok doctor`: show the settings, check that everything works, and say how to fix what does not."""
 
 from __future__ import annotations
 
@@ -7,65 +7,68 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gieok.interfaces.cli.output import can_show, json_option, lang_option, print_json, table_lines
-from gieok.interfaces.cli.wording import Say
+from gieok.interfaces.cli.options import json_option, lang_option
+from gieok.interfaces.cli.output import can_show, format_table, print_json
+from gieok.interfaces.cli.texts import Translator
 
 if TYPE_CHECKING:
-    from gieok.interfaces.cli.doctor.configured import Setting
-    from gieok.interfaces.cli.doctor.examine import Report
+    from gieok.interfaces.cli.doctor.checks import Report
 
 MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
-PLAIN_MARKS = {"ok": "ok", "warning": "!", "failed": "x"}
+ASCII_MARKS = {"ok": "ok", "warning": "!", "failed": "x"}
 
 
 @click.command()
 @json_option
 @lang_option
 @click.pass_context
-def doctor(context: click.Context, as_json: bool, say: Say) -> None:
-    """Look at everything and say what to do. Nothing is made or changed.
+def doctor(context: click.Context, as_json: bool, t: Translator) -> None:
+    """Check settings, database, keys and models. Changes nothing.
 
-    The exit status is 1 when something does not work.
+    The exit status is 1 if a check fails.
     """
-    from gieok.interfaces.cli.doctor.examine import examine
+    from gieok.interfaces.cli.doctor.checks import run_checks
 
-    report = examine(say)
+    report = run_checks(t)
     if as_json:
         print_json({"ok": report.ok, **asdict(report)})
     else:
-        print("\n".join(_lines(report, say)))
+        print("\n".join(_lines(report, t)))
     if not report.ok:
         context.exit(1)
 
 
-def _lines(report: Report, say: Say) -> list[str]:
-    marks = MARKS if can_show("✓✗") else PLAIN_MARKS
+def _lines(report: Report, t: Translator) -> list[str]:
     lines = [", ".join(f"{name} {version}" for name, version in report.versions.items())]
     if report.settings:
-        lines += ["", say("doctor.settings")]
-        lines += _indented([[each.name, each.value, _origin(each, say)] for each in report.settings])
-    lines += ["", say("doctor.checks")]
-    rows = [
+        lines += ["", t("doctor.settings")]
+        lines += _indented(
+            [
+                [each.name, each.value, t("doctor.default") if each.origin == "default" else each.origin]
+                for each in report.settings
+            ]
+        )
+    marks = MARKS if can_show("✓✗") else ASCII_MARKS
+    lines += ["", t("doctor.checks")]
+    lines += _indented(
         [
-            marks[each.level],
-            say(f"name.{each.name}"),
-            each.text + (f"\n-> {each.remedy}" if each.remedy else ""),
+            [
+                marks[each.level],
+                t(f"check.{each.name}"),
+                each.text + (f"\n-> {each.remedy}" if each.remedy else ""),
+            ]
+            for each in report.checks
         ]
-        for each in report.checks
-    ]
-    return [*lines, *_indented(rows), "", say(_verdict(report))]
-
-
-def _origin(setting: Setting, say: Say) -> str:
-    return say("doctor.default") if setting.origin == "default" else setting.origin
+    )
+    return [*lines, "", t(_conclusion(report))]
 
 
 def _indented(rows: list[list[str]]) -> list[str]:
-    return [f"  {line}" for line in table_lines(rows)]
+    return [f"  {line}" for line in format_table(rows)]
 
 
-def _verdict(report: Report) -> str:
+def _conclusion(report: Report) -> str:
     levels = {each.level for each in report.checks}
     if "failed" in levels:
-        return "doctor.ill"
-    return "doctor.attention" if "warning" in levels else "doctor.well"
+        return "doctor.failures"
+    return "doctor.warnings" if "warning" in levels else "doctor.all_ok"

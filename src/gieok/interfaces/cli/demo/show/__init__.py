@@ -1,1 +1,0 @@
-"""What happened, as lines for a terminal. Nothing here adds a fact of its own."""

