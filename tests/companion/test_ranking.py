@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gieok.ranking import (
+    above_mean,
     best_of_group,
     bm25,
-    bm25_among,
     idf,
-    neighbourhood,
+    local_bm25,
+    neighbour_scores,
     normalised,
     ranks,
     recency,
-    standing_out,
-    told_again,
+    repetition,
     weighted_sum,
 )
 
@@ -53,7 +53,7 @@ def test_recency_halves_with_every_half_life() -> None:
 
 def test_the_next_lends_half_of_its_score_and_the_one_beyond_a_quarter() -> None:
     beside = {1: {2: 1, 3: 2}, 3: {2: 1, 4: 1}}
-    assert neighbourhood({1: 0.4, 3: 1.0}, beside) == pytest.approx({2: 0.7, 3: 0.1, 4: 0.5})
+    assert neighbour_scores({1: 0.4, 3: 1.0}, beside) == pytest.approx({2: 0.7, 3: 0.1, 4: 0.5})
 
 
 def test_the_best_of_a_group_speaks_for_all_of_it() -> None:
@@ -66,30 +66,30 @@ def test_the_best_of_a_group_speaks_for_all_of_it() -> None:
 def test_what_stands_out_does_not_depend_on_how_close_a_model_puts_everything(usual: float) -> None:
     """One near text among a thousand of which no other is nearer than usual."""
     far = dict.fromkeys(range(1_000), usual)
-    values = standing_out({**far, 1_000: usual + 0.2})
+    values = above_mean({**far, 1_000: usual + 0.2})
     assert values.pop(1_000) > 1
     assert max(values.values(), default=0.0) < 0.1
 
 
 def test_a_first_text_stands_out_from_nothing_and_no_meaning_stands_out_at_all() -> None:
-    assert 0 < standing_out({1: 0.6})[1] < 1
-    assert standing_out({}) == standing_out({1: 0.0, 2: 0.0}) == {}
+    assert 0 < above_mean({1: 0.6})[1] < 1
+    assert above_mean({}) == above_mean({1: 0.0, 2: 0.0}) == {}
 
 
 def test_what_is_told_in_several_groups_is_told_again() -> None:
     """By two words of the query at least, and in other groups: twice in one is once."""
     groups = {1: "a", 2: "b", 3: "b", 4: "c"}
     both = frozenset({"면접", "판교"})
-    assert told_again({1: both, 2: both, 3: both, 4: {"면접"}}, groups) == {1: 1.0, 2: 1.0, 3: 1.0}
-    assert told_again({2: both, 3: both}, groups) == {}
+    assert repetition({1: both, 2: both, 3: both, 4: {"면접"}}, groups) == {1: 1.0, 2: 1.0, 3: 1.0}
+    assert repetition({2: both, 3: both}, groups) == {}
 
 
 def test_a_few_texts_are_scored_by_what_is_rare_among_them() -> None:
     texts = {1: {"떡볶": 1, "볶이": 1}, 2: {"볶이": 1, "이다": 1}, 3: {"면접": 1}}
-    scores = bm25_among(texts, {"떡볶", "볶이"}, k1=0.9, b=0.4)
+    scores = local_bm25(texts, {"떡볶", "볶이"}, k1=0.9, b=0.4)
     assert scores[1] > scores[2] > 0
     assert 3 not in scores
-    assert bm25_among({}, {"떡볶"}, k1=0.9, b=0.4) == {}
+    assert local_bm25({}, {"떡볶"}, k1=0.9, b=0.4) == {}
 
 
 def test_ranks_are_shared_by_equals_and_kept_from_nothing() -> None:

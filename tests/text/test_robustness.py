@@ -17,7 +17,6 @@ import gieok.text
 from gieok.text import (
     Morpheme,
     count_tokens,
-    korean,
     language,
     morphemes,
     normalize,
@@ -25,6 +24,7 @@ from gieok.text import (
     terms,
     words,
 )
+from gieok.text.korean import morphemes as dictionary_module
 
 FUNCTIONS: list[Callable[[str], object]] = [
     normalize,
@@ -129,9 +129,9 @@ def test_a_missing_dictionary_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def find_nothing(name: str) -> None:
         """No package has it."""
 
-    monkeypatch.setattr(korean, "find_spec", find_nothing)
-    with pytest.raises(RuntimeError, match="install python-mecab-ko-dic again"):
-        korean.dictionary.__wrapped__()
+    monkeypatch.setattr(dictionary_module, "find_spec", find_nothing)
+    with pytest.raises(RuntimeError, match="reinstall"):
+        dictionary_module.dictionary.__wrapped__()
 
 
 def test_what_is_exported_exists() -> None:

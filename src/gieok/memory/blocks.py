@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from gieok.errors import InputRefused
 from gieok.memory.fields import Language
-from gieok.text.line import escape_line, unescape_line
+from gieok.text.escaping import escape_line, unescape_line
 
 
 class StateLine(NamedTuple):

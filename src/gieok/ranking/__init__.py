@@ -1,19 +1,27 @@
-"""Ranking: pure functions over numbers. They know no text, no store and no clock."""
+"""Ranking: pure functions over numbers, without text, stores or clocks."""
 
-from gieok.ranking.bm25 import bm25, bm25_among, idf
-from gieok.ranking.fusion import normalised, ranks, weighted_sum
-from gieok.ranking.signals import best_of_group, neighbourhood, recency, standing_out, told_again
+from gieok.ranking.bm25 import bm25, idf, local_bm25
+from gieok.ranking.signals import (
+    above_mean,
+    best_of_group,
+    neighbour_scores,
+    normalised,
+    ranks,
+    recency,
+    repetition,
+    weighted_sum,
+)
 
 __all__ = [
+    "above_mean",
     "best_of_group",
     "bm25",
-    "bm25_among",
     "idf",
-    "neighbourhood",
+    "local_bm25",
+    "neighbour_scores",
     "normalised",
     "ranks",
     "recency",
-    "standing_out",
-    "told_again",
+    "repetition",
     "weighted_sum",
 ]

@@ -1,38 +1,37 @@
-"""What a word is.
+"""Text analysis for Korean and English.
 
-One analyzer for keywords, for the index and for queries, in Korean and English. Everything here accepts
-any `str`, needs no set-up, may be called from several threads, and takes time in proportion to the text.
+One analyzer decides what a term is, for keywords, for the index and for queries. All functions accept any
+`str`, need no set-up, are thread-safe, and take time proportional to the length of the text.
 """
 
 from gieok.text.analyzer import ANALYZER_VERSION, terms, words
-from gieok.text.calendar import Period
-from gieok.text.korean import Morpheme, morphemes
+from gieok.text.korean.morphemes import Morpheme, morphemes
+from gieok.text.korean.romanization import hangul_names, other_script_terms
 from gieok.text.measure import count_tokens, language
-from gieok.text.normal import normalize
-from gieok.text.pairs import pairs
-from gieok.text.periods import When, when
-from gieok.text.romanized import names_in_hangul, spelled_otherwise
-from gieok.text.sentence import asks, sentences
-from gieok.text.spelling import joined, one_slip_away, one_space_away
+from gieok.text.normalization import normalize
+from gieok.text.sentence import is_question, sentences
+from gieok.text.spelling import joined_terms, one_edit_away, split_words, syllable_pairs
+from gieok.text.time.calendar import Period
+from gieok.text.time.mentions import TimeMentions, time_mentions
 
 __all__ = [
     "ANALYZER_VERSION",
     "Morpheme",
     "Period",
-    "When",
-    "asks",
+    "TimeMentions",
     "count_tokens",
-    "joined",
+    "hangul_names",
+    "is_question",
+    "joined_terms",
     "language",
     "morphemes",
-    "names_in_hangul",
     "normalize",
-    "one_slip_away",
-    "one_space_away",
-    "pairs",
+    "one_edit_away",
+    "other_script_terms",
     "sentences",
-    "spelled_otherwise",
+    "split_words",
+    "syllable_pairs",
     "terms",
-    "when",
+    "time_mentions",
     "words",
 ]

@@ -1,4 +1,4 @@
-"""What can be told of a text without reading it: its language, and its size for a language model."""
+"""The language of a text, and its estimated number of tokens for a language model."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _HANGUL = re.compile("[가-힣ㄱ-ㆎ\u1100-\u11ff]")
 
 
 def language(text: str, default: Literal["ko", "en"] = "en") -> Literal["ko", "en"]:
-    """`ko` where at least a quarter of the letters is Hangul, else `en`; `default` where there is no letter.
+    """`ko` if at least a quarter of the letters is Hangul, else `en`; `default` for a text without letters.
 
-    A quarter, because a syllable says about as much as three Latin letters: 'Google 면접 봤어' is Korean.
+    A quarter, because a syllable holds as much as about three Latin letters: 'Google 면접 봤어' is Korean.
     """
     letters = sum(map(str.isalpha, text))
     if not letters:
@@ -22,17 +22,17 @@ def language(text: str, default: Literal["ko", "en"] = "en") -> Literal["ko", "e
 
 
 def count_tokens(text: str) -> int:
-    """About how many tokens a language model would count: an estimate that needs no tokenizer, for budgets.
+    """Estimate the number of tokens without a tokenizer, for budgets.
 
-    Four Latin letters or spaces make a token; a Hangul syllable is 0.6, a Han character or kana 0.9, a digit,
-    a mark or a letter of another script 0.5, an emoji 1 to 2. Appending text never lowers the count.
+    Four Latin letters or spaces are a token; a Hangul syllable is 0.6, a Han character or kana 0.9, a digit,
+    a mark or a letter of another script 0.5, an emoji 1 to 2. A longer text never has a lower estimate.
     """
     return -(-sum(_weight(char) * times for char, times in Counter(text).items()) // 100)
 
 
 @lru_cache(maxsize=4096)
 def _weight(char: str) -> int:
-    """Hundredths of a token: whole numbers, so that the sum does not depend on the order."""
+    """Hundredths of a token, as integers, so that the sum does not depend on the order."""
     code = ord(char)
     if code < 0x250:
         return 25 if char.isalpha() or char.isspace() else 50

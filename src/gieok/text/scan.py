@@ -1,4 +1,4 @@
-"""The words that need no dictionary: Latin and other letters, numbers, addresses, emoji, Han and kana."""
+"""Words that need no dictionary: Latin and other letters, numbers, addresses, emoji, Han and kana."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from gieok.text.english import is_stop_word, stem, without_clitic
+from gieok.text.english.stemming import is_stop_word, stem, without_clitic
 
-# A word is read up to here: longer ones are keys, hashes and noise, which their head tells apart.
+# Longer words are keys, hashes and noise: their first characters are enough to tell them apart.
 _WORD_MAX = 64
 
 _HANGUL = "\uac00-\ud7a3\u3131-\u318e"
-# Scripts that put no space between words, so that pairs of characters stand for the words.
+# Scripts without spaces between words: their terms are pairs of characters.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-# Marks that belong to the letter before them; `\w` leaves them out.
+# Marks that belong to the letter before them; `\w` does not include them.
 _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0730-\u074a"
     "\u0900-\u0963\u0966-\u0dff\u0f00-\u0fff\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
@@ -32,9 +32,9 @@ _LETTER = rf"[^\W_{_HANGUL}{_UNSPACED}]"
 
 @cache
 def _scanner() -> re.Pattern[str]:
-    """Compiled on first use: the classes are large.
+    """The pattern of all kinds of words, compiled on first use because the character classes are large.
 
-    No word begins with a space or with Hangul: to see that first is quicker than to try each kind of word.
+    The lookahead skips spaces and Hangul at once, before each kind of word is tried.
     """
     return re.compile(
         rf"""
@@ -58,14 +58,14 @@ _RUN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_][^\d\s_.&@/:?#=%+~,;!()-]*")
 _HOST = re.compile(r"(?:https?://)?(?:www\.)?([^\s/?#:]+)")
 _ADDRESS_PARTS = 16
 _ADDRESS_NOISE = frozenset({"http", "https", "www", "com"})
-_EMPTY_INITIALS = frozenset({"eg", "ie", "am", "pm"})
+_STOP_INITIALS = frozenset({"eg", "ie", "am", "pm"})
 
 
 class Unit(NamedTuple):
-    """A stretch of a text: `terms` go to the index (none for a stop word), `word` is how it reads as a word.
+    """A piece of a text: `terms` for the index (none for a stop word), and the `word` as written.
 
-    Particles and endings have no word. `joins` says that it may make a name with what it touches (아이폰15);
-    an emoji or an address may not.
+    Particles and endings have an empty word. `joins` says that it may form a name with an adjacent unit
+    (아이폰15); an emoji or an address may not.
     """
 
     start: int
@@ -75,8 +75,8 @@ class Unit(NamedTuple):
     joins: bool
 
 
-def scan(normal: str, kept: frozenset[str] = frozenset()) -> Iterator[Unit]:
-    """The words of a normalised text other than Hangul, in order. Stop words in `kept` are terms too."""
+def scan(normal: str, acronyms: frozenset[str] = frozenset()) -> Iterator[Unit]:
+    """The words of a normalised text other than Hangul, in order. Acronyms are terms even if stop words."""
     for match in _scanner().finditer(normal):
         kind = match.lastgroup or ""
         text = match[0]
@@ -84,42 +84,42 @@ def scan(normal: str, kept: frozenset[str] = frozenset()) -> Iterator[Unit]:
             text = text.replace(",", "")
         if kind != "unspaced":
             text = text[:_WORD_MAX].replace("’", "'")
-        yield Unit(match.start(), match.end(), tuple(_TERMS[kind](text, kept)), text, kind not in _ALONE)
+        yield Unit(match.start(), match.end(), tuple(_TERMS[kind](text, acronyms)), text, kind not in _ALONE)
 
 
-def _address(text: str, kept: frozenset[str]) -> list[str]:
-    """`https://docs.gieok.dev/recall` by its host and its words; `me@gieok.dev` whole and by its words."""
+def _address(text: str, acronyms: frozenset[str]) -> list[str]:
+    """`https://docs.gieok.dev/recall` gives its host and its words; `me@gieok.dev` itself and its words."""
     whole = text if "@" in text and "/" not in text else "".join(_HOST.findall(text)[:1])
-    parts = [term for run in _RUN.findall(text)[:_ADDRESS_PARTS] for term in _plain(run, kept)]
+    parts = [term for run in _RUN.findall(text)[:_ADDRESS_PARTS] for term in _plain(run, acronyms)]
     return [whole, *(part for part in parts if part not in _ADDRESS_NOISE)]
 
 
-def _word(text: str, kept: frozenset[str]) -> list[str]:
+def _word(text: str, acronyms: frozenset[str]) -> list[str]:
     """`gpt-4` and `gpt4` both give gpt4, gpt, 4; `long-term` gives longterm, long, term."""
-    if is_stop_word(text) and text not in kept:
+    if is_stop_word(text) and text not in acronyms:
         return []
     runs = _RUN.findall(without_clitic(text))
     if len(runs) < 2:
         return [stem(run) for run in runs]
     joined = stem("".join(runs))
-    return [joined, *(term for run in runs for term in _plain(run, kept))]
+    return [joined, *(term for run in runs for term in _plain(run, acronyms))]
 
 
-def _plain(word: str, kept: frozenset[str]) -> list[str]:
-    return [] if not word or (is_stop_word(word) and word not in kept) else [stem(word)]
+def _plain(word: str, acronyms: frozenset[str]) -> list[str]:
+    return [] if not word or (is_stop_word(word) and word not in acronyms) else [stem(word)]
 
 
-def _initials(text: str, kept: frozenset[str]) -> list[str]:
+def _initials(text: str, acronyms: frozenset[str]) -> list[str]:
     """`u.s.` is never the word `us`."""
     letters = text.replace(".", "")
-    return [] if letters in _EMPTY_INITIALS else [letters]
+    return [] if letters in _STOP_INITIALS else [letters]
 
 
-def _pairs(text: str, kept: frozenset[str]) -> list[str]:
+def _pairs(text: str, acronyms: frozenset[str]) -> list[str]:
     return [text[i : i + 2] for i in range(max(1, len(text) - 1))]
 
 
-def _itself(text: str, kept: frozenset[str]) -> list[str]:
+def _itself(text: str, acronyms: frozenset[str]) -> list[str]:
     return [text]
 
 

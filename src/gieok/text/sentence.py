@@ -1,4 +1,4 @@
-"""Where a sentence ends, in Korean and English chat."""
+"""Split Korean and English chat into sentences, and recognise questions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 _CLOSERS = "\"'”’)\\]」』》"
-# A mark ends a sentence before a space or the end of the line. Between Hangul it needs no space
-# (갔다.그리고), and the marks of Chinese and Japanese never have one.
+# A mark ends a sentence if a space or the end of the line follows. Between Hangul it needs no space
+# (갔다.그리고), and neither do the marks of Chinese and Japanese.
 _END = re.compile(
     rf"(?:[.!?…]+[{_CLOSERS}]*(?=\s|$))|(?:[。！？]+[{_CLOSERS}]*)|(?:(?<=[가-힣])[.!?…]+(?=[가-힣]))"
 )
@@ -20,28 +20,28 @@ _SHORT = frozenset(_ABBREVIATIONS.split())
 _SHORT_BEFORE_NUMBER = frozenset({"no", "vol", "fig", "p", "pp"})
 _NUMBERED = re.compile(r"\s*\(?\d{1,3}\.$")
 _LOOK_BACK = 16
-_ASKS = re.compile(r"[?？]\W*$")
+_QUESTION = re.compile(r"[?？]\W*$")
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of `text`, stripped, in order, with their marks and quotes: nothing but space is lost.
+    """Split `text` into sentences, with their marks and quotes and without surrounding space.
 
-    A line break always ends a sentence: in chat it is the only mark that many people type. A sentence is not
-    cut inside a quotation, a number, an abbreviation or an address.
+    A line break always ends a sentence: in chat, many people type no other mark. Quotations, numbers,
+    abbreviations and addresses are not split.
     """
-    found: list[str] = []
+    parts: list[str] = []
     for line in text.splitlines():
         start = 0
         for end in _ends(line):
-            found.append(line[start:end].strip())
+            parts.append(line[start:end].strip())
             start = end
-        found.append(line[start:].strip())
-    return [sentence for sentence in found if sentence]
+        parts.append(line[start:].strip())
+    return [sentence for sentence in parts if sentence]
 
 
-def asks(text: str) -> bool:
-    """Whether `text` ends as a question."""
-    return _ASKS.search(text[-_LOOK_BACK:]) is not None
+def is_question(text: str) -> bool:
+    """Whether `text` ends with a question mark; marks and emoticons may follow it."""
+    return _QUESTION.search(text[-_LOOK_BACK:]) is not None
 
 
 def _ends(line: str) -> Iterator[int]:
@@ -51,12 +51,12 @@ def _ends(line: str) -> Iterator[int]:
         while quote and quote.end() < mark.end():
             quote = next(quotes, None)
         quoted = quote is not None and quote.start() < mark.start() < quote.end() != mark.end()
-        if not quoted and not _goes_on(line, mark):
+        if not quoted and not _continues(line, mark):
             yield mark.end()
 
 
-def _goes_on(line: str, mark: re.Match[str]) -> bool:
-    """Whether the sentence goes on after `mark`: 'Dr. Kim', 'e.g. this', '1. first', 'well... maybe'."""
+def _continues(line: str, mark: re.Match[str]) -> bool:
+    """Whether the sentence continues after `mark`: 'Dr. Kim', 'e.g. this', '1. first', 'well... maybe'."""
     following = line[mark.end() : mark.end() + 2].lstrip()
     if mark[0].startswith(("..", "…")):
         return following[:1].islower()

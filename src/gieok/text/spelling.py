@@ -1,7 +1,7 @@
-"""Spelling within reach: the words that one slip of the finger, or one space, is away.
+"""Spelling variants: typos, words written together or apart, and syllable pairs.
 
-An index that holds no words cannot be asked which of its words is near. So the near ones are made here, and
-the index is asked which of them it knows.
+The index stores hashes of terms, so it cannot be searched for similar ones. The variants are generated here,
+and the index is asked which of them it has.
 """
 
 from __future__ import annotations
@@ -11,34 +11,36 @@ from collections.abc import Iterator
 
 from gieok.text import hangul
 from gieok.text.analyzer import terms
+from gieok.text.normalization import normalize
 
 _LATIN = re.compile(r"[a-z]{5,16}")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]{3,8}")
+_SYLLABLES = re.compile(r"[\uac00-\ud7a3]{2,}")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _HALF_LATIN, _HALF_HANGUL = 3, 2
 
 
-def one_slip_away(term: str) -> Iterator[str]:
-    """What the term may have been meant to be: a letter more, less, another or exchanged with the next.
+def one_edit_away(term: str) -> Iterator[str]:
+    """The terms at edit distance one: a letter inserted, deleted, replaced or swapped with the next.
 
-    Of Hangul, one vowel or consonant of one syllable is another (찌게, 찌개). Short words have too many
-    neighbours that are words of their own, and give none; the first letter is seldom wrong.
+    In Hangul, one vowel or consonant of one syllable is replaced (찌게, 찌개). Short words give none, because
+    most of their variants are other words. The first Latin letter stays, because it is rarely wrong.
     """
     if _LATIN.fullmatch(term):
-        yield from _letters(term)
+        yield from _latin_edits(term)
     elif _HANGUL.fullmatch(term):
-        yield from _syllables(term)
+        yield from _hangul_edits(term)
 
 
-def one_space_away(word: str) -> Iterator[tuple[str, ...]]:
-    """The terms of two words that were written as one: `bookstore` gives book and store, among others."""
+def split_words(word: str) -> Iterator[tuple[str, ...]]:
+    """The terms of each way to split a word in two: `bookstore` gives book and store, among others."""
     half = _HALF_HANGUL if _HANGUL.fullmatch(word) else _HALF_LATIN if _LATIN.fullmatch(word) else len(word)
     for at in range(half, len(word) - half + 1):
         yield (*terms(word[:at]), *terms(word[at:]))
 
 
-def joined(first: str, second: str) -> list[str]:
-    """The terms of two neighbouring words as one, where they may be one: 떡 볶이, book store."""
+def joined_terms(first: str, second: str) -> list[str]:
+    """The terms of two adjacent words written as one (떡 볶이, book store); none for stop words."""
     whole = first + second
     both = _HANGUL.fullmatch(whole) or (
         _LATIN.fullmatch(whole) and min(len(first), len(second)) >= _HALF_LATIN
@@ -46,7 +48,15 @@ def joined(first: str, second: str) -> list[str]:
     return terms(whole) if both and terms(first) and terms(second) else []
 
 
-def _letters(term: str) -> Iterator[str]:
+def syllable_pairs(text: str) -> list[str]:
+    """The pairs of adjacent syllables in each Korean word: 떡볶이 gives 떡볶, 볶이.
+
+    Two forms of a word share pairs even where the dictionary splits them differently.
+    """
+    return [word[at : at + 2] for word in _SYLLABLES.findall(normalize(text)) for at in range(len(word) - 1)]
+
+
+def _latin_edits(term: str) -> Iterator[str]:
     for at in range(1, len(term) + 1):
         head, tail = term[:at], term[at:]
         for letter in _LETTERS:
@@ -59,7 +69,7 @@ def _letters(term: str) -> Iterator[str]:
             yield head + tail[1] + tail[0] + tail[2:]
 
 
-def _syllables(term: str) -> Iterator[str]:
+def _hangul_edits(term: str) -> Iterator[str]:
     for at, syllable in enumerate(term):
         initial, vowel, final = hangul.split_syllable(syllable)
         near = (
@@ -68,6 +78,6 @@ def _syllables(term: str) -> Iterator[str]:
             *((initial, vowel, other) for other in range(len(hangul.FINALS))),
         )
         for jamo in near:
-            made = hangul.join_syllable(*jamo)
-            if made != syllable:
-                yield term[:at] + made + term[at + 1 :]
+            other = hangul.join_syllable(*jamo)
+            if other != syllable:
+                yield term[:at] + other + term[at + 1 :]

@@ -14,7 +14,7 @@ from gieok.memory.blocks import DIRECTIVES, HEADERS
 from gieok.memory.canon.records import Category, ExtractedFact, Fact, Provenance
 from gieok.memory.canon.rules import normal_key
 from gieok.text import normalize, terms
-from gieok.text.normal import clean
+from gieok.text.normalization import clean
 
 _BREAKS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _HEADER = "|".join(re.escape(header) for header in HEADERS)

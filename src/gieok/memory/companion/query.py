@@ -13,13 +13,13 @@ from gieok.memory.companion.store import MemoryIndex
 from gieok.memory.companion.terms import speaker_mark
 from gieok.text import (
     Period,
-    joined,
-    names_in_hangul,
-    one_slip_away,
-    one_space_away,
-    spelled_otherwise,
+    hangul_names,
+    joined_terms,
+    one_edit_away,
+    other_script_terms,
+    split_words,
     terms,
-    when,
+    time_mentions,
     words,
 )
 
@@ -61,7 +61,7 @@ class Understood(NamedTuple):
 def read_query(text: str, now: datetime) -> Query:
     """InputRefused for one that cannot be meant. Of a very long query the later words are shown as terms."""
     check_query(text)
-    times, rest = when(text, now)
+    times, rest = time_mentions(text, now)
     said = _ASKING.sub(" ", rest)
     read = words(said)[:_WORDS_SHOWN]
     came_from: dict[str, str] = {}
@@ -71,7 +71,10 @@ def read_query(text: str, now: datetime) -> Query:
     asked = {term: came_from.get(term, term) for term in terms(said)}
     telling = {term: word for term, word in asked.items() if term not in _ASKED_ALWAYS}
     together = {
-        term: f"{one} {two}" for one, two in pairwise(read) for term in joined(one, two) if term not in asked
+        term: f"{one} {two}"
+        for one, two in pairwise(read)
+        for term in joined_terms(one, two)
+        if term not in asked
     }
     meant = telling or ({} if times else asked)
     spelled = dict(islice(_spelled(meant, read), _SPELLINGS))
@@ -114,12 +117,12 @@ def _spelled(asked: Mapping[str, str], read: Sequence[str]) -> Iterator[tuple[st
     A Korean word is spelled without its particles, one in Latin letters as it was written, not as its stem.
     """
     for term, word in asked.items():
-        yield from ((spelling, word) for spelling in spelled_otherwise(word if term.isascii() else term))
+        yield from ((spelling, word) for spelling in other_script_terms(word if term.isascii() else term))
     for one, two in pairwise(read):
-        yield from ((name, f"{one} {two}") for name in names_in_hangul(one, two))
+        yield from ((name, f"{one} {two}") for name in hangul_names(one, two))
 
 
 def _ways(term: str, word: str) -> Iterator[tuple[str, ...]]:
     """The terms that may be meant by a word that the index does not know."""
-    yield from ((slip,) for slip in one_slip_away(term))
-    yield from (parts for parts in one_space_away(word) if len(parts) > 1)
+    yield from ((slip,) for slip in one_edit_away(term))
+    yield from (parts for parts in split_words(word) if len(parts) > 1)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from gieok.memory.companion.records import Memory
-from gieok.text import asks, pairs
+from gieok.text import is_question, syllable_pairs
 
 
 class ReadMemory:
@@ -19,9 +19,9 @@ class ReadMemory:
     @cached_property
     def is_question(self) -> bool:
         """Whether it asks rather than tells."""
-        return asks(self.memory.summary)
+        return is_question(self.memory.summary)
 
     @cached_property
     def syllable_pairs(self) -> Mapping[str, int]:
         """How often each two neighbouring Korean syllables are in it."""
-        return Counter(pairs(self.memory.summary))
+        return Counter(syllable_pairs(self.memory.summary))

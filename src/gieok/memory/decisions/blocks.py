@@ -15,7 +15,7 @@ from gieok.memory.decisions.guardian import Concern, GuardianReport
 from gieok.memory.decisions.layers import TIERS, DecisionItem, Layer, LayerItem, LoadedContext
 from gieok.memory.fields import Language
 from gieok.text import count_tokens
-from gieok.text.line import escape_line
+from gieok.text.escaping import escape_line
 
 _ANY_NUMBER = 10**10
 """More than any layer leaves out: a notice of so many is as long as one can be."""

@@ -9,7 +9,7 @@ from typing import Literal
 from gieok.adapters.models.offline.lexicon import listed
 from gieok.adapters.models.offline.smalltalk import SmallTalk, small_talk_in
 from gieok.text import Morpheme, language, morphemes, normalize, sentences
-from gieok.text.normal import clean
+from gieok.text.normalization import clean
 
 # What a person could have typed. The rest of a longer paste adds cost, and nothing to two sentences.
 MAX_CHARS = 4000

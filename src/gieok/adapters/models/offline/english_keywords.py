@@ -9,7 +9,7 @@ from gieok.adapters.models.offline.analysis import Utterance
 from gieok.adapters.models.offline.english_verbs import BASE_FORMS, is_irregular_past, is_past
 from gieok.adapters.models.offline.english_words import ADVERBS, FUNCTION_WORDS
 from gieok.adapters.models.offline.lexicon import listed
-from gieok.text.english import is_stop_word
+from gieok.text.english.stemming import is_stop_word
 
 _WORD = re.compile(r"[^\W_][\w'’+#-]*")
 _NOT_PLURAL = ("ss", "us", "is", "as", "os", "ics", "news")

@@ -6,7 +6,7 @@ import re
 
 from gieok.adapters.models.offline.analysis import Sentence
 from gieok.adapters.models.offline.emotion import feelings
-from gieok.text.english import is_stop_word
+from gieok.text.english.stemming import is_stop_word
 
 _CONTENT = frozenset({"NNG", "NNP", "SL", "SH", "SN", "VV", "VA", "XR", "MAG"})
 _FIRST_PERSON = frozenset({"나", "저", "내", "제", "우리", "저희"})

@@ -13,7 +13,7 @@ from string import Template
 from typing import Literal
 
 from gieok.memory.fields import Language
-from gieok.text.line import escape_line
+from gieok.text.escaping import escape_line
 
 Task = Literal["data", "reply", "turn", "session", "facts", "hint"]
 

@@ -14,7 +14,7 @@ from gieok.memory.companion.query import GUESSED, Query, Understood, understand
 from gieok.memory.companion.recall.policy import RecallPolicy
 from gieok.memory.companion.store import Entry, Matches, MemoryIndex
 from gieok.memory.companion.terms import period_marks, speaker_mark
-from gieok.ranking import bm25, idf, neighbourhood, normalised, standing_out, weighted_sum
+from gieok.ranking import above_mean, bm25, idf, neighbour_scores, normalised, weighted_sum
 
 QUERY_TERMS = 64
 """Of a longer query, only its rarest terms are looked up."""
@@ -54,7 +54,7 @@ def gather(
     times = period_marks(query.periods) if policy.weights.time else []
     names = [speaker_mark(term) for term in query.words]
     understood = understand(index, query, {*times, *names})
-    near = standing_out(similarity) if policy.weights.vectors else {}
+    near = above_mean(similarity) if policy.weights.vectors else {}
     closest = nlargest(max(policy.top_k, LENDERS), near, key=lambda number: near[number])
     matches = _matches(index, _rarest({*understood.words, *times}, understood), understood, policy, closest)
     scores = _bm25(index, matches, understood, policy)
@@ -173,7 +173,7 @@ def _with_neighbours(
     own = gathered.own
     lenders = sorted(own, key=lambda number: own[number], reverse=True)[:LENDERS]
     beside_each = index.neighbours(lenders)
-    lent = neighbourhood(own, beside_each)
+    lent = neighbour_scores(own, beside_each)
     following = {
         number: other for number, others in beside_each.items() for other, away in others.items() if away == 1
     }

@@ -10,8 +10,8 @@ from gieok.memory.companion.reading import ReadMemory
 from gieok.memory.companion.recall.gathering import Gathered
 from gieok.memory.companion.recall.policy import RecallPolicy
 from gieok.memory.companion.store import Entry
-from gieok.ranking import best_of_group, bm25_among, normalised, recency, told_again
-from gieok.text import Period, pairs
+from gieok.ranking import best_of_group, local_bm25, normalised, recency, repetition
+from gieok.text import Period, syllable_pairs
 
 Signals = dict[str, Mapping[int, float]]
 _DAY = 86_400
@@ -28,7 +28,7 @@ def matching_signals(gathered: Gathered, query: Query) -> Signals:
         "session": normalised(best_of_group(match, sessions)),
         "speaker": _by_speaker(gathered.spoken, match),
         "time": _in_time(gathered.entries, query.periods),
-        "repeated": told_again(gathered.shared, sessions),
+        "repeated": repetition(gathered.shared, sessions),
     }
 
 
@@ -52,7 +52,7 @@ def reading_signals(
     """
     asking = {number for number, memory in memories.items() if memory.is_question}
     telling, own = normalised(gathered.match), normalised(gathered.own)
-    asked = frozenset(pairs(query.text))
+    asked = frozenset(syllable_pairs(query.text))
     texts = {number: memory.syllable_pairs for number, memory in memories.items()} if asked else {}
     return {
         "statement": {
@@ -63,7 +63,7 @@ def reading_signals(
             for number, answer in gathered.following.items()
             if number in asking and answer in memories
         },
-        "pairs": normalised(bm25_among(texts, asked, k1=policy.k1, b=policy.b)),
+        "pairs": normalised(local_bm25(texts, asked, k1=policy.k1, b=policy.b)),
     }
 
 

@@ -1,4 +1,4 @@
-"""Stretches of time: days, weeks, months, seasons and years, as people mean them."""
+"""Periods: days, weeks, months, seasons and years, relative to a moment."""
 
 from __future__ import annotations
 
@@ -8,65 +8,68 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 RECURRENCES = 12
-"""A month without a year may be that of any of so many years."""
+"""A month without a year refers to each of this many years."""
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
-"""The month in which each begins."""
+"""The month in which each season begins."""
 _WEEK = 7
 _SATURDAY = 5
 
 
 class Period(NamedTuple):
-    """From `start`, up to but not including `end`."""
+    """A half-open interval: `start` is inside, `end` is not."""
 
     start: datetime
     end: datetime
 
 
 Resolve = Callable[[re.Match[str], datetime], Iterable[Period]]
-"""What words that were found name, seen from a moment."""
+"""Turns a match into the periods that it refers to, relative to a moment."""
 
 
 class Rule(NamedTuple):
-    """Words that name a time, and how to find it. `is_counted` says that it is counted from the moment of
-    asking (어제, two weeks ago): then the words are not what somebody said at that time."""
+    """A pattern for time expressions, and how to resolve a match.
+
+    `is_relative` marks expressions that count from the moment of asking (어제, two weeks ago). The text of
+    that day does not contain those words, so they are not search terms.
+    """
 
     pattern: re.Pattern[str]
     resolve: Resolve
-    is_counted: bool = False
+    is_relative: bool = False
 
 
 def day(now: datetime, back: int = 0) -> Period:
-    """The day so many days before."""
+    """The day `back` days before `now`."""
     start = _midnight(now) - timedelta(days=back)
     return Period(start, start + timedelta(days=1))
 
 
 def week(now: datetime, back: int = 0) -> Period:
-    """The week, from Monday, so many weeks before."""
+    """The week, from Monday, `back` weeks before `now`."""
     start = _midnight(now) - timedelta(days=now.weekday() + _WEEK * back)
     return Period(start, start + timedelta(days=_WEEK))
 
 
 def weekend(now: datetime, back: int = 0) -> Period:
-    """The Saturday and Sunday of the week so many weeks before."""
+    """Saturday and Sunday of the week `back` weeks before `now`."""
     monday, end = week(now, back)
     return Period(monday + timedelta(days=_SATURDAY), end)
 
 
 def weekday(now: datetime, number: int, back: int | None = None) -> Period:
-    """A day of the week, 0 is Monday: in the week so many weeks before, or the last one before today."""
+    """A day of the week (0 is Monday), `back` weeks before `now`, or else the last one before today."""
     if back is None:
         return day(now, (now.weekday() - number - 1) % _WEEK + 1)
     return day(week(now, back).start + timedelta(days=number))
 
 
 def month(year: int, number: int, now: datetime, months: int = 1) -> Period:
-    """So many months from this one. A number beyond 12 or below 1 is a month of another year."""
+    """A period of whole months. A number above 12 or below 1 is a month of another year."""
     return Period(_first(year, number, now), _first(year, number + months, now))
 
 
 def months_back(now: datetime, back: int) -> Period:
-    """The month so many months before."""
+    """The month `back` months before `now`."""
     return month(now.year, now.month - back, now)
 
 
@@ -75,7 +78,7 @@ def year(number: int, now: datetime) -> Period:
     return month(number, 1, now, months=12)
 
 
-def named(
+def dated(
     now: datetime,
     year_: int | None,
     *,
@@ -84,10 +87,11 @@ def named(
     season: str | None = None,
     last: bool = False,
 ) -> list[Period]:
-    """A day of a month, a month or a season of a year.
+    """A year, a season, a month or a day of the calendar.
 
-    Without a year it is that of each of the last years, as far as it has begun; the `last` one is over.
-    A winter belongs to the year in which it begins. A day that the calendar does not have is no time.
+    Without a year: that of each recent year, as far as it has begun. `last` gives only the latest that has
+    ended. A winter belongs to the year in which it begins. A day that does not exist (30 February) gives no
+    period.
     """
 
     def of_year(number: int) -> list[Period]:
@@ -100,8 +104,8 @@ def named(
     if year_ is not None:
         return of_year(year_)
     years = range(now.year, max(now.year - RECURRENCES, 1), -1)
-    there_were = [one for number in years for one in of_year(number) if one.start <= now]
-    return [one for one in there_were if one.end <= now][:1] if last else there_were
+    begun = [period for number in years for period in of_year(number) if period.start <= now]
+    return [period for period in begun if period.end <= now][:1] if last else begun
 
 
 def _date(year_: int, month_: int, day_: int, now: datetime) -> list[Period]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gieok.text.line import escape_line, unescape_line
+from gieok.text.escaping import escape_line, unescape_line
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=200)
 MARKS = st.sampled_from(["", ":", ")"])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gieok.text import names_in_hangul, spelled_otherwise, terms
-from gieok.text.romanized import SPELLINGS, in_hangul, in_latin
+from gieok.text import hangul_names, other_script_terms, terms
+from gieok.text.korean.romanization import MAX_SPELLINGS, hangul_spellings, romanizations
 
 SPELLED = {
     "김치": "gimchi kimchi",
@@ -38,20 +38,20 @@ SPELLED = {
 def test_a_word_is_reached_from_either_script(korean: str, spellings: str) -> None:
     """By the official spelling and by those that people use for names and dishes."""
     for latin in spellings.split():
-        assert korean in in_hangul(latin)
-        assert latin in in_latin(korean)
+        assert korean in hangul_spellings(latin)
+        assert latin in romanizations(korean)
 
 
 @pytest.mark.parametrize("word", ["chocolate", "fix", "xyz", "brr", "ji", "", "Seoul", "2023", "서", "ㅋㅋ"])
 def test_what_has_no_korean_reading_or_is_one_syllable_has_none(word: str) -> None:
-    assert in_hangul(word) == in_latin(word) == ()
+    assert hangul_spellings(word) == romanizations(word) == ()
 
 
 def test_terms_are_those_of_the_index() -> None:
     """A stem, where the index has stems; a name without its surname, hyphen or possessive."""
-    assert terms("Haeundae")[0] in spelled_otherwise("해운대")
-    assert {"jihoon", "kimjihun"} <= set(spelled_otherwise("김지훈"))
-    assert "지훈" in spelled_otherwise("ji-hoon's")
+    assert terms("Haeundae")[0] in other_script_terms("해운대")
+    assert {"jihoon", "kimjihun"} <= set(other_script_terms("김지훈"))
+    assert "지훈" in other_script_terms("ji-hoon's")
 
 
 @pytest.mark.parametrize(
@@ -65,23 +65,23 @@ def test_terms_are_those_of_the_index() -> None:
     ],
 )
 def test_two_words_may_be_one_name(one: str, two: str, name: str) -> None:
-    assert name in names_in_hangul(one, two)
+    assert name in hangul_names(one, two)
 
 
 def test_two_words_that_are_no_name_are_none() -> None:
-    assert names_in_hangul("good", "morning") == names_in_hangul("jihoon", "minsu") == []
+    assert hangul_names("good", "morning") == hangul_names("jihoon", "minsu") == []
 
 
 @given(st.text(alphabet="abeghijklmnostuwy", max_size=20), st.text(alphabet="가힣뷁쌍읽없이훈", max_size=9))
 def test_spellings_are_few(latin: str, korean: str) -> None:
-    assert len(in_hangul(latin)) <= SPELLINGS
-    assert len(in_latin(korean)) <= SPELLINGS
+    assert len(hangul_spellings(latin)) <= MAX_SPELLINGS
+    assert len(romanizations(korean)) <= MAX_SPELLINGS
 
 
 @given(st.text(alphabet=[chr(code) for code in range(0xAC00, 0xD7A4)], min_size=2, max_size=5))
 def test_every_syllable_can_be_written(korean: str) -> None:
-    assert all(spelling.isascii() and spelling.isalpha() for spelling in in_latin(korean))
-    assert in_latin(korean)
+    assert all(spelling.isascii() and spelling.isalpha() for spelling in romanizations(korean))
+    assert romanizations(korean)
 
 
 @pytest.mark.parametrize(

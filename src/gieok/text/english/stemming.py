@@ -1,4 +1,4 @@
-"""English words: which carry meaning, and what their stem is."""
+"""English stop words and stems (Snowball)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import threading
 from importlib import import_module
 from typing import Protocol
 
-from gieok.text.irregular import BASES
+from gieok.text.english.irregular import BASES
 
 _AUXILIARIES = """
     is are was were do does did has have had could would should must might need wo ca sha ai
 """
-# Words that a question holds whatever it asks about.
+# Words that occur in any text, whatever it is about.
 _FUNCTION_WORDS = """
     a an the this that these those
     i me my mine myself we us our ours ourselves you your yours yourself yourselves
@@ -38,25 +38,25 @@ class _Stemmer(Protocol):
 
 
 def is_stop_word(word: str) -> bool:
-    """Whether a case-folded `word` (`it`, `don't`, `we'll`) says nothing about what a text is about."""
+    """Whether a case-folded `word` is a stop word (`it`, `don't`, `we'll`)."""
     return word in _STOP_WORDS or without_clitic(word) in _STOP_WORDS
 
 
 def without_clitic(word: str) -> str:
-    """`john's` as john, `we'll` as we."""
+    """Remove a clitic: `john's` becomes john, `we'll` becomes we."""
     return _CLITIC.sub("", word)
 
 
 def stem(word: str) -> str:
-    """The Snowball stem of a case-folded English word; words of other languages mostly stay as they are.
+    """The Snowball stem of a case-folded English word; most words of other languages stay unchanged.
 
-    Of an irregular form it is that of its base: sold has the stem of sell.
+    An irregular form has the stem of its base: sold that of sell.
     """
     return _stemmer().stemWord(BASES.get(word, word))
 
 
 def _stemmer() -> _Stemmer:
-    """A stemmer of the calling thread, made on first use: the library's objects must not be shared."""
+    """The stemmer of the calling thread, created on first use: stemmers are not thread-safe."""
     if not hasattr(_local, "stemmer"):
         _local.stemmer = import_module("Stemmer").Stemmer("english")
     return _local.stemmer

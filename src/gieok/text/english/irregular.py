@@ -1,4 +1,4 @@
-"""English words whose forms no rule connects: sold is sell, children is child."""
+"""Irregular English forms: sold is sell, children is child."""
 
 from __future__ import annotations
 
@@ -141,4 +141,4 @@ BASES = {
     for base, *forms in (line.split() for line in (_VERBS + _NOUNS).strip().splitlines() if line.strip())
     for form in forms
 }
-"""The form that stands for all of them."""
+"""The base form of each irregular form."""

@@ -7,14 +7,14 @@ from time import perf_counter
 
 import pytest
 
-from gieok.text import when
+from gieok.text import time_mentions
 
 NOW = datetime(2024, 3, 13, 10, 30, tzinfo=UTC)
 
 
 def named(text: str) -> list[str]:
     """Each time as its first and last day, the latest first."""
-    return [f"{period.start:%Y-%m-%d} {period.end:%Y-%m-%d}" for period in when(text, NOW).periods]
+    return [f"{period.start:%Y-%m-%d} {period.end:%Y-%m-%d}" for period in time_mentions(text, NOW).periods]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_two_times_are_both_meant() -> None:
 def test_no_text_is_too_much(text: str) -> None:
     """Nor is the calendar left, whatever is counted back."""
     started = perf_counter()
-    assert all(period.start < period.end for period in when(text, NOW).periods)
+    assert all(period.start < period.end for period in time_mentions(text, NOW).periods)
     assert perf_counter() - started < 30
 
 
@@ -117,4 +117,4 @@ def test_no_text_is_too_much(text: str) -> None:
     ],
 )
 def test_what_counts_from_the_moment_of_asking_is_no_word_to_look_for(text: str, rest: str) -> None:
-    assert " ".join(when(text, NOW).rest.split()) == rest
+    assert " ".join(time_mentions(text, NOW).rest.split()) == rest

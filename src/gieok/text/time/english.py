@@ -1,4 +1,4 @@
-"""How English names a time: yesterday, last Monday, two weeks ago, last summer, in May, May 8, 2023."""
+"""English time expressions: yesterday, last Monday, two weeks ago, last summer, in May, May 8, 2023."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
-from gieok.text import calendar
-from gieok.text.calendar import Period, Resolve, Rule
+from gieok.text.time import calendar
+from gieok.text.time.calendar import Period, Resolve, Rule
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -32,21 +32,21 @@ _LONG_DAY = (
 
 
 def _date(match: re.Match[str], now: datetime) -> Iterable[Period]:
-    """A year, a month, a day or a season, as far as the words say."""
-    said = {name: (value or "").lower() for name, value in match.groupdict().items()}
-    season = said.get("season", "").replace("fall", "autumn")
-    return calendar.named(
+    """A year, month, day or season: the groups that matched."""
+    groups = {name: (value or "").lower() for name, value in match.groupdict().items()}
+    season = groups.get("season", "").replace("fall", "autumn")
+    return calendar.dated(
         now,
-        int(said["year"]) if said.get("year") else None,
-        month_=_MONTHS.index(said["month"][:3]) + 1 if said.get("month") else None,
-        day_=int(said["day"]) if said.get("day") else None,
+        int(groups["year"]) if groups.get("year") else None,
+        month_=_MONTHS.index(groups["month"][:3]) + 1 if groups.get("month") else None,
+        day_=int(groups["day"]) if groups.get("day") else None,
         season=season or None,
-        last=said.get("which") in ("last", "past"),
+        last=groups.get("which") in ("last", "past"),
     )
 
 
-def _numbers(match: re.Match[str], now: datetime) -> Iterable[Period]:
-    return calendar.named(now, int(match["year"]), month_=int(match["month"]), day_=int(match["day"]))
+def _numeric_date(match: re.Match[str], now: datetime) -> Iterable[Period]:
+    return calendar.dated(now, int(match["year"]), month_=int(match["month"]), day_=int(match["day"]))
 
 
 def _ago(match: re.Match[str], now: datetime) -> Iterable[Period]:
@@ -64,7 +64,7 @@ def _ago(match: re.Match[str], now: datetime) -> Iterable[Period]:
             return [calendar.year(now.year - count, now)]
 
 
-def _back(match: re.Match[str], now: datetime) -> Iterable[Period]:
+def _relative(match: re.Match[str], now: datetime) -> Iterable[Period]:
     back = int(match["which"].lower() != "this")
     match match["unit"].lower():
         case "week":
@@ -81,16 +81,16 @@ def _weekday(match: re.Match[str], now: datetime) -> Iterable[Period]:
     return [calendar.weekday(now, _WEEKDAYS.index(match["weekday"][:3].lower()))]
 
 
-def _day_back(match: re.Match[str], now: datetime) -> Iterable[Period]:
+def _relative_day(match: re.Match[str], now: datetime) -> Iterable[Period]:
     return [calendar.day(now, _DAYS_BACK[match[0].lower()])]
 
 
-def _rule(pattern: str, resolve: Resolve, *, is_counted: bool = False) -> Rule:
-    return Rule(re.compile(pattern, re.IGNORECASE), resolve, is_counted)
+def _rule(pattern: str, resolve: Resolve, *, is_relative: bool = False) -> Rule:
+    return Rule(re.compile(pattern, re.IGNORECASE), resolve, is_relative)
 
 
 RULES: tuple[Rule, ...] = (
-    _rule(rf"(?<!\d){_YEAR}[-./](?P<month>1[0-2]|0?[1-9])[-./](?P<day>[0-3]?\d)(?!\d)", _numbers),
+    _rule(rf"(?<!\d){_YEAR}[-./](?P<month>1[0-2]|0?[1-9])[-./](?P<day>[0-3]?\d)(?!\d)", _numeric_date),
     _rule(rf"{_MONTH} {_DAY},? {_YEAR}", _date),
     _rule(rf"\b{_DAY} (?:of )?{_MONTH},? {_YEAR}", _date),
     _rule(rf"{_MONTH} {_DAY}(?! ?[ap]m)", _date),
@@ -99,11 +99,13 @@ RULES: tuple[Rule, ...] = (
     _rule(rf"\b(?P<which>in|last|this|past|since|during|of|early|late|mid|by|until) {_MONTH}", _date),
     _rule(rf"{_SEASON},? (?:of )?{_YEAR}", _date),
     _rule(rf"\b(?:(?P<which>last|this|past) |(?:in|during|over) (?:the )?){_SEASON}", _date),
-    _rule(rf"\b{_COUNT} (?P<unit>day|night|week|weekend|month|year)s? ago\b", _ago, is_counted=True),
+    _rule(rf"\b{_COUNT} (?P<unit>day|night|week|weekend|month|year)s? ago\b", _ago, is_relative=True),
     _rule(
-        r"\b(?P<which>last|this|past|previous) (?P<unit>weekend|week|month|year)\b", _back, is_counted=True
+        r"\b(?P<which>last|this|past|previous) (?P<unit>weekend|week|month|year)\b",
+        _relative,
+        is_relative=True,
     ),
     _rule(rf"\b(?:last|on|this|past) (?P<weekday>{_LONG_DAY})\b", _weekday),
-    _rule("|".join(rf"\b{words}\b" for words in _DAYS_BACK), _day_back, is_counted=True),
+    _rule("|".join(rf"\b{words}\b" for words in _DAYS_BACK), _relative_day, is_relative=True),
     _rule(rf"\b(?:in|of|since|during|early|late|mid) {_YEAR}", _date),
 )

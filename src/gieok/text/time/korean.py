@@ -1,4 +1,4 @@
-"""How Korean names a time: 어제, 지난주 월요일, 작년 여름, 사흘 전, 2023년 5월 8일."""
+"""Korean time expressions: 어제, 지난주 월요일, 작년 여름, 사흘 전, 2023년 5월 8일."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
-from gieok.text import calendar
-from gieok.text.calendar import Period, Rule
+from gieok.text.time import calendar
+from gieok.text.time.calendar import Period, Rule
 
 _DAYS_BACK = {
     "그끄저께": 3,
@@ -37,18 +37,18 @@ _DAY = r" ?(?P<day>[0-3]?\d) ?일"
 
 
 def _date(match: re.Match[str], now: datetime) -> Iterable[Period]:
-    """A year, a month, a day or a season, as far as the words say."""
-    said = match.groupdict()
-    year = int(said["year"]) if said.get("year") else None
-    if said.get("past"):
-        year = now.year - _YEARS_BACK[said["past"]]
-    return calendar.named(
+    """A year, month, day or season: the groups that matched."""
+    groups = match.groupdict()
+    year = int(groups["year"]) if groups.get("year") else None
+    if groups.get("past"):
+        year = now.year - _YEARS_BACK[groups["past"]]
+    return calendar.dated(
         now,
         year,
-        month_=int(said["month"]) if said.get("month") else None,
-        day_=int(said["day"]) if said.get("day") else None,
-        season=_SEASONS[said["season"]] if said.get("season") else None,
-        last=bool(said.get("last")),
+        month_=int(groups["month"]) if groups.get("month") else None,
+        day_=int(groups["day"]) if groups.get("day") else None,
+        season=_SEASONS[groups["season"]] if groups.get("season") else None,
+        last=bool(groups.get("last")),
     )
 
 
@@ -75,11 +75,11 @@ def _weekday(match: re.Match[str], now: datetime) -> Iterable[Period]:
     return [calendar.weekday(now, _WEEKDAYS.index(match["weekday"]))]
 
 
-def _month_back(match: re.Match[str], now: datetime) -> Iterable[Period]:
+def _relative_month(match: re.Match[str], now: datetime) -> Iterable[Period]:
     return [calendar.months_back(now, _WEEKS_BACK[match["back"]])]
 
 
-def _day_back(match: re.Match[str], now: datetime) -> Iterable[Period]:
+def _relative_day(match: re.Match[str], now: datetime) -> Iterable[Period]:
     return [calendar.day(now, _DAYS_BACK[match[0]])]
 
 
@@ -97,13 +97,13 @@ RULES: tuple[Rule, ...] = (
     Rule(re.compile(_LAST + _MONTH), _date),
     Rule(re.compile(_YEAR + _SEASON), _date),
     Rule(re.compile(rf"{_LAST}(?<![가-힣]){_SEASON}(?:철|방학)?(?=에|의|[은이] |동안| |$)"), _date),
-    Rule(re.compile(f"(?P<days>{'|'.join(_DAYS)}) ?전"), _days_ago, is_counted=True),
-    Rule(re.compile(rf"(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)}) ?{_UNIT} ?전"), _ago, is_counted=True),
+    Rule(re.compile(f"(?P<days>{'|'.join(_DAYS)}) ?전"), _days_ago, is_relative=True),
+    Rule(re.compile(rf"(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)}) ?{_UNIT} ?전"), _ago, is_relative=True),
     Rule(
-        re.compile(_BACK + "주 ?(?:(?P<end>말)|(?P<weekday>[월화수목금토일])요일)?"), _week, is_counted=True
+        re.compile(_BACK + "주 ?(?:(?P<end>말)|(?P<weekday>[월화수목금토일])요일)?"), _week, is_relative=True
     ),
     Rule(re.compile(_LAST + "(?P<weekday>[월화수목금토일])요일"), _weekday),
-    Rule(re.compile(_BACK + "달"), _month_back, is_counted=True),
+    Rule(re.compile(_BACK + "달"), _relative_month, is_relative=True),
     Rule(re.compile(_YEAR.replace("올)", "올(?=에|의| |$))")), _date),
-    Rule(re.compile("|".join(_DAYS_BACK)), _day_back, is_counted=True),
+    Rule(re.compile("|".join(_DAYS_BACK)), _relative_day, is_relative=True),
 )

@@ -1,8 +1,9 @@
-"""Names and new words that the dictionary does not know, under the particles that hang on them.
+"""Names and new words that are not in the dictionary.
 
-mecab-ko reads an unknown name as the likeliest words that it does know: 민준의 becomes 민 + 준의, 보라도 a
-form of 보다. The name is then lost, although a reader sees at once where the particle begins. Where the
-reading is not one that grammar expects, the word without its longest particle is taken as a name besides.
+mecab-ko reads an unknown name as the most likely words that it knows: 민준의 becomes 민 + 준의, 보라도 a form
+of 보다. The name would not be a term, although a reader sees where the particle begins. Where the morphemes
+of a word do not follow Korean grammar, the word without its longest particle is taken as a name, in addition
+to the terms of the morphemes.
 """
 
 from __future__ import annotations
@@ -11,35 +12,35 @@ import re
 from collections.abc import Sequence
 
 from gieok.text.hangul import is_syllable, split_syllable
-from gieok.text.korean import Entry
+from gieok.text.korean.morphemes import Entry
 
 _NAME_MAX = 16
 
-# What a word is made of, a letter for each morpheme.
+# The shape of a word has a letter for each morpheme.
 _LETTERS = {
-    "G": "NNG",  # a common noun
-    "N": "NNP NR XR XPN XSN SH",  # other nouns, and what is part of one
-    "O": "NNB NNBC NP MM",  # words that lean on others: counters, pronouns
-    "A": "MAG MAJ IC",  # adverbs, exclamations
+    "G": "NNG",  # common nouns
+    "N": "NNP NR XR XPN XSN SH",  # other nouns, and parts of nouns
+    "O": "NNB NNBC NP MM",  # dependent nouns, counters, pronouns, determiners
+    "A": "MAG MAJ IC",  # adverbs, interjections
     "V": "VV VA VCN",  # verbs and adjectives
-    "D": "XSV XSA VCP",  # what makes a noun a verb
-    "P": "EP",  # past, honour
+    "D": "XSV XSA VCP",  # suffixes that turn a noun into a verb
+    "P": "EP",  # past and honorific
     "E": "EC EF ETM ETN VX",  # endings and auxiliaries
-    "J": "JKS JKC JKG JKO JKB JKV JKQ JX JC",  # particles; T where nothing can follow
+    "J": "JKS JKC JKG JKO JKB JKV JKQ JX JC",  # particles; T for those that come last
 }
 _LETTER_OF = {tag: letter for letter, tags in _LETTERS.items() for tag in tags.split()}
 _LAST_PARTICLES = frozenset("은는이가을를의")
 
-# The words that grammar expects: a noun with particles, a verb made of a noun, a verb in the past, a pronoun
-# with particles, an adverb, what hangs on Latin letters or digits.
-_SOUND = re.compile(r"[GN]+J*[JT]|G|[GN]+D[PEVOJT]*|[GN]*V[VEO]*P[PEVOJT]*|OE*J*T?|A+|[JTEPD]+")
+# Words that follow grammar: a noun with particles, a noun with a verb suffix, a verb in the past, a pronoun
+# with particles, adverbs, and what follows Latin letters or digits.
+_GRAMMATICAL = re.compile(r"[GN]+J*[JT]|G|[GN]+D[PEVOJT]*|[GN]*V[VEO]*P[PEVOJT]*|OE*J*T?|A+|[JTEPD]+")
 _VERB = re.compile(r"V[VEO]*")
 _NOUNS = re.compile(r"[GN]+")
 
-_DOING = frozenset("하되")
-_DOING_TAGS = frozenset({"VV", "XSV", "XSA"})
-# More than nouns, which are found without this, and not a verb with an auxiliary (먹어야했다).
-_BROKEN = re.compile(r"(?=.*[^GN]).*[^EAP]")
+_DO_VERBS = frozenset("하되")
+_DO_TAGS = frozenset({"VV", "XSV", "XSA"})
+# Not only nouns, which are terms anyway, and not a verb with an auxiliary (먹어야했다).
+_UNKNOWN_NOUN = re.compile(r"(?=.*[^GN]).*[^EAP]")
 
 _AFTER_CONSONANT = """
     이 은 을 과 아 이랑 이랑은 으로 으로는 으로도 이나 이라도 이라는 이라고 이야 이에요 이지만
@@ -52,6 +53,7 @@ _AFTER_ANY = """
     한테 한테서 한테는 한테도 하고 하고는 까지 까지는 까지도 부터 부터는
     보다 보다는 처럼 같이 마다 조차 밖에 만큼
 """
+# Each particle with whether the syllable before it may have a final consonant, or may have none.
 _PARTICLES = {
     **dict.fromkeys(_AFTER_CONSONANT.split(), (True,)),
     **dict.fromkeys(_AFTER_VOWEL.split(), (False,)),
@@ -60,32 +62,32 @@ _PARTICLES = {
 _LONGEST = max(map(len, _PARTICLES))
 
 
-def hidden_name(word: Sequence[Entry]) -> str | None:
-    """The name that the entries of one Korean word hide; none where they read as Korean grammar expects."""
+def unknown_name(word: Sequence[Entry]) -> str | None:
+    """The name in a Korean word whose entries do not follow grammar; None where they do."""
     surface = "".join(entry.surface for entry in word)
     if not 2 <= len(surface) <= _NAME_MAX:
         return None
-    if done := _done(word):
-        return done
+    if noun := _noun_before_do(word):
+        return noun
     shape = "".join(map(_shape, word))
     particle = _particle(surface)
-    if _SOUND.fullmatch(shape):
-        # 스타벅스랑은 read as 스타벅 + 스랑 + 은 is sound, but shows only a part of the particle.
-        shown = sum(len(entry.surface) for entry in word if entry.tag.startswith("J"))
-        return surface[: -len(particle)] if 0 < shown < len(particle) else None
+    if _GRAMMATICAL.fullmatch(shape):
+        # 스타벅스랑은 read as 스타벅 + 스랑 + 은 is grammatical, but covers only a part of the particle.
+        covered = sum(len(entry.surface) for entry in word if entry.tag.startswith("J"))
+        return surface[: -len(particle)] if 0 < covered < len(particle) else None
     if particle:
         return surface[: -len(particle)]
     return None if _VERB.fullmatch(shape) or _NOUNS.fullmatch(shape) else surface
 
 
-def _done(word: Sequence[Entry]) -> str | None:
-    """What is done in a word that ends in 하다 or 되다: 알바 in 알바했어, which is read as 알 + 바 + 했어."""
+def _noun_before_do(word: Sequence[Entry]) -> str | None:
+    """The unknown noun before 하다 or 되다: 알바 in 알바했어, which is read as 알 + 바 + 했어."""
     for at in range(len(word) - 1, 0, -1):
         form, tag = word[at].parts[0] if word[at].parts else (word[at].surface, word[at].tag)
-        if form in _DOING and tag in _DOING_TAGS:
+        if form in _DO_VERBS and tag in _DO_TAGS:
             shape = "".join(map(_shape, word[:at]))
             surface = "".join(entry.surface for entry in word[:at])
-            return surface if len(surface) > 1 and _BROKEN.fullmatch(shape) else None
+            return surface if len(surface) > 1 and _UNKNOWN_NOUN.fullmatch(shape) else None
     return None
 
 

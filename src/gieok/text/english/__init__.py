@@ -1,0 +1,1 @@
+"""English: stop words and stems."""

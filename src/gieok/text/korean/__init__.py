@@ -1,0 +1,1 @@
+"""Korean: morphemes, names that the dictionary does not know, and romanization."""

@@ -1,0 +1,1 @@
+"""Time expressions in Korean and English, and the periods that they refer to."""
