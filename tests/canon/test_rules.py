@@ -34,7 +34,6 @@ def fact(
     return Fact(
         root_id=uuid4(),
         version=1,
-        persona_id="hana",
         category=category,
         key=key,
         value=value,

@@ -8,7 +8,7 @@ import pytest
 
 from gieok import MemoryDraft
 from gieok.client import AnswerUnknown, GieokClient
-from gieok.client.failures import error_of
+from gieok.client.errors import to_error
 from gieok.errors import (
     Conflict,
     InputRefused,
@@ -31,7 +31,7 @@ from tests.rest.conftest import Server
 async def test_errors_are_those_of_the_library(talking: GieokClient) -> None:
     """With the places and the hashes that the library's own errors have."""
     persona = (await talking.personas.create(DRAFT, persona_id="hana")).id
-    session = (await talking.sessions.start(persona)).session_id
+    session = (await talking.sessions.start(persona)).session_ref
     draft = MemoryDraft(persona_id=persona, summary="면접을 앞두고 있다")
     memory = (await talking.memory.create(draft)).memory
     with pytest.raises(NotFound):
@@ -51,7 +51,7 @@ async def test_errors_are_those_of_the_library(talking: GieokClient) -> None:
         await talking.personas.create(DRAFT, persona_id="hana")
     await talking.sessions.close(session)
     with pytest.raises(SessionEnded):
-        await talking.chat.send(persona, "안녕", session_id=session)
+        await talking.chat.send(persona, "안녕", session_ref=session)
 
 
 async def test_a_memory_without_a_place_is_its_own_error(talking: GieokClient) -> None:
@@ -100,7 +100,7 @@ def test_every_code_of_the_service_has_its_error() -> None:
     codes = {code for each in listed.values() for code in each["description"].replace("`", "").split(" or ")}
     for code in codes:
         body = f'{{"success": false, "error": "{code}", "message": "m"}}'.encode()
-        error = error_of(400, body, {})
+        error = to_error(400, body, {})
         assert error.code == code
         assert not isinstance(error, AnswerUnknown)
 

@@ -9,7 +9,7 @@ import pytest
 
 from gieok import MemoryDraft
 from gieok.client import ChatTurn, GieokClient, ServiceUnreachable, Token
-from gieok.client.streams import events
+from gieok.client.transport import server_sent_events
 from gieok.errors import ModelUnavailable
 from tests.client.sockets import answering, saying
 from tests.client.speaker import PIECES, Speaker
@@ -34,7 +34,7 @@ async def test_a_stream_gives_the_pieces_and_then_the_turn(talking: GieokClient)
     assert tokens == [Token(text=each) for each in PIECES]
     assert isinstance(turn, ChatTurn)
     assert turn.reply == "".join(PIECES)
-    assert (await talking.sessions.get(turn.session_id)).session.message_count == 2
+    assert (await talking.sessions.get(turn.session_ref)).session.message_count == 2
 
 
 async def test_a_turn_that_fails_while_it_speaks_raises_its_error(
@@ -66,9 +66,9 @@ async def test_events_do_not_depend_on_how_they_arrive() -> None:
         for start in range(0, len(whole), size):
             yield whole[start : start + size]
 
-    at_once = [each async for each in events(bytewise(len(whole)))]
+    at_once = [each async for each in server_sent_events(bytewise(len(whole)))]
     assert [each.name for each in at_once] == ["token", "done"]
-    assert [each async for each in events(bytewise(1))] == at_once
+    assert [each async for each in server_sent_events(bytewise(1))] == at_once
 
 
 async def test_what_is_exported_can_be_imported_elsewhere(service: Server, talking: GieokClient) -> None:

@@ -39,7 +39,7 @@ class World:
 async def build(client: GieokClient) -> World:
     """One of each thing, made by the client itself."""
     persona = (await client.personas.create(DRAFT)).id
-    session = (await client.sessions.start(persona)).session_id
+    session = (await client.sessions.start(persona)).session_ref
     await client.sessions.save_messages(session, [SAID])
     kept = await client.memory.create(MemoryDraft(persona_id=persona, summary="면접을 앞두고 있다"))
     fact = (await client.personas.set_fact(persona, "GOAL", "취업", "입사를 준비 중")).fact
@@ -61,7 +61,7 @@ class Case:
 
 
 async def _talked(world: World) -> str:
-    session = (await world.client.sessions.start(world.persona)).session_id
+    session = (await world.client.sessions.start(world.persona)).session_ref
     await world.client.sessions.save_messages(session, [SAID])
     return session
 

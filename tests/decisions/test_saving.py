@@ -65,7 +65,7 @@ async def test_a_change_appends_a_version_and_history_is_a_call_of_its_own(setti
         second = await decisions.save(proposal("two", root_id=first.root_id), expected_version=1)
         assert (second.root_id, second.version, second.is_active) == (first.root_id, 2, True)
         assert (first.created_at, second.created_at) == (Clock().now, clock.now)
-        assert (await decisions.list()).decisions == [second]
+        assert (await decisions.list()).decisions == (second,)
         assert await decisions.history(first.root_id) == [
             first.model_copy(update={"is_active": False}),
             second,
@@ -160,7 +160,7 @@ async def test_a_list_is_read_page_by_page_inside_its_domain(decisions: Decision
     assert [decision.statement for decision in rest.decisions] == ["normal WMS"]
     assert rest.next_cursor is None
     assert (await decisions.list(domain="wms", limit=3)).next_cursor is None
-    assert (await decisions.list(scope="global")).decisions == []
+    assert (await decisions.list(scope="global")).decisions == ()
 
 
 async def test_a_list_that_cannot_be_meant_is_refused(decisions: Decisions) -> None:

@@ -43,7 +43,7 @@ async def test_an_older_form_is_read_as_of_today(gieok: Gieok, behind: Behind) -
     read = await decisions.get(root)
     assert (read.scope, read.domain, read.statement) == ("domain", "wms", OLD["statement"])
     assert (read.rationale, read.evidence_ids, read.is_active) == (None, (), True)
-    assert (await decisions.list(domain="wms")).decisions == [read]
+    assert (await decisions.list(domain="wms")).decisions == (read,)
 
 
 @pytest.mark.req("DEC-5", "DEC-4")

@@ -79,7 +79,7 @@ async def test_a_new_key_seals_decisions_evidence_and_anchors_anew(
     assert {place: (len(new[place]), new[place] & old[place]) for place in SEALED} == {
         place: (1, set()) for place in SEALED
     }
-    assert (await decisions.list()).decisions == [axis, lock]
+    assert (await decisions.list()).decisions == (axis, lock)
     assert (await decisions.history(axis.root_id), await decisions.anchors("s")) == (chain, anchors)
     assert (await decisions.evidence(anchors[0].targets[0].id)).content.startswith("pangolin")
 

@@ -45,7 +45,7 @@ async def check(decisions: Decisions, first: Decision, told: Iterable[Told], beh
     assert sorted((version.version, str(version.id), version.statement) for version in kept[1:]) == sorted(
         told
     )
-    assert (await decisions.list()).decisions == [kept[-1]]
+    assert (await decisions.list()).decisions == (kept[-1],)
     assert await decisions.get(first.root_id) == kept[-1]
     assert (behind.count("chain_heads"), behind.count("decision_heads")) == (1, 1)
 

@@ -43,7 +43,7 @@ async def test_a_model_proposes_without_saving_and_saves_only_where_it_may(gieok
     assert "nothing is saved yet" in report
     (refused,) = await answers(gieok, call("save_decision", **LOTS))
     assert "not a valid tool" in refused
-    assert (await decisions.list()).decisions == []
+    assert (await decisions.list()).decisions == ()
     (saved,) = await answers(gieok, call("save_decision", **LOTS), may_save=True)
     (only,) = (await decisions.list(domain="wms")).decisions
     assert saved == f"saved as {only.root_id}, version 1"

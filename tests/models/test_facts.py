@@ -26,7 +26,6 @@ def as_known(fact: ExtractedFact, at: datetime = START) -> Fact:
     return Fact(
         root_id=UUID(int=1),
         version=1,
-        persona_id="jiwoo",
         valid_from=at,
         **fact.model_dump(exclude={"retracts"}),
     )

@@ -27,7 +27,7 @@ def add_echo(app: FastAPI) -> None:
         return body
 
     async def korean(caller: Reader) -> bool:
-        return caller.korean
+        return caller.language == "ko"
 
     app.add_api_route("/api/v1/test/echo", echo, methods=["POST"])
     app.add_api_route("/api/v1/test/korean", korean)

@@ -28,6 +28,7 @@ from gieok.memory.decisions.known import active_version
 from gieok.memory.decisions.layers import LoadedContext
 from gieok.memory.decisions.records import (
     Decision,
+    DecisionPage,
     DecisionProposal,
     Impact,
     Relation,
@@ -77,14 +78,6 @@ def register_decision_steps(registry: Registry[OwnerScope], model: ConversationS
     registry.register(QueueWalk, lambda _: QueueWalk())
     registry.register(WalkAnchors, WalkAnchors)
     registry.register(KeepWalk, lambda _: KeepWalk())
-
-
-@dataclass(frozen=True)
-class DecisionPage:
-    """Some decisions of a list, and where it goes on: None at its end."""
-
-    decisions: Sequence[Decision]
-    next_cursor: str | None
 
 
 @dataclass(frozen=True)
@@ -219,8 +212,9 @@ class Decisions:
                 scope=scope, domain=name, strength=strength, after=after, limit=limit + 1
             )
         )
-        page = found[:limit]
-        return DecisionPage(page, to_cursor(position_of(page[-1])) if len(found) > limit else None)
+        page = tuple(found[:limit])
+        cursor = to_cursor(position_of(page[-1])) if len(found) > limit else None
+        return DecisionPage(decisions=page, next_cursor=cursor)
 
     async def history(self, root_id: UUID, *, after: int = 0, limit: int = PAGE) -> Sequence[Decision]:
         """The versions of a decision after a version, oldest first; NotFound where there is no decision."""

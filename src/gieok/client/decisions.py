@@ -1,14 +1,16 @@
-"""Decisions, their evidence and their anchors, as `client.decisions`."""
+"""`client.decisions`: decisions, evidence and anchors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from uuid import UUID, uuid4
 
-from gieok.client.line import Call, Line, path
-from gieok.memory.decisions.evidence import Evidence, EvidenceCard, Target
+from gieok.client.transport import Call, Transport, path
+from gieok.memory.decisions.evidence import Anchor, Evidence, EvidenceCard, Target
+from gieok.memory.decisions.layers import LoadedContext
 from gieok.memory.decisions.records import (
     Decision,
+    DecisionPage,
     DecisionProposal,
     Impact,
     Relation,
@@ -16,19 +18,19 @@ from gieok.memory.decisions.records import (
     Scope,
     Strength,
 )
-from gieok.wire import Anchor, DecisionPage, LoadedContext, Proposed
+from gieok.wire import ProposalReport
 
 
 class Decisions:
-    """One owner's decisions, evidence and anchors."""
+    """The decisions, evidence and anchors of one owner."""
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
-    async def propose(self, proposal: DecisionProposal) -> Proposed:
-        """What a decision would follow, meet and break. Nothing is stored."""
+    async def propose(self, proposal: DecisionProposal) -> ProposalReport:
+        """Report what a decision would replace, affect and conflict with. Nothing is stored."""
         body = proposal.model_dump(by_alias=True)
-        return await self._line.ask(Call("POST", "/decisions/proposals", body=body), Proposed)
+        return await self._transport.request(Call("POST", "/decisions/proposals", body=body), ProposalReport)
 
     async def save(
         self,
@@ -37,18 +39,20 @@ class Decisions:
         expected_version: int | None = None,
         idempotency_key: str | None = None,
     ) -> Decision:
-        """SAVE_DECISION: durable when it returns. With a root it appends a version to that decision.
+        """SAVE_DECISION: durable when it returns. With a root id it appends a version to that decision.
 
-        Conflict where the decision is not at `expected_version` any more. Each call has an Idempotency-Key,
-        the given one or a new one, so that trying again is safe.
+        Conflict if the decision is no longer at `expected_version`. Each call has an Idempotency-Key, the
+        given one or a new one, so a retry is safe.
         """
         body = {**proposal.model_dump(by_alias=True), "expectedVersion": expected_version}
-        call = Call("POST", "/decisions", body=body, key=idempotency_key or str(uuid4()))
-        return await self._line.ask(call, Decision, "decision")
+        call = Call("POST", "/decisions", body=body, idempotency_key=idempotency_key or str(uuid4()))
+        return await self._transport.request(call, Decision, field="decision")
 
     async def get(self, root_id: UUID) -> Decision:
-        """The active version; NotFound where there is none."""
-        return await self._line.ask(Call("GET", path("decisions", root_id)), Decision, "decision")
+        """The active version; NotFound if there is none."""
+        return await self._transport.request(
+            Call("GET", path("decisions", root_id)), Decision, field="decision"
+        )
 
     async def list(
         self,
@@ -59,21 +63,21 @@ class Decisions:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> DecisionPage:
-        """Active versions, strongest first. `cursor` is the `next_cursor` of the page before."""
+        """Active versions, strongest first. `cursor` is the `next_cursor` of the previous page."""
         query = {"domain": domain, "scope": scope, "strength": strength, "limit": limit, "cursor": cursor}
-        return await self._line.ask(Call("GET", "/decisions", query), DecisionPage)
+        return await self._transport.request(Call("GET", "/decisions", query), DecisionPage)
 
     async def history(
         self, root_id: UUID, *, after: int = 0, limit: int | None = None
     ) -> tuple[Decision, ...]:
         """The versions of a decision after a version, oldest first."""
         call = Call("GET", path("decisions", root_id, "history"), {"after": after, "limit": limit})
-        return await self._line.ask(call, tuple[Decision, ...], "versions")
+        return await self._transport.request(call, tuple[Decision, ...], field="versions")
 
     async def impact(self, root_id: UUID, *, depth: int | None = None, limit: int | None = None) -> Impact:
-        """What a change of a decision reaches, by explicit relations."""
+        """The decisions that a change of this one affects, by explicit relations."""
         call = Call("GET", path("decisions", root_id, "impact"), {"depth": depth, "limit": limit})
-        return await self._line.ask(call, Impact)
+        return await self._transport.request(call, Impact)
 
     async def context(
         self,
@@ -81,53 +85,61 @@ class Decisions:
         *,
         phase: str | None = None,
         q: str | None = None,
-        session_id: str | None = None,
+        session_ref: str | None = None,
         budget: int | None = None,
         depth: int | None = None,
     ) -> LoadedContext:
-        """What applies in a domain, in the loading order: always seven layers."""
+        """The decisions that apply in a domain, in the loading order: always seven layers."""
         query = {
             "domain": domain,
             "phase": phase,
             "q": q,
-            "sessionId": session_id,
+            "sessionId": session_ref,
             "budget": budget,
             "depth": depth,
         }
-        return await self._line.ask(Call("GET", "/decisions/context", query), LoadedContext)
+        return await self._transport.request(Call("GET", "/decisions/context", query), LoadedContext)
 
     async def relate(self, source: UUID, relation_type: RelationType, target: UUID) -> Relation:
-        """Declare a relation between two decisions. Declaring it again gives back the first."""
+        """Declare a relation between two decisions. Declaring it again returns the existing one."""
         call = Call(
             "POST", path("decisions", source, "relations"), body={"type": relation_type, "target": target}
         )
-        return await self._line.ask(call, Relation, "relation")
+        return await self._transport.request(call, Relation, field="relation")
 
     async def relations(self, root_id: UUID) -> tuple[Relation, ...]:
-        """The relations that begin or end at a decision."""
+        """The relations from and to a decision."""
         call = Call("GET", path("decisions", root_id, "relations"))
-        return await self._line.ask(call, tuple[Relation, ...], "relations")
+        return await self._transport.request(call, tuple[Relation, ...], field="relations")
 
     async def unrelate(self, root_id: UUID, relation_id: UUID) -> Relation:
-        """Take a relation of this decision back; returns what it was."""
+        """Delete a relation of this decision; returns the deleted relation."""
         call = Call("DELETE", path("decisions", root_id, "relations", relation_id))
-        return await self._line.ask(call, Relation, "relation")
+        return await self._transport.request(call, Relation, field="relation")
 
     async def keep_evidence(self, title: str, content: str, source: str | None = None) -> EvidenceCard:
-        """Keep a snapshot of a source. The same content is kept once, under the title that it had first."""
+        """Store a snapshot of a source. The same content is stored once, with its first title."""
         body = {"title": title, "content": content, "source": source}
-        return await self._line.ask(Call("POST", "/evidence", body=body), EvidenceCard, "evidence")
+        return await self._transport.request(
+            Call("POST", "/evidence", body=body), EvidenceCard, field="evidence"
+        )
 
     async def evidence(self, evidence_id: UUID) -> Evidence:
-        """The snapshot with its content; NotFound where there is none."""
-        return await self._line.ask(Call("GET", path("evidence", evidence_id)), Evidence, "evidence")
+        """The snapshot with its content; NotFound if there is none."""
+        return await self._transport.request(
+            Call("GET", path("evidence", evidence_id)), Evidence, field="evidence"
+        )
 
-    async def add_anchor(self, session_id: str, hint: str, targets: Sequence[Target]) -> Anchor:
-        """Set up a signpost from a session to evidence and decisions. NotFound for an unknown target."""
-        body = {"sessionId": session_id, "hint": hint, "targets": list(targets)}
-        return await self._line.ask(Call("POST", "/anchors", body=body), Anchor, "anchor")
+    async def add_anchor(self, session_ref: str, hint: str, targets: Sequence[Target]) -> Anchor:
+        """Add an anchor from a session to evidence and decisions. NotFound for an unknown target."""
+        body = {"sessionId": session_ref, "hint": hint, "targets": list(targets)}
+        return await self._transport.request(Call("POST", "/anchors", body=body), Anchor, field="anchor")
 
-    async def anchors(self, session_id: str | None = None, *, limit: int | None = None) -> tuple[Anchor, ...]:
-        """The newest anchors of a session, or of all."""
-        query = {"sessionId": session_id, "limit": limit}
-        return await self._line.ask(Call("GET", "/anchors", query), tuple[Anchor, ...], "anchors")
+    async def anchors(
+        self, session_ref: str | None = None, *, limit: int | None = None
+    ) -> tuple[Anchor, ...]:
+        """The newest anchors of one session, or of all sessions."""
+        query = {"sessionId": session_ref, "limit": limit}
+        return await self._transport.request(
+            Call("GET", "/anchors", query), tuple[Anchor, ...], field="anchors"
+        )

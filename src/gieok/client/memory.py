@@ -1,33 +1,43 @@
-"""Memories, as `client.memory`."""
+"""`client.memory`, `client.personas` and `client.me`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 from uuid import UUID, uuid4
 
-from gieok.client.answers import Kept, Memory, MemoryHit, MemoryPage, Summary
-from gieok.client.line import Call, Line, path
-from gieok.memory.companion.records import MemoryChanges, MemoryDraft
+from gieok.client.transport import Call, Transport, lines, path
+from gieok.memory.canon.records import Category, FactChange, FactVersion, PersonaCard, PersonaDraft
+from gieok.memory.companion.records import Memory, MemoryChanges, MemoryConfig, MemoryDraft, MemoryPage
 from gieok.memory.companion.steps_drafting import MemoryOutline
 from gieok.memory.conversation.records import Message
 from gieok.memory.sessions.records import ChatMessage
+from gieok.wire import (
+    CreatedMemory,
+    Erasure,
+    FoundMemory,
+    ImportCounts,
+    PersonaMemoryConfig,
+    State,
+    Summary,
+)
 
 
 class Memories:
-    """One owner's memories, persona by persona."""
+    """The memories of one owner, per persona."""
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     async def create(
         self, draft: MemoryDraft, *, auto_archive: bool = True, idempotency_key: str | None = None
-    ) -> Kept:
-        """Keep a memory as someone wrote it. MemoryLimitReached only with `auto_archive=False`.
+    ) -> CreatedMemory:
+        """Store a memory as it is written. MemoryLimitReached only with `auto_archive=False`.
 
-        Each call has an Idempotency-Key, the given one or a new one, so that trying again is safe.
+        Each call has an Idempotency-Key, the given one or a new one, so a retry is safe.
         """
-        body = {**_known(draft), "manualSummary": draft.summary, "topics": draft.topics}
+        body = {**_other_fields(draft), "manualSummary": draft.summary, "topics": draft.topics}
         return await self._create(body, auto_archive, idempotency_key)
 
     async def create_of_messages(
@@ -37,27 +47,29 @@ class Memories:
         *,
         auto_archive: bool = True,
         idempotency_key: str | None = None,
-    ) -> Kept:
-        """Have messages summarised and keep that, as `create` does. The messages themselves are not kept."""
-        body = {**_known(outline), "messages": list(messages), "topics": outline.topics}
+    ) -> CreatedMemory:
+        """Summarise messages into a memory and store it, as `create` does. The messages are not stored."""
+        body = {**_other_fields(outline), "messages": list(messages), "topics": outline.topics}
         return await self._create(body, auto_archive, idempotency_key)
 
-    async def _create(self, body: Mapping[str, Any], auto_archive: bool, key: str | None) -> Kept:
+    async def _create(self, body: Mapping[str, Any], auto_archive: bool, key: str | None) -> CreatedMemory:
         sent = {**body, "autoArchive": auto_archive}
-        call = Call("POST", "/memory/create", body=sent, key=key or str(uuid4()))
-        return await self._line.ask(call, Kept)
+        call = Call("POST", "/memory/create", body=sent, idempotency_key=key or str(uuid4()))
+        return await self._transport.request(call, CreatedMemory)
 
     async def summarize(
-        self, session_id: str, persona_id: str, messages: Sequence[ChatMessage] = ()
+        self, session_ref: str, persona_id: str, messages: Sequence[ChatMessage] = ()
     ) -> Summary:
         """Summarise a session now. Messages that it does not have yet are saved first."""
-        body = {"sessionId": session_id, "personaId": persona_id, "messages": list(messages)}
-        return await self._line.ask(Call("POST", "/memory/summarize", body=body), Summary)
+        body = {"sessionId": session_ref, "personaId": persona_id, "messages": list(messages)}
+        return await self._transport.request(Call("POST", "/memory/summarize", body=body), Summary)
 
     async def load(self, persona_id: str, *, limit: int | None = None) -> tuple[Memory, ...]:
-        """What a conversation begins with: the most important active memories."""
+        """The memories that a conversation starts with: the most important active ones."""
         query = {"personaId": persona_id, "limit": limit}
-        return await self._line.ask(Call("GET", "/memory/load", query), tuple[Memory, ...], "memories")
+        return await self._transport.request(
+            Call("GET", "/memory/load", query), tuple[Memory, ...], field="memories"
+        )
 
     async def list(
         self,
@@ -67,46 +79,173 @@ class Memories:
         limit: int | None = None,
         offset: int = 0,
     ) -> MemoryPage:
-        """The newest first, of one persona or of all."""
+        """Memories of one persona or of all, newest first."""
         query = {
             "personaId": persona_id,
             "includeArchived": include_archived,
             "limit": limit,
             "offset": offset,
         }
-        return await self._line.ask(Call("GET", "/memory/list", query), MemoryPage)
+        return await self._transport.request(Call("GET", "/memory/list", query), MemoryPage)
 
-    async def search(self, persona_id: str, query: str, *, limit: int | None = None) -> tuple[MemoryHit, ...]:
-        """What answers a query, best first, each with its reasons; archived ones too."""
+    async def search(
+        self, persona_id: str, query: str, *, limit: int | None = None
+    ) -> tuple[FoundMemory, ...]:
+        """Memories that match a query, best first, each with its reasons. Archived ones are included."""
         asked = {"personaId": persona_id, "q": query, "limit": limit}
-        return await self._line.ask(Call("GET", "/memory/search", asked), tuple[MemoryHit, ...], "memories")
+        return await self._transport.request(
+            Call("GET", "/memory/search", asked), tuple[FoundMemory, ...], field="memories"
+        )
 
     async def get(self, memory_id: UUID) -> Memory:
-        """One memory; NotFound where there is none."""
-        return await self._line.ask(Call("GET", path("memory", memory_id)), Memory, "memory")
+        """One memory; NotFound if there is none."""
+        return await self._transport.request(Call("GET", path("memory", memory_id)), Memory, field="memory")
 
     async def edit(
         self, memory_id: UUID, changes: MemoryChanges, *, expected_version: int | None = None
     ) -> Memory:
-        """Change a memory by hand. Conflict where it is not at `expected_version` any more."""
+        """Edit a memory. Conflict if it is no longer at `expected_version`."""
         body = {**dict(changes), "version": expected_version}
-        return await self._line.ask(Call("PATCH", path("memory", memory_id), body=body), Memory, "memory")
+        return await self._transport.request(
+            Call("PATCH", path("memory", memory_id), body=body), Memory, field="memory"
+        )
 
     async def delete(self, memory_id: UUID) -> None:
-        """Remove a memory for good, with its moment and its words in the index."""
-        await self._line.content(Call("DELETE", path("memory", memory_id)))
+        """Delete a memory permanently, with its emotional moment and its index entries."""
+        await self._transport.content(Call("DELETE", path("memory", memory_id)))
 
     async def archive(self, memory_id: UUID) -> Memory:
-        """It is kept and found, and no conversation begins with it any more."""
-        return await self._line.ask(Call("POST", path("memory", memory_id, "archive")), Memory, "memory")
+        """Archive a memory: search still finds it, but no conversation starts with it."""
+        return await self._transport.request(
+            Call("POST", path("memory", memory_id, "archive")), Memory, field="memory"
+        )
 
     async def restore(self, memory_id: UUID) -> Memory:
-        """Put a memory back among the active ones. MemoryLimitReached where it has no place there."""
-        return await self._line.ask(Call("POST", path("memory", memory_id, "restore")), Memory, "memory")
+        """Make an archived memory active again. MemoryLimitReached if no place is free."""
+        return await self._transport.request(
+            Call("POST", path("memory", memory_id, "restore")), Memory, field="memory"
+        )
 
 
-def _known(draft: MemoryDraft | MemoryOutline) -> dict[str, Any]:
-    """What a memory brings along besides its words and topics."""
+class Personas:
+    """The personas of one owner and their state. An edit makes a new version; a conversation never does."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def create(
+        self, draft: PersonaDraft, *, persona_id: str | None = None, idempotency_key: str | None = None
+    ) -> PersonaCard:
+        """Create a persona, with a new id or the given one. Conflict if that id is taken.
+
+        Each call has an Idempotency-Key, the given one or a new one, so a retry is safe.
+        """
+        body = {**draft.model_dump(by_alias=True), "id": persona_id}
+        call = Call("POST", "/personas", body=body, idempotency_key=idempotency_key or str(uuid4()))
+        return await self._transport.request(call, PersonaCard, field="persona")
+
+    async def list(self, *, after: str | None = None, limit: int | None = None) -> tuple[PersonaCard, ...]:
+        """Personas in the order of their creation; `after` is the id of the last one of the previous page."""
+        query = {"after": after, "limit": limit}
+        return await self._transport.request(
+            Call("GET", "/personas", query), tuple[PersonaCard, ...], field="personas"
+        )
+
+    async def get(self, persona_id: str) -> PersonaCard:
+        """The newest version of a persona; NotFound if there is none."""
+        return await self._transport.request(
+            Call("GET", path("personas", persona_id)), PersonaCard, field="persona"
+        )
+
+    async def edit(
+        self, persona_id: str, draft: PersonaDraft, *, expected_version: int | None = None
+    ) -> PersonaCard:
+        """Replace a persona by a new version. Conflict if it is no longer at `expected_version`."""
+        body = {**draft.model_dump(by_alias=True), "expectedVersion": expected_version}
+        call = Call("PUT", path("personas", persona_id), body=body)
+        return await self._transport.request(call, PersonaCard, field="persona")
+
+    async def versions(
+        self, persona_id: str, *, after: int = 0, limit: int | None = None
+    ) -> tuple[PersonaCard, ...]:
+        """The versions of a persona after a version, oldest first."""
+        call = Call("GET", path("personas", persona_id, "versions"), {"after": after, "limit": limit})
+        return await self._transport.request(call, tuple[PersonaCard, ...], field="versions")
+
+    async def config(self, persona_id: str) -> PersonaMemoryConfig:
+        """The memory settings of a persona, and how many memories it has."""
+        return await self._transport.request(
+            Call("GET", path("personas", persona_id, "memory-config")), PersonaMemoryConfig
+        )
+
+    async def configure(self, persona_id: str, config: MemoryConfig) -> PersonaMemoryConfig:
+        """Change the memory settings. `recall=False` only keeps memories out of prompts."""
+        body = config.model_dump(by_alias=True)
+        call = Call("PUT", path("personas", persona_id, "memory-config"), body=body, sends_null=True)
+        return await self._transport.request(call, PersonaMemoryConfig)
+
+    async def state(self, persona_id: str) -> State:
+        """The current state as a prompt contains it, and the ordinary facts."""
+        return await self._transport.request(Call("GET", path("personas", persona_id, "state")), State)
+
+    async def set_fact(
+        self,
+        persona_id: str,
+        category: Category | str,
+        key: str,
+        value: str,
+        *,
+        importance: int | None = None,
+    ) -> FactChange:
+        """Set a fact. It supersedes the active fact with the same category and key."""
+        body = {"category": category, "key": key, "value": value, "importance": importance}
+        return await self._transport.request(
+            Call("PUT", path("personas", persona_id, "state"), body=body), FactChange
+        )
+
+    async def retire_fact(self, persona_id: str, root_id: UUID) -> FactChange:
+        """Retire a fact; its history stays. NotFound if the persona has no such active fact."""
+        return await self._transport.request(
+            Call("DELETE", path("personas", persona_id, "state", root_id)), FactChange
+        )
+
+    async def fact_history(
+        self, persona_id: str, root_id: UUID, *, after: int = 0, limit: int | None = None
+    ) -> tuple[FactVersion, ...]:
+        """The versions of a fact after a version, oldest first."""
+        place = path("personas", persona_id, "state", root_id, "history")
+        call = Call("GET", place, {"after": after, "limit": limit})
+        return await self._transport.request(call, tuple[FactVersion, ...], field="versions")
+
+
+class Me:
+    """All data of an owner: export, import and erasure. The token needs the scope `owner`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def export(self) -> AsyncGenerator[bytes]:
+        """Yield a snapshot of all data in plain text: one JSON record per line, with its line feed.
+
+        ServiceUnreachable if the connection breaks: the export is incomplete then.
+        """
+        async with aclosing(self._transport.stream(Call("GET", "/me/export"))) as chunks:
+            async for line in lines(chunks):
+                yield line
+
+    async def import_(self, stream: AsyncIterable[bytes]) -> ImportCounts:
+        """Import an export of this service or another: all of it or nothing. Repeating it changes nothing."""
+        return await self._transport.upload(
+            Call("POST", "/me/import"), stream, "application/x-ndjson", ImportCounts
+        )
+
+    async def erase(self) -> Erasure:
+        """Destroy the keys and delete the rows of the owner permanently. The owner's tokens stop working."""
+        return await self._transport.request(Call("DELETE", "/me"), Erasure)
+
+
+def _other_fields(draft: MemoryDraft | MemoryOutline) -> dict[str, Any]:
+    """The fields of a memory besides its text and topics."""
     return {
         "personaId": draft.persona_id,
         "sessionId": draft.session_ref,

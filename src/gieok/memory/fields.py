@@ -43,4 +43,6 @@ AccountPlan = Literal["free", "premium"]
 """What the user pays for; it decides how many memories stay active."""
 Importance = Annotated[int, Field(ge=1, le=10)]
 SessionRef = Annotated[str, AfterValidator(lambda value: check_ref(value, "sessionRef"))]
+AS_SESSION_ID = Field(validation_alias="sessionId", serialization_alias="sessionId")
+"""For a `session_ref` in a record that the HTTP API returns: there it is called `sessionId`."""
 Timestamp = Annotated[AwareDatetime, AfterValidator(_utc)]

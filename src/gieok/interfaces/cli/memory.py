@@ -217,15 +217,13 @@ def why_text(hit: MemoryHit, t: Translator) -> str:
 
 def _memory_json(found: Memory, t: Translator) -> dict[str, Any]:
     """A memory in the form of the HTTP API."""
-    from gieok.interfaces.rest.schema.memory import memory_view
-
-    return memory_view(found, korean=t.lang == "ko").model_dump(mode="json", by_alias=True)
+    return found.model_dump(mode="json", by_alias=True, context={"language": t.lang})
 
 
 def _hit_json(hit: MemoryHit, t: Translator) -> dict[str, Any]:
-    from gieok.interfaces.rest.schema.memory import hit_view
+    from gieok.interfaces.rest.schema.memory import found_memory
 
-    return hit_view(hit, korean=t.lang == "ko").model_dump(mode="json", by_alias=True)
+    return _memory_json(found_memory(hit), t)
 
 
 def _headings(t: Translator) -> list[str]:

@@ -15,7 +15,7 @@ from gieok.access import Principal, Scope
 from gieok.app import Gieok, User
 from gieok.errors import ScopeMissing
 from gieok.interfaces.rest.language import wants_korean
-from gieok.memory.fields import AccountPlan
+from gieok.memory.fields import AccountPlan, Language
 
 PRINCIPAL = "gieok.principal"
 """Where the door leaves whom it let in: a key of the ASGI scope."""
@@ -27,8 +27,8 @@ class Caller(NamedTuple):
     user: User
     account_plan: AccountPlan
     scopes: frozenset[Scope]
-    korean: bool
-    """Answer in Korean: the client did not ask for English."""
+    language: Language
+    """Korean, unless the client asked for English."""
 
 
 def caller_of(scope: AsgiScope, gieok: Gieok, needed: Scope) -> Caller:
@@ -41,7 +41,7 @@ def caller_of(scope: AsgiScope, gieok: Gieok, needed: Scope) -> Caller:
         user=gieok.user(principal.owner),
         account_plan=principal.account_plan,
         scopes=principal.scopes,
-        korean=wants_korean(accepted.decode("latin-1")),
+        language="ko" if wants_korean(accepted.decode("latin-1")) else "en",
     )
 
 

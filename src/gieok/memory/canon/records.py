@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
-from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from gieok.engine import Data
+from gieok.memory.chains.records import VersionRef
 from gieok.memory.fields import Importance, Language, PersonaId, Timestamp, storable
 from gieok.text import language
 
@@ -68,12 +68,9 @@ class ExtractedFact(FactDraft):
     retracts: bool
 
 
-class Fact(FactDraft):
-    """One version of a fact. The active one of its chain is what is true now."""
+class Fact(FactDraft, VersionRef):
+    """One version of a fact. The active version of its chain is true now."""
 
-    root_id: UUID
-    version: int
-    persona_id: PersonaId
     valid_from: Timestamp
 
 

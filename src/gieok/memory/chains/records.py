@@ -23,11 +23,16 @@ class VersionDraft(Data):
     created_at: Timestamp
 
 
-class ChainVersion(Data):
-    """One version of a chain, exactly as it was appended."""
+class VersionRef(Data):
+    """Names one version of a chain."""
 
     root_id: UUID
     version: VersionNumber
+
+
+class ChainVersion(VersionRef):
+    """One version of a chain, exactly as it was appended."""
+
     is_active: bool
     id: UUID
     form: int

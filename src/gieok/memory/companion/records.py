@@ -8,10 +8,18 @@ from enum import StrEnum
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    SerializationInfo,
+    StringConstraints,
+    WithJsonSchema,
+)
 
 from gieok.engine import Data
-from gieok.memory.fields import Importance, PersonaId, SessionRef, Timestamp, storable
+from gieok.memory.fields import AS_SESSION_ID, Importance, PersonaId, SessionRef, Timestamp, storable
 
 MAX_SUMMARY_CHARS = 4_000
 MAX_LABELS = 32
@@ -50,6 +58,29 @@ _KOREAN_NAMES = {
     Emotion.EXCITEMENT: "흥분",
 }
 
+
+def _parse_emotion(value: object) -> Emotion:
+    return Emotion.parse(value if isinstance(value, str) else "")
+
+
+def _emotion_in_json(emotion: Emotion, info: SerializationInfo) -> str:
+    is_korean = info.context is not None and info.context["language"] == "ko"
+    return emotion.korean if is_korean else emotion.value
+
+
+EmotionName = Annotated[
+    Emotion,
+    BeforeValidator(_parse_emotion),
+    PlainSerializer(_emotion_in_json, return_type=str, when_used="json"),
+    WithJsonSchema(
+        {"type": "string", "enum": [name for each in Emotion for name in (each.korean, each.value)]}
+    ),
+]
+"""An emotion that is read by either of its names.
+
+In JSON it has the English one; with the serialisation context `{"language": "ko"}` it has the Korean one.
+"""
+
 SummaryText = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SUMMARY_CHARS),
@@ -81,14 +112,17 @@ class SessionSummary(Data):
 
 
 class Memory(Data):
-    """One episode between a user and a persona. `archived_at` is None while it is active."""
+    """One episode between a user and a persona. `archived_at` is None while it is active.
+
+    The HTTP API and its client use this record too: see `EmotionName` and `AS_SESSION_ID` for its JSON.
+    """
 
     id: UUID
     persona_id: PersonaId
-    session_ref: SessionRef | None
+    session_ref: Annotated[SessionRef | None, AS_SESSION_ID]
     summary: SummaryText
     topics: Labels
-    emotion: Emotion
+    emotion: EmotionName
     importance: Importance
     tags: Labels
     speaker: Label | None

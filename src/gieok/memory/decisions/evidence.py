@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, StringConstraints
 
 from gieok.engine import Data
-from gieok.memory.fields import SessionRef, Timestamp, storable
+from gieok.memory.fields import AS_SESSION_ID, SessionRef, Timestamp, storable
 
 MAX_TITLE_CHARS = 300
 MAX_SOURCE_CHARS = 2_000
@@ -101,8 +101,11 @@ class AnchorDraft(Data):
     targets: Targets
 
 
-class Anchor(AnchorDraft):
-    """A hint of what was said in a session, and where its original stands. It never replaces the original."""
+class Anchor(Data):
+    """A hint of what was said in a session, and where its original is. It never replaces the original."""
 
     id: UUID
+    session_ref: Annotated[SessionRef, AS_SESSION_ID]
+    hint: Hint
+    targets: Targets
     created_at: Timestamp

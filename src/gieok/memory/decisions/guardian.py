@@ -33,11 +33,9 @@ class Concern(Data):
     path: tuple[PathEdge, ...]
 
 
-class GuardianReport(Data):
-    """What a proposal would meet if it were saved."""
+class Objections(Data):
+    """Related decisions that speak against a proposal. They do not prevent it from being saved."""
 
-    impact: Impact
-    """What it reaches."""
     constrained_by: tuple[Concern, ...]
     """Stronger decisions that constrain it, or constrain what it stands on."""
     conflicts: tuple[Concern, ...]
@@ -46,6 +44,13 @@ class GuardianReport(Data):
     """Decisions that validate the version which it would replace."""
     truncated: bool
     """Whether there were more relations than the plan lets the guardian read."""
+
+
+class GuardianReport(Objections):
+    """What would happen if a proposal were saved."""
+
+    impact: Impact
+    """The decisions that it affects."""
 
 
 def is_stronger(one: Strength, other: Strength) -> bool:

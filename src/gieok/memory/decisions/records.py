@@ -77,6 +77,13 @@ class Decision(DecisionContent):
     created_at: Timestamp
 
 
+class DecisionPage(Data):
+    """One page of a list of decisions. `next_cursor` is None on the last page."""
+
+    decisions: tuple[Decision, ...]
+    next_cursor: str | None
+
+
 class ProposedRelation(Data):
     """A relation from the decision at hand to another one."""
 

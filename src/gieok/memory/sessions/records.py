@@ -8,7 +8,15 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, StringConstraints
 
 from gieok.engine import Data
-from gieok.memory.fields import MAX_MESSAGE_CHARS, AccountPlan, PersonaId, SessionRef, Timestamp, storable
+from gieok.memory.fields import (
+    AS_SESSION_ID,
+    MAX_MESSAGE_CHARS,
+    AccountPlan,
+    PersonaId,
+    SessionRef,
+    Timestamp,
+    storable,
+)
 from gieok.refs import check_ref
 
 MAX_MESSAGES = 200
@@ -39,22 +47,27 @@ class ChatMessage(Data):
     timestamp: Annotated[Timestamp, AfterValidator(_not_ancient)]
 
 
-class Session(Data):
-    """A session as it stands. `ended_at` is None while it is open."""
+class SessionInfo(Data):
+    """A session as the HTTP API and its client show it. `ended_at` is None while it is open."""
 
-    session_ref: str
+    session_ref: Annotated[str, AS_SESSION_ID]
     persona_id: str | None
-    """None where the session began under a plan that keeps no messages."""
-    account_plan: AccountPlan
-    last_execution_plan_hash: str
+    """None if the session was started by a plan that keeps no messages."""
     started_at: datetime
     last_activity_at: datetime
     ended_at: datetime | None
     message_count: int
+    last_execution_plan_hash: str
+
+
+class Session(SessionInfo):
+    """A session with the progress of its summaries."""
+
+    account_plan: AccountPlan
     claimed_count: int
-    """Messages that a summary covers or is queued for: always the oldest ones."""
+    """Number of messages that a summary covers or is queued for: always the oldest ones."""
     summarized_count: int
-    """Messages that a memory covers."""
+    """Number of messages that a memory covers."""
 
 
 class SessionStart(Data):
@@ -81,9 +94,8 @@ class MessageRange(Data):
 
 
 class PlanMove(Data):
-    """The audit entry of a session that was moved to another plan on purpose."""
+    """That a session was moved to another plan on purpose: an entry of its audit trail."""
 
-    session_ref: str
     moved_at: datetime
     from_hash: str
     to_hash: str

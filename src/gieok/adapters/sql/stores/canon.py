@@ -245,9 +245,8 @@ def _fact(persona_id: str, version: ChainVersion) -> Fact:
     document = from_document(FactDocument, version.content, version.form)
     if document.persona_id != persona_id:
         raise _misplaced("fact", version.root_id)
-    return Fact(
-        **dict(document), root_id=version.root_id, version=version.version, valid_from=version.created_at
-    )
+    content = {name: getattr(document, name) for name in FactDraft.model_fields}
+    return Fact(**content, root_id=version.root_id, version=version.version, valid_from=version.created_at)
 
 
 def _misplaced(kind: str, root_id: UUID) -> StoreDamaged:

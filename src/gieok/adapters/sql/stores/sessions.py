@@ -75,13 +75,12 @@ class SqlSessionStore:
             from_hash=before,
             to_hash=plan_hash,
         )
-        return PlanMove(session_ref=session_ref, moved_at=at, from_hash=before, to_hash=plan_hash)
+        return PlanMove(moved_at=at, from_hash=before, to_hash=plan_hash)
 
     def moves(self, session_ref: str) -> list[PlanMove]:
         rows = self._tx.all("list_session_plan_moves", session_ref=check_ref(session_ref, "sessionRef"))
         return [
-            PlanMove(session_ref=session_ref, moved_at=from_micros(at), from_hash=before, to_hash=after)
-            for at, before, after in rows
+            PlanMove(moved_at=from_micros(at), from_hash=before, to_hash=after) for at, before, after in rows
         ]
 
     def _start(

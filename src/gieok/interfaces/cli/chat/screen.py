@@ -68,7 +68,10 @@ class Screen:
         if self._as_json:
             from gieok.interfaces.rest.schema.chat import chat_answer
 
-            answer = chat_answer(turn, korean=self.t.lang == "ko").model_dump(mode="json", by_alias=True)
+            language = self.t.lang
+            answer = chat_answer(turn, language).model_dump(
+                mode="json", by_alias=True, context={"language": language}
+            )
             print(json.dumps(answer, ensure_ascii=not can_show("한글")), flush=True)
         else:
             print(flush=True)

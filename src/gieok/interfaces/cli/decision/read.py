@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from gieok.app import User
-    from gieok.app.decisions import DecisionPage
     from gieok.memory.decisions.layers import Layer, LayerItem, LoadedContext
-    from gieok.memory.decisions.records import Decision, Relation, Scope, Strength
+    from gieok.memory.decisions.records import Decision, DecisionPage, Relation, Scope, Strength
 
 STRENGTHS = ("axis", "lock", "normal")
 """The same values as in the records, which are too slow to import for `--help`. A test compares them."""

@@ -170,17 +170,17 @@ async def change_fact(story: Story, folder: DemoFolder, session_ref: str) -> Fac
             exchange=Exchange(message, turn),
             before=before.block,
             after=(await user.canon.state(persona_id)).block,
-            versions=await _superseded_versions(user, turn),
+            versions=await _superseded_versions(user, persona_id, turn),
             persona_before=persona,
             persona_after=await user.personas.get(persona_id),
         )
 
 
-async def _superseded_versions(user: User, turn: ChatTurn) -> Sequence[FactVersion]:
+async def _superseded_versions(user: User, persona_id: str, turn: ChatTurn) -> Sequence[FactVersion]:
     """All versions of the first fact that the turn superseded."""
     for change in turn.changes:
         if change.outcome == "superseded" and change.fact is not None:
-            return await user.canon.history(change.fact.persona_id, change.fact.root_id)
+            return await user.canon.history(persona_id, change.fact.root_id)
     return ()
 
 

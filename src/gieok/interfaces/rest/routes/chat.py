@@ -13,7 +13,7 @@ from gieok.interfaces.rest.body import JsonRoute
 from gieok.interfaces.rest.caller import Caller, Writer
 from gieok.interfaces.rest.routes.turn_stream import EVENTS, TurnStream
 from gieok.interfaces.rest.schema.chat import ChatAnswer, SendMessage, chat_answer, to_plan
-from gieok.interfaces.rest.schema.common import failures, to_messages
+from gieok.interfaces.rest.schema.common import failures, json_response, to_messages
 
 router = APIRouter(tags=["chat"], route_class=JsonRoute)
 
@@ -27,7 +27,7 @@ router = APIRouter(tags=["chat"], route_class=JsonRoute)
     },
     summary="Say something to a persona",
 )
-async def send(body: SendMessage, caller: Writer) -> ChatAnswer | Response:
+async def send(body: SendMessage, caller: Writer) -> Response:
     """One turn of conversation: recall, reply, remember. Whole, or nothing of it is stored.
 
     With `stream: true` the answer is a stream of server-sent events: `token` with `{"text": …}` for each
@@ -47,8 +47,8 @@ async def send(body: SendMessage, caller: Writer) -> ChatAnswer | Response:
         )
 
     if body.stream:
-        return await TurnStream.begin(turn, korean=caller.korean)
-    return chat_answer(await turn(None), korean=caller.korean)
+        return await TurnStream.begin(turn, caller.language)
+    return json_response(chat_answer(await turn(None), caller.language), caller.language)
 
 
 async def _plan(body: SendMessage, caller: Caller) -> str | ExecutionPlan:

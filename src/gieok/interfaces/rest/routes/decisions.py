@@ -70,7 +70,7 @@ async def list_(
     page = await caller.user.decisions.list(
         domain=domain, scope=scope, strength=strength, limit=limit, cursor=cursor
     )
-    return DecisionsAnswer(decisions=tuple(page.decisions), next_cursor=page.next_cursor)
+    return DecisionsAnswer(**dict(page))
 
 
 @router.get("/context", responses=failures(), summary="What applies in a domain, in the loading order")

@@ -14,7 +14,6 @@ from gieok.interfaces.rest.schema.decisions import (
     EvidenceAnswer,
     EvidenceCardAnswer,
     KeepEvidence,
-    anchor_view,
 )
 from gieok.interfaces.rest.schema.params import MAX_PAGE, EvidencePath, Limit, SessionFilter
 from gieok.memory.decisions.evidence import Target
@@ -49,11 +48,11 @@ async def add_anchor(body: AddAnchor, caller: Writer) -> AnchorAnswer:
     """From what was said in a session to the evidence and the decisions behind it."""
     targets = [Target(kind=each.kind, id=each.id) for each in body.targets]
     anchor = await caller.user.decisions.add_anchor(body.session_id, body.hint, targets)
-    return AnchorAnswer(anchor=anchor_view(anchor))
+    return AnchorAnswer(anchor=anchor)
 
 
 @router.get("/anchors", responses=failures(), summary="Anchors, newest first")
 async def anchors(caller: Reader, session_id: SessionFilter = None, limit: Limit = MAX_PAGE) -> AnchorsAnswer:
     """Of one session, or without `sessionId` of all."""
     found = await caller.user.decisions.anchors(session_id, limit)
-    return AnchorsAnswer(anchors=tuple(map(anchor_view, found)))
+    return AnchorsAnswer(anchors=tuple(found))

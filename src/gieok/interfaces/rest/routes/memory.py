@@ -10,22 +10,20 @@ from gieok.app.chat import CHAT_PLAN
 from gieok.app.sessions import Summaries
 from gieok.interfaces.rest.body import JsonRoute
 from gieok.interfaces.rest.caller import Caller, Reader, Writer
-from gieok.interfaces.rest.schema.common import Done, failures, to_chat_messages, to_messages
+from gieok.interfaces.rest.schema.common import Done, failures, json_response, to_chat_messages, to_messages
 from gieok.interfaces.rest.schema.memory import (
     ArchivedAnswer,
+    CreatedMemoryAnswer,
     CreateMemory,
     EditMemory,
     HitsAnswer,
-    KeptAnswer,
     MemoriesAnswer,
     MemoryAnswer,
     MemoryPageAnswer,
     SummarizeSession,
     SummaryAnswer,
-    hit_view,
+    found_memory,
     localised,
-    memory_view,
-    memory_views,
     to_draft,
     to_outline,
 )
@@ -48,45 +46,50 @@ from gieok.memory.companion.records import Kept, MemoryChanges
 router = APIRouter(prefix="/memory", tags=["memory"], route_class=JsonRoute)
 
 
-@router.get("/load", responses=failures(), summary="What a conversation begins with")
-async def load(caller: Reader, persona_id: PersonaQuery, limit: Limit = 5) -> MemoriesAnswer:
+@router.get(
+    "/load", response_model=MemoriesAnswer, responses=failures(), summary="What a conversation begins with"
+)
+async def load(caller: Reader, persona_id: PersonaQuery, limit: Limit = 5) -> Response:
     """Active memories with a persona, the most important first: at most five, by the plan `load_memories`."""
     memories = await caller.user.companion.load(persona_id, limit=limit)
-    return MemoriesAnswer.trusted(success=True, memories=memory_views(memories, korean=caller.korean))
+    return json_response(MemoriesAnswer(memories=tuple(memories)), caller.language)
 
 
-@router.get("/list", responses=failures(), summary="Memories, newest first")
+@router.get("/list", response_model=MemoryPageAnswer, responses=failures(), summary="Memories, newest first")
 async def list_(
     caller: Reader,
     persona_id: PersonaFilter = None,
     include_archived: Annotated[bool, Query(alias="includeArchived")] = False,
     limit: Limit = 10,
     offset: Offset = 0,
-) -> MemoryPageAnswer:
+) -> Response:
     """Of one persona, or without `personaId` of all."""
     shelf = "all" if include_archived else "active"
     page = await caller.user.companion.list(persona_id, shelf=shelf, limit=limit, offset=offset)
-    return MemoryPageAnswer(
-        memories=memory_views(page.memories, korean=caller.korean), total=page.total, has_more=page.has_more
-    )
+    return json_response(MemoryPageAnswer(**dict(page)), caller.language)
 
 
-@router.get("/search", responses=failures(), summary="What answers a query, and why")
+@router.get(
+    "/search", response_model=HitsAnswer, responses=failures(), summary="What answers a query, and why"
+)
 async def search(
     caller: Reader,
     persona_id: PersonaQuery,
     q: Annotated[str, Query(min_length=1, max_length=MAX_Q)],
     limit: Limit = 10,
-) -> HitsAnswer:
+) -> Response:
     """Best first, archived ones too. `why` says which words matched and which signals speak for it."""
     hits = await caller.user.companion.search(persona_id, q, limit=limit)
-    return HitsAnswer.trusted(
-        success=True, memories=tuple(hit_view(hit, korean=caller.korean) for hit in hits)
-    )
+    return json_response(HitsAnswer(memories=tuple(map(found_memory, hits))), caller.language)
 
 
-@router.post("/summarize", responses=failures(404, 409, 502), summary="Summarise a session now")
-async def summarize(body: SummarizeSession, now: Now, caller: Writer) -> SummaryAnswer:
+@router.post(
+    "/summarize",
+    response_model=SummaryAnswer,
+    responses=failures(404, 409, 502),
+    summary="Summarise a session now",
+)
+async def summarize(body: SummarizeSession, now: Now, caller: Writer) -> Response:
     """Messages that the session does not have yet are saved first; an unknown session begins with them.
 
     `memory` is null where every message was summarised before.
@@ -101,8 +104,14 @@ async def summarize(body: SummarizeSession, now: Now, caller: Writer) -> Summary
     return await summary_answer(made, caller)
 
 
-@router.post("/create", status_code=201, responses=failures(409, 502), summary="Keep a memory")
-async def create(body: CreateMemory, caller: Writer, idempotency_key: IdempotencyKey = None) -> KeptAnswer:
+@router.post(
+    "/create",
+    status_code=201,
+    response_model=CreatedMemoryAnswer,
+    responses=failures(409, 502),
+    summary="Keep a memory",
+)
+async def create(body: CreateMemory, caller: Writer, idempotency_key: IdempotencyKey = None) -> Response:
     """As `manualSummary` says, or else as the model summarises `messages`, which are not kept themselves.
 
     The persona need not exist yet, so that history can be brought along. Where no place is free, the least
@@ -110,25 +119,23 @@ async def create(body: CreateMemory, caller: Writer, idempotency_key: Idempotenc
     `MEMORY_LIMIT_REACHED`.
     """
     kept = await _keep(body, caller, idempotency_key)
-    return KeptAnswer(
-        memory=memory_view(kept.memory, korean=caller.korean),
-        archived=kept.archived,
-        notices=localised(kept.notices, korean=caller.korean),
-    )
+    notices = localised(kept.notices, caller.language)
+    answer = CreatedMemoryAnswer(memory=kept.memory, archived=kept.archived, notices=notices)
+    return json_response(answer, caller.language, status_code=201)
 
 
-@router.get("/{id}", responses=failures(404), summary="One memory")
-async def get(memory_id: MemoryPath, caller: Reader, response: Response) -> MemoryAnswer:
+@router.get("/{id}", response_model=MemoryAnswer, responses=failures(404), summary="One memory")
+async def get(memory_id: MemoryPath, caller: Reader) -> Response:
     """Its `ETag` is for a later change with `If-Match`."""
     memory = await caller.user.companion.get(memory_id)
-    response.headers["ETag"] = etag(memory.version)
-    return MemoryAnswer(memory=memory_view(memory, korean=caller.korean))
+    headers = {"ETag": etag(memory.version)}
+    return json_response(MemoryAnswer(memory=memory), caller.language, headers=headers)
 
 
-@router.patch("/{id}", responses=failures(404, 409), summary="Change a memory by hand")
-async def edit(
-    memory_id: MemoryPath, body: EditMemory, if_match: IfMatch, caller: Writer, response: Response
-) -> MemoryAnswer:
+@router.patch(
+    "/{id}", response_model=MemoryAnswer, responses=failures(404, 409), summary="Change a memory by hand"
+)
+async def edit(memory_id: MemoryPath, body: EditMemory, if_match: IfMatch, caller: Writer) -> Response:
     """409 `CONFLICT` where the memory is not in the version that `If-Match` or `version` names."""
     changes = MemoryChanges(
         summary=body.summary,
@@ -137,8 +144,8 @@ async def edit(
     )
     version = expected_version(if_match, body.version, "version")
     memory = await caller.user.companion.edit(memory_id, changes, expected_version=version)
-    response.headers["ETag"] = etag(memory.version)
-    return MemoryAnswer(memory=memory_view(memory, korean=caller.korean))
+    headers = {"ETag": etag(memory.version)}
+    return json_response(MemoryAnswer(memory=memory), caller.language, headers=headers)
 
 
 @router.delete("/{id}", responses=failures(404), summary="Remove a memory for good")
@@ -148,27 +155,33 @@ async def delete(memory_id: MemoryPath, caller: Writer) -> Done:
     return Done()
 
 
-@router.post("/{id}/archive", responses=failures(404), summary="Archive a memory")
-async def archive(memory_id: MemoryPath, caller: Writer) -> ArchivedAnswer:
+@router.post(
+    "/{id}/archive", response_model=ArchivedAnswer, responses=failures(404), summary="Archive a memory"
+)
+async def archive(memory_id: MemoryPath, caller: Writer) -> Response:
     """It is kept and found, and no conversation begins with it any more."""
     memory = await caller.user.companion.archive(memory_id)
-    return ArchivedAnswer(memory=memory_view(memory, korean=caller.korean), archived_at=memory.archived_at)
+    answer = ArchivedAnswer(memory=memory, archived_at=memory.archived_at)
+    return json_response(answer, caller.language)
 
 
-@router.post("/{id}/restore", responses=failures(404, 409), summary="Take a memory from the archive")
-async def restore(memory_id: MemoryPath, caller: Writer) -> MemoryAnswer:
+@router.post(
+    "/{id}/restore",
+    response_model=MemoryAnswer,
+    responses=failures(404, 409),
+    summary="Take a memory from the archive",
+)
+async def restore(memory_id: MemoryPath, caller: Writer) -> Response:
     """409 `MEMORY_LIMIT_REACHED` where no place is free among the active ones."""
     memory = await caller.user.companion.restore(memory_id, account_plan=caller.account_plan)
-    return MemoryAnswer(memory=memory_view(memory, korean=caller.korean))
+    return json_response(MemoryAnswer(memory=memory), caller.language)
 
 
-async def summary_answer(made: Summaries, caller: Caller) -> SummaryAnswer:
+async def summary_answer(made: Summaries, caller: Caller) -> Response:
     """The memory of the newest messages, and what the user is to be told of it."""
     memory = None if made.memory_id is None else await caller.user.companion.get(made.memory_id)
-    return SummaryAnswer(
-        memory=memory_view(memory, korean=caller.korean) if memory else None,
-        notices=localised(made.notices, korean=caller.korean),
-    )
+    answer = SummaryAnswer(memory=memory, notices=localised(made.notices, caller.language))
+    return json_response(answer, caller.language)
 
 
 async def _keep(body: CreateMemory, caller: Caller, key: str | None) -> Kept:

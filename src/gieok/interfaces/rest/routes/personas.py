@@ -29,7 +29,6 @@ from gieok.interfaces.rest.schema.personas import (
     PersonaAnswer,
     PersonasAnswer,
     PersonaVersionsAnswer,
-    persona_view,
     to_persona_draft,
 )
 
@@ -47,7 +46,7 @@ async def create(
     card = await caller.user.personas.create(
         to_persona_draft(body), persona_id=body.id, once=request_key(idempotency_key, body)
     )
-    return PersonaAnswer(persona=persona_view(card))
+    return PersonaAnswer(persona=card)
 
 
 @router.get("", responses=failures(404), summary="All personas")
@@ -60,7 +59,7 @@ async def list_(
     personas = caller.user.personas
     cards = await personas.list(after=after, limit=limit)
     more = await has_more(cards, limit, lambda last: personas.list(after=last.id, limit=1))
-    return PersonasAnswer(personas=tuple(map(persona_view, cards)), has_more=more)
+    return PersonasAnswer(personas=tuple(cards), has_more=more)
 
 
 @router.get("/{id}", responses=failures(404), summary="One persona")
@@ -68,7 +67,7 @@ async def get(persona_id: PersonaPath, caller: Reader, response: Response) -> Pe
     """As its author last wrote it. Its `ETag` is for a later edit with `If-Match`."""
     card = await caller.user.personas.get(persona_id)
     response.headers["ETag"] = etag(card.version)
-    return PersonaAnswer(persona=persona_view(card))
+    return PersonaAnswer(persona=card)
 
 
 @router.put("/{id}", responses=failures(404, 409), summary="Edit a persona")
@@ -79,7 +78,7 @@ async def edit(
     version = expected_version(if_match, body.expected_version, "expectedVersion")
     card = await caller.user.personas.edit(persona_id, to_persona_draft(body), expected_version=version)
     response.headers["ETag"] = etag(card.version)
-    return PersonaAnswer(persona=persona_view(card))
+    return PersonaAnswer(persona=card)
 
 
 @router.get("/{id}/versions", responses=failures(404), summary="Every version of a persona")
@@ -92,7 +91,7 @@ async def versions(
     more = await has_more(
         cards, limit, lambda last: personas.versions(persona_id, after=last.version, limit=1)
     )
-    return PersonaVersionsAnswer(versions=tuple(map(persona_view, cards)), has_more=more)
+    return PersonaVersionsAnswer(versions=tuple(cards), has_more=more)
 
 
 @router.get("/{id}/memory-config", responses=failures(404), summary="What is set for a persona's memories")

@@ -21,35 +21,36 @@ from gieok.interfaces.rest.schema.chat import (
     StartedAnswer,
     StartSession,
     WindowAnswer,
-    move_view,
-    session_view,
     to_plan,
 )
-from gieok.interfaces.rest.schema.common import failures, to_chat_messages
-from gieok.interfaces.rest.schema.memory import SummaryAnswer, memory_views
+from gieok.interfaces.rest.schema.common import failures, json_response, to_chat_messages
+from gieok.interfaces.rest.schema.memory import SummaryAnswer
 from gieok.interfaces.rest.schema.params import Now, SessionPath
 
 router = APIRouter(prefix="/sessions", tags=["sessions"], route_class=JsonRoute)
 
 
-@router.post("", status_code=201, responses=failures(404), summary="Begin a session")
-async def start(body: StartSession, caller: Writer) -> StartedAnswer:
+@router.post(
+    "", status_code=201, response_model=StartedAnswer, responses=failures(404), summary="Begin a session"
+)
+async def start(body: StartSession, caller: Writer) -> Response:
     """The session runs this plan from its first message on; without one, the plan `chat_turn`."""
     plan = CHAT_PLAN if body.plan is None else to_plan(body.plan)
     session = await caller.user.sessions.start(body.persona_id, plan=plan, account_plan=caller.account_plan)
     memories = await caller.user.companion.load(body.persona_id)
-    return StartedAnswer(
-        session_id=session.session_ref,
+    answer = StartedAnswer(
+        session_ref=session.session_ref,
         plan_hash=session.last_execution_plan_hash,
-        memories=memory_views(memories, korean=caller.korean),
+        memories=tuple(memories),
     )
+    return json_response(answer, caller.language, status_code=201)
 
 
 @router.get("/{id}", responses=failures(404), summary="A session and its window of messages")
 async def get(session_id: SessionPath, caller: Reader) -> WindowAnswer:
     """The messages that a reply would be based on: none once the session has ended and is summarised."""
     view = await caller.user.sessions.get(session_id)
-    return WindowAnswer(session=session_view(view.session), messages=tuple(view.messages))
+    return WindowAnswer(session=view.session, messages=tuple(view.messages))
 
 
 @router.post("/{id}/messages", responses=failures(404, 409), summary="Save messages")
@@ -63,7 +64,7 @@ async def save_messages(session_id: SessionPath, body: SaveMessages, now: Now, c
 async def resume(session_id: SessionPath, body: PlanBody, caller: Writer) -> SessionAnswer:
     """409 `PLAN_HASH_MISMATCH` with both hashes where the session last ran another plan."""
     session = await caller.user.resume(session_id, to_plan(body.plan))
-    return SessionAnswer(session=session_view(session))
+    return SessionAnswer(session=session)
 
 
 @router.post("/{id}/plan", responses=failures(404), summary="Move a session to another plan")
@@ -71,11 +72,12 @@ async def move(session_id: SessionPath, body: PlanBody, caller: Writer) -> Moved
     """On purpose, and kept as an audit entry."""
     moved = await caller.user.move(session_id, to_plan(body.plan))
     session = await caller.user.session(session_id)
-    return MovedAnswer(session=session_view(session), move=move_view(moved))
+    return MovedAnswer(session=session, move=moved)
 
 
 @router.post(
     "/{id}/close",
+    response_model=SummaryAnswer | ClosedAnswer,
     responses={**failures(404, 502), 202: {"model": ClosedAnswer, "description": "It is summarised later."}},
     summary="End a session",
 )
@@ -84,7 +86,7 @@ async def close(
     caller: Writer,
     response: Response,
     body: Annotated[CloseSession | None, Body()] = None,
-) -> SummaryAnswer | ClosedAnswer:
+) -> ClosedAnswer | Response:
     """What is left of it is summarised by a job, or at once with `wait: true`."""
     wait = body is not None and body.wait
     closed = await caller.user.sessions.close(session_id, wait=wait)

@@ -14,10 +14,8 @@ from gieok.interfaces.rest.schema.personas import (
     FactVersionsAnswer,
     SetFact,
     StateAnswer,
-    fact_version_view,
-    fact_view,
 )
-from gieok.memory.canon.records import STATE, FactChange
+from gieok.memory.canon.records import STATE
 
 router = APIRouter(prefix="/{id}/state", route_class=JsonRoute)
 
@@ -28,10 +26,10 @@ async def get(persona_id: PersonaPath, caller: Reader) -> StateAnswer:
     state = await caller.user.canon.state(persona_id)
     facts = await caller.user.canon.facts(persona_id, limit=MAX_PAGE)
     return StateAnswer(
-        facts=tuple(fact_view(fact) for fact in facts if fact.category in STATE),
+        facts=tuple(fact for fact in facts if fact.category in STATE),
         block=state.block,
         chars=state.chars,
-        ordinary=tuple(fact_view(fact) for fact in facts if fact.category not in STATE),
+        ordinary=tuple(fact for fact in facts if fact.category not in STATE),
     )
 
 
@@ -41,7 +39,7 @@ async def put(persona_id: PersonaPath, body: SetFact, caller: Writer) -> FactAns
     change = await caller.user.canon.set_fact(
         persona_id, body.category, body.key, body.value, importance=body.importance
     )
-    return _answer(change)
+    return FactAnswer(**dict(change))
 
 
 @router.get("/{rootId}/history", responses=failures(404), summary="Every version of a fact")
@@ -58,14 +56,10 @@ async def history(
     more = await has_more(
         versions, limit, lambda last: canon.history(persona_id, root_id, after=last.version, limit=1)
     )
-    return FactVersionsAnswer(versions=tuple(map(fact_version_view, versions)), has_more=more)
+    return FactVersionsAnswer(versions=tuple(versions), has_more=more)
 
 
 @router.delete("/{rootId}", responses=failures(404), summary="Retire a fact")
 async def retire(persona_id: PersonaPath, root_id: FactPath, caller: Writer) -> FactAnswer:
     """It holds no longer; its history stays."""
-    return _answer(await caller.user.canon.retire_fact(persona_id, root_id))
-
-
-def _answer(change: FactChange) -> FactAnswer:
-    return FactAnswer(outcome=change.outcome, fact=fact_view(change.fact) if change.fact else None)
+    return FactAnswer(**dict(await caller.user.canon.retire_fact(persona_id, root_id)))

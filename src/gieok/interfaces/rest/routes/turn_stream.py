@@ -19,6 +19,7 @@ from gieok.app.cycles import Listener
 from gieok.engine import StepEvent
 from gieok.interfaces.rest.errors import REQUEST_ID, log_unexpected, problem_of
 from gieok.interfaces.rest.schema.chat import chat_answer
+from gieok.memory.fields import Language
 
 TOKEN = "token"  # noqa: S105  a piece of a reply, not a secret
 
@@ -56,16 +57,16 @@ class TurnStream(StreamingResponse):
     """The events of one turn, which does not outlive its client."""
 
     def __init__(
-        self, turn: asyncio.Task[ChatTurn], first: str | None, rest: Pieces, *, korean: bool
+        self, turn: asyncio.Task[ChatTurn], first: str | None, rest: Pieces, language: Language
     ) -> None:
         super().__init__(self._events(first), media_type="text/event-stream")
         self._turn = turn
         self._rest = rest
-        self._korean = korean
+        self._language: Language = language
         self._request_id = ""
 
     @classmethod
-    async def begin(cls, run: Callable[[Listener | None], Awaitable[ChatTurn]], *, korean: bool) -> Self:
+    async def begin(cls, run: Callable[[Listener | None], Awaitable[ChatTurn]], language: Language) -> Self:
         """Begin the turn and wait for its first token. What fails before that is raised."""
         pieces: Pieces = asyncio.Queue()
 
@@ -87,7 +88,7 @@ class TurnStream(StreamingResponse):
         except BaseException:
             await _stop(turn)
             raise
-        return cls(turn, first, pieces, korean=korean)
+        return cls(turn, first, pieces, language)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._request_id = scope[REQUEST_ID]
@@ -104,8 +105,9 @@ class TurnStream(StreamingResponse):
         await asyncio.wait([self._turn])
         error = self._turn.exception()
         if error is None:
-            answer = chat_answer(self._turn.result(), korean=self._korean)
-            yield _event("done", answer.model_dump_json(by_alias=True))
+            answer = chat_answer(self._turn.result(), self._language)
+            context = {"language": self._language}
+            yield _event("done", answer.model_dump_json(by_alias=True, context=context))
             return
         problem = problem_of(error)
         if problem.status == 500:

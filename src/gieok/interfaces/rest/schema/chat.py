@@ -1,4 +1,4 @@
-"""Chat, sessions, their messages, and jobs."""
+"""Bodies and answers of the chat, session and job routes."""
 
 from __future__ import annotations
 
@@ -21,18 +21,17 @@ from gieok.interfaces.rest.schema.common import (
     Window,
     example,
 )
-from gieok.interfaces.rest.schema.memory import MemoryView, localised, memory_view
-from gieok.interfaces.rest.schema.personas import fact_view
-from gieok.memory.canon.records import FactChange
-from gieok.memory.companion.records import MemoryHit
+from gieok.interfaces.rest.schema.memory import localised
+from gieok.memory.conversation.records import StateFact
+from gieok.memory.fields import Language
 from gieok.memory.jobs.records import Job
-from gieok.memory.sessions.records import PlanMove, Session
+from gieok.memory.sessions.records import SessionInfo
 from gieok.plans import is_shipped, plan_names
 
 
 def _name_or_plan(value: object) -> object:
     if not isinstance(value, str | dict):
-        raise ValueError("must be the name of a plan, or a whole plan")  # noqa: TRY004  for pydantic to tell
+        raise ValueError("must be the name of a plan, or a whole plan")  # noqa: TRY004  pydantic reports ValueError
     return cast(object, value)
 
 
@@ -44,23 +43,28 @@ PlanIn = Annotated[
 
 
 def to_plan(plan: str | dict[str, Any]) -> str | ExecutionPlan:
-    """PlanInvalid for what is neither. A file's path is no name here: it would read the server's disk."""
+    """The name of a shipped plan, or a parsed plan. PlanInvalid for anything else.
+
+    A file path is not accepted: it would read the disk of the server.
+    """
     if isinstance(plan, dict):
         return make_plan(plan)
     if not is_shipped(plan):
         known = ", ".join(plan_names())
-        raise PlanInvalid(f"there is no plan of this name; send a whole plan, or one of: {known}", at="plan")
+        raise PlanInvalid(
+            f"there is no shipped plan with this name; send a whole plan, or one of: {known}", at="plan"
+        )
     return plan
 
 
 class ChatContext(RequestBody):
-    """What a client that keeps its own window sends along."""
+    """Recent messages, from a client that keeps the conversation itself."""
 
     recent_messages: Window = Field(default_factory=list[MessageIn])
 
 
 class SendMessage(RequestBody):
-    """Without `sessionId` a new session begins. `plan` is needed where a session runs a plan of its own."""
+    """Without `sessionId` a new session starts. `plan` is required if the session runs a custom plan."""
 
     model_config = example(
         personaId="persona_123",
@@ -81,8 +85,8 @@ class SendMessage(RequestBody):
     stream: bool = False
 
 
-class ChatAnswer(wire.ChatTurn[MemoryView], Answer):
-    """The reply, what it was based on, what it changed, and what the user is to be told."""
+class ChatAnswer(wire.ChatTurn, Answer):
+    """The reply, what it was based on, what it changed, and notices for the user."""
 
     model_config = example(
         success=True,
@@ -98,32 +102,29 @@ class ChatAnswer(wire.ChatTurn[MemoryView], Answer):
     )
 
 
-def chat_answer(turn: ChatTurn, *, korean: bool) -> ChatAnswer:
+def chat_answer(turn: ChatTurn, language: Language) -> ChatAnswer:
+    """A turn as the API shows it, with notices in this language."""
     return ChatAnswer(
-        session_id=turn.session_ref,
+        session_ref=turn.session_ref,
         reply=turn.reply,
-        recalled=tuple(_recalled(hit) for hit in turn.recalled),
-        state=tuple(
-            wire.StateLine(category=fact.category, key=fact.key, value=fact.value) for fact in turn.state
+        recalled=tuple(
+            wire.RecalledMemory(
+                id=hit.memory.id,
+                summary=hit.memory.summary,
+                timestamp=hit.memory.timestamp,
+                score=hit.score,
+                why=hit.why,
+            )
+            for hit in turn.recalled
         ),
-        changes=tuple(_change(change) for change in turn.changes),
-        memory=memory_view(turn.memory, korean=korean) if turn.memory else None,
+        state=tuple(StateFact.model_validate(fact) for fact in turn.state),
+        changes=turn.changes,
+        memory=turn.memory,
         summary_jobs=turn.summary_jobs,
-        notices=localised(turn.notices, korean=korean),
+        notices=localised(turn.notices, language),
         plan_hash=turn.plan_hash,
         usage=wire.Usage(input_tokens=turn.usage.input_tokens, output_tokens=turn.usage.output_tokens),
     )
-
-
-def _recalled(hit: MemoryHit) -> wire.Recalled:
-    memory = hit.memory
-    return wire.Recalled(
-        id=memory.id, summary=memory.summary, timestamp=memory.timestamp, score=hit.score, why=hit.why
-    )
-
-
-def _change(change: FactChange) -> wire.FactChange:
-    return wire.FactChange(outcome=change.outcome, fact=fact_view(change.fact) if change.fact else None)
 
 
 _HASH = "4b1d3c7e9a0f5d2b8c6e4f1a3d5b7c9e0f2a4c6e8b0d1f3a5c7e9b1d3f5a7c9e"
@@ -147,7 +148,7 @@ class StartSession(RequestBody):
 
 
 class SaveMessages(RequestBody):
-    """Messages in the order in which they were said. One whose `id` is known changes nothing."""
+    """Messages, oldest first. A message whose `id` the session has already is skipped."""
 
     model_config = example(messages=[{"id": "m1", "role": "user", "content": "요즘 스트레스 받아"}])
 
@@ -161,15 +162,15 @@ class PlanBody(RequestBody):
 
 
 class CloseSession(RequestBody):
-    """`wait` until what was said is summarised."""
+    """With `wait: true` the answer comes after the session has been summarised."""
 
     model_config = example(wait=True)
 
     wait: bool = False
 
 
-class StartedAnswer(wire.StartedSession[MemoryView], Answer):
-    """The new session, and the memories that its conversation begins with."""
+class StartedAnswer(wire.StartedSession, Answer):
+    """The new session, and the memories that its conversation starts with."""
 
     model_config = example(success=True, sessionId="session_456", planHash=_HASH, memories=[])
 
@@ -177,11 +178,11 @@ class StartedAnswer(wire.StartedSession[MemoryView], Answer):
 class SessionAnswer(Answer):
     model_config = example(success=True, session=_SESSION)
 
-    session: wire.Session
+    session: SessionInfo
 
 
-class WindowAnswer(wire.Window, Answer):
-    """The session and its working memory: the last messages, none once it has ended and is summarised."""
+class WindowAnswer(wire.SessionWindow, Answer):
+    """The session and its working memory: the last messages; none after it has ended and was summarised."""
 
     model_config = example(
         success=True,
@@ -192,14 +193,14 @@ class WindowAnswer(wire.Window, Answer):
     )
 
 
-class SavedAnswer(wire.Saved, Answer):
+class SavedAnswer(wire.SavedMessages, Answer):
     """How many of the messages were new, and how many the session has now."""
 
     model_config = example(success=True, saved=1, messageCount=3)
 
 
 class MovedAnswer(wire.MovedSession, Answer):
-    """The session on its new plan, and how it came there."""
+    """The session with its new plan, and the audit entry of the move."""
 
     model_config = example(
         success=True,
@@ -209,7 +210,7 @@ class MovedAnswer(wire.MovedSession, Answer):
 
 
 class ClosedAnswer(Answer):
-    """The job that summarises the newest messages; null where every message was summarised before."""
+    """The job that summarises the newest messages; null if every message was summarised before."""
 
     model_config = example(success=True, jobId=_JOB, jobIds=[_JOB])
 
@@ -220,28 +221,12 @@ class ClosedAnswer(Answer):
 class JobAnswer(Answer):
     model_config = example(success=True, job={"id": _JOB, "kind": "summary", "status": "done", "attempts": 1})
 
-    job: wire.Job
+    job: wire.JobState
 
 
-def session_view(session: Session) -> wire.Session:
-    return wire.Session(
-        session_id=session.session_ref,
-        persona_id=session.persona_id,
-        started_at=session.started_at,
-        last_activity_at=session.last_activity_at,
-        ended_at=session.ended_at,
-        message_count=session.message_count,
-        last_execution_plan_hash=session.last_execution_plan_hash,
-    )
-
-
-def move_view(move: PlanMove) -> wire.PlanMove:
-    return wire.PlanMove(moved_at=move.moved_at, from_hash=move.from_hash, to_hash=move.to_hash)
-
-
-def job_view(job: Job) -> wire.Job:
-    """A job that made a memory is done for its client, also where it is to better an excerpt later."""
-    return wire.Job(
+def job_view(job: Job) -> wire.JobState:
+    """A job as the API shows it: `done` as soon as it has made a memory."""
+    return wire.JobState(
         id=job.id,
         kind=job.kind,
         status=job.status if job.memory_id is None else "done",

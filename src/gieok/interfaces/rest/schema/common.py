@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID, uuid4
@@ -18,12 +18,12 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
+from starlette.responses import Response
 
 from gieok import wire
 from gieok.errors import InputRefused
-from gieok.memory.companion.records import Emotion
 from gieok.memory.conversation.records import Message
-from gieok.memory.fields import MAX_MESSAGE_CHARS, since_1970, storable
+from gieok.memory.fields import MAX_MESSAGE_CHARS, Language, since_1970, storable
 from gieok.memory.sessions.records import MAX_MESSAGES, ChatMessage, Role
 from gieok.refs import LONGEST, check_ref
 
@@ -36,7 +36,7 @@ class RequestBody(BaseModel):
     )
 
 
-class Answer(wire.Told):
+class Answer(wire.WireModel):
     """Base of every successful answer."""
 
     success: Literal[True] = True
@@ -44,6 +44,17 @@ class Answer(wire.Told):
 
 class Done(Answer):
     """Success without further data."""
+
+
+def json_response(
+    answer: Answer, language: Language, *, status_code: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """The answer as JSON, with the names of emotions in this language.
+
+    For routes that return memories: FastAPI cannot pass a serialisation context.
+    """
+    body = answer.model_dump_json(by_alias=True, context={"language": language})
+    return Response(body, status_code, headers, "application/json")
 
 
 def example(**fields: Any) -> ConfigDict:
@@ -81,12 +92,6 @@ def _parse_time(value: object) -> datetime:
         raise ValueError("is not a valid date and time") from None
 
 
-def _parse_emotion(value: object) -> Emotion:
-    return Emotion.parse(value if isinstance(value, str) else "")
-
-
-_EMOTIONS = [name for emotion in Emotion for name in (emotion.korean, emotion.value)]
-
 Ref = Annotated[
     str, AfterValidator(parse_ref), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": LONGEST})
 ]
@@ -97,10 +102,6 @@ MessageTime = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time"}),
     AfterValidator(since_1970),
 ]
-EmotionName = Annotated[
-    Emotion, BeforeValidator(_parse_emotion), WithJsonSchema({"type": "string", "enum": _EMOTIONS})
-]
-"""The Korean or the English name of an emotion."""
 
 
 # Messages.
@@ -111,7 +112,7 @@ Content = Annotated[
 
 
 class MessageIn(RequestBody):
-    """One message. Without an `id` it gets one; without a `timestamp` it was said now."""
+    """One message. The service adds an `id` and the current time as `timestamp` where they are missing."""
 
     model_config = example(
         id="m1", role="user", content="내일 중요한 면접이 있어", timestamp="2025-10-27T12:00:00Z"
@@ -128,7 +129,7 @@ Window = Annotated[list[MessageIn], Field(max_length=MAX_MESSAGES)]
 
 
 def to_chat_messages(messages: Sequence[MessageIn], now: datetime) -> list[ChatMessage]:
-    """Messages to be saved."""
+    """Convert to messages that are saved."""
     return [
         ChatMessage(
             id=each.id or str(uuid4()),
@@ -141,7 +142,7 @@ def to_chat_messages(messages: Sequence[MessageIn], now: datetime) -> list[ChatM
 
 
 def to_messages(messages: Sequence[MessageIn]) -> tuple[Message, ...]:
-    """Messages that only one prompt sees."""
+    """Convert to messages that are part of one prompt and are not saved."""
     return tuple(Message(role=each.role, content=each.content) for each in messages)
 
 

@@ -1,4 +1,4 @@
-"""Decisions, evidence and anchors."""
+"""Bodies and answers of the decision, evidence and anchor routes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from gieok.memory.decisions.evidence import (
     Source,
     Title,
 )
-from gieok.memory.decisions.layers import TIERS
+from gieok.memory.decisions.layers import TIERS, LoadedContext
 from gieok.memory.decisions.records import (
     MAX_EVIDENCE_IDS,
     MAX_RELATIONS,
     Decision,
+    DecisionPage,
     DecisionProposal,
     Domain,
-    ImpactNode,
+    Impact,
     ProposedRelation,
     Rationale,
     Relation,
@@ -60,7 +61,7 @@ _IMPACT: dict[str, Any] = {"origin": _ROOT, "nodes": [], "truncated": False, "vi
 
 
 class RelationIn(RequestBody):
-    """A relation from the decision at hand to another one, by its root."""
+    """A relation from this decision to another one, which is named by its root id."""
 
     model_config = example(type="DEPENDS_ON", target=_ROOT)
 
@@ -69,7 +70,7 @@ class RelationIn(RequestBody):
 
 
 class ProposeDecision(RequestBody):
-    """What is to be decided. With `rootId` it would be the next version of that decision."""
+    """A proposed decision. With `rootId` it is the next version of that decision."""
 
     model_config = example(
         statement="재고는 이동 기록에서만 계산한다",
@@ -94,13 +95,13 @@ class ProposeDecision(RequestBody):
 
 
 class SaveDecision(ProposeDecision):
-    """`expectedVersion` is the version that the client has seen; 0 begins a decision under its own root."""
+    """`expectedVersion` is the version that the client has read; 0 starts a decision with this `rootId`."""
 
     expected_version: Annotated[int, Field(ge=0, le=MAX_VERSION)] | None = None
 
 
-class ProposalAnswer(wire.Proposed, Answer):
-    """The proposal, what it would replace, reach and meet. Nothing of it is stored."""
+class ProposalAnswer(wire.ProposalReport, Answer):
+    """The proposal, the version that it would replace, its impact, and objections. Nothing is stored."""
 
     model_config = example(
         success=True,
@@ -126,8 +127,8 @@ class DecisionAnswer(Answer):
     decision: Decision
 
 
-class DecisionsAnswer(wire.DecisionPage, Answer):
-    """`nextCursor` leads to the next page; null at the end."""
+class DecisionsAnswer(DecisionPage, Answer):
+    """`nextCursor` is for the next page; null on the last one."""
 
     model_config = example(success=True, decisions=[_DECISION], nextCursor=None)
 
@@ -151,19 +152,14 @@ class RelationsAnswer(Answer):
     relations: tuple[Relation, ...]
 
 
-class ImpactAnswer(Answer):
-    """What a change of a decision reaches, each with the path by which it does."""
+class ImpactAnswer(Impact, Answer):
+    """The decisions that a change affects, each with the path that leads to it."""
 
     model_config = example(success=True, **_IMPACT)
 
-    origin: UUID
-    nodes: tuple[ImpactNode, ...]
-    truncated: bool
-    visited: int
 
-
-class ContextAnswer(wire.LoadedContext, Answer):
-    """What applies in a domain, in the loading order: always seven layers."""
+class ContextAnswer(LoadedContext, Answer):
+    """The decisions that apply in a domain, in the loading order: always seven layers."""
 
     model_config = example(
         success=True,
@@ -179,7 +175,7 @@ class ContextAnswer(wire.LoadedContext, Answer):
 
 
 def to_proposal(body: ProposeDecision) -> DecisionProposal:
-    """InputRefused where scope and domain do not go together: the one rule about the whole of it."""
+    """Convert the body. InputRefused if scope and domain do not fit together."""
     try:
         return DecisionProposal(
             statement=body.statement,
@@ -197,17 +193,11 @@ def to_proposal(body: ProposeDecision) -> DecisionProposal:
 
 
 def proposal_answer(result: ProposalResult) -> ProposalAnswer:
-    report = result.report
     return ProposalAnswer(
         proposal=result.proposal,
         replaces=result.replaces,
-        impact=report.impact,
-        guardian=wire.Guardian(
-            constrained_by=report.constrained_by,
-            conflicts=report.conflicts,
-            lapsing=report.lapsing,
-            truncated=report.truncated,
-        ),
+        impact=result.report.impact,
+        guardian=result.report,
     )
 
 
@@ -229,7 +219,7 @@ _ANCHOR: dict[str, Any] = {
 
 
 class KeepEvidence(RequestBody):
-    """A snapshot of a source, word for word."""
+    """A verbatim snapshot of a source."""
 
     model_config = example(title="창고 회의록", content="…", source="https://example.com/minutes/12")
 
@@ -239,7 +229,7 @@ class KeepEvidence(RequestBody):
 
 
 class TargetIn(RequestBody):
-    """Where an anchor leads. A decision is named by its root."""
+    """The target of an anchor. A decision is named by its root id."""
 
     kind: Literal["evidence", "decision"]
     id: Uuid
@@ -270,20 +260,10 @@ class EvidenceAnswer(Answer):
 class AnchorAnswer(Answer):
     model_config = example(success=True, anchor=_ANCHOR)
 
-    anchor: wire.Anchor
+    anchor: Anchor
 
 
 class AnchorsAnswer(Answer):
     model_config = example(success=True, anchors=[_ANCHOR])
 
-    anchors: tuple[wire.Anchor, ...]
-
-
-def anchor_view(anchor: Anchor) -> wire.Anchor:
-    return wire.Anchor(
-        id=anchor.id,
-        session_id=anchor.session_ref,
-        hint=anchor.hint,
-        targets=anchor.targets,
-        created_at=anchor.created_at,
-    )
+    anchors: tuple[Anchor, ...]

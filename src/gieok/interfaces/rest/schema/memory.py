@@ -1,4 +1,4 @@
-"""Memories."""
+"""Bodies and answers of the memory routes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from gieok import wire
 from gieok.errors import InputRefused
 from gieok.interfaces.rest.schema.common import (
     Answer,
-    EmotionName,
     MessageIn,
     MessageTime,
     Ref,
@@ -23,15 +22,17 @@ from gieok.interfaces.rest.schema.common import (
 from gieok.memory.chains.records import VersionNumber
 from gieok.memory.companion.records import (
     MAX_LABELS,
+    EmotionName,
     Label,
     Memory,
     MemoryDraft,
     MemoryHit,
+    MemoryPage,
     Notice,
     SummaryText,
 )
 from gieok.memory.companion.steps_drafting import MemoryOutline
-from gieok.memory.fields import Importance
+from gieok.memory.fields import Importance, Language
 
 _MEMORY: dict[str, Any] = {
     "id": "7f9c2ba4-e88f-4278-9f59-1d3a2b1c0d4e",
@@ -57,28 +58,20 @@ _WHY: dict[str, Any] = {
 }
 
 
-class MemoryView(wire.Memory[str]):
-    """One memory. `archivedAt` is null while it is active."""
-
-
-class HitView(wire.MemoryHit[str]):
-    """A memory that was found, and why."""
-
-
 class MemoryAnswer(Answer):
     model_config = example(success=True, memory=_MEMORY)
 
-    memory: MemoryView
+    memory: Memory
 
 
-class KeptAnswer(wire.Kept[MemoryView], Answer):
-    """A memory that was kept, what lost its place to it, and what the user is to be told."""
+class CreatedMemoryAnswer(wire.CreatedMemory, Answer):
+    """A new memory, the memories that were archived for it, and notices for the user."""
 
     model_config = example(success=True, memory=_MEMORY, archived=[], notices=[])
 
 
-class SummaryAnswer(wire.Summary[MemoryView], Answer):
-    """The memory of what was said. Null where every message was summarised before."""
+class SummaryAnswer(wire.Summary, Answer):
+    """The memory of a summarised session. Null if every message was summarised before."""
 
     model_config = example(success=True, memory=_MEMORY, notices=[])
 
@@ -86,11 +79,11 @@ class SummaryAnswer(wire.Summary[MemoryView], Answer):
 class MemoriesAnswer(Answer):
     model_config = example(success=True, memories=[_MEMORY])
 
-    memories: tuple[MemoryView, ...]
+    memories: tuple[Memory, ...]
 
 
-class MemoryPageAnswer(wire.MemoryPage[MemoryView], Answer):
-    """Part of a list. `total` counts all that the filter lets through."""
+class MemoryPageAnswer(MemoryPage, Answer):
+    """One page of a list. `total` counts all memories that match the filter."""
 
     model_config = example(success=True, memories=[_MEMORY], total=25, hasMore=True)
 
@@ -98,7 +91,7 @@ class MemoryPageAnswer(wire.MemoryPage[MemoryView], Answer):
 class HitsAnswer(Answer):
     model_config = example(success=True, memories=[_MEMORY | {"score": 0.91, "why": _WHY}])
 
-    memories: tuple[HitView, ...]
+    memories: tuple[wire.FoundMemory, ...]
 
 
 class ArchivedAnswer(MemoryAnswer):
@@ -111,48 +104,21 @@ class ArchivedAnswer(MemoryAnswer):
     archived_at: datetime | None
 
 
-def memory_view(memory: Memory, *, korean: bool) -> MemoryView:
-    return MemoryView.made_of(_told(memory, korean=korean))
+def found_memory(hit: MemoryHit) -> wire.FoundMemory:
+    """A search hit as the API shows it."""
+    return wire.FoundMemory.model_construct(**dict(hit.memory), score=hit.score, why=hit.why)
 
 
-def hit_view(hit: MemoryHit, *, korean: bool) -> HitView:
-    return HitView.made_of(_told(hit.memory, korean=korean) | {"score": hit.score, "why": hit.why})
-
-
-def _told(memory: Memory, *, korean: bool) -> dict[str, Any]:
-    """What is told of a memory, field by field."""
-    return {
-        "id": memory.id,
-        "persona_id": memory.persona_id,
-        "session_id": memory.session_ref,
-        "summary": memory.summary,
-        "topics": memory.topics,
-        "emotion": memory.emotion.korean if korean else memory.emotion.value,
-        "importance": memory.importance,
-        "tags": memory.tags,
-        "speaker": memory.speaker,
-        "origin": memory.origin,
-        "created_at": memory.created_at,
-        "occurred_at": memory.occurred_at,
-        "archived_at": memory.archived_at,
-        "version": memory.version,
-    }
-
-
-def memory_views(memories: Iterable[Memory], *, korean: bool) -> tuple[MemoryView, ...]:
-    return tuple(memory_view(memory, korean=korean) for memory in memories)
-
-
-def localised(notices: Iterable[Notice], *, korean: bool) -> tuple[str, ...]:
-    """What the user is to be told, in their language."""
-    return tuple(notice.korean if korean else notice.english for notice in notices)
+def localised(notices: Iterable[Notice], language: Language) -> tuple[str, ...]:
+    """The texts of notices in this language."""
+    return tuple(notice.korean if language == "ko" else notice.english for notice in notices)
 
 
 LabelList = Annotated[list[Label], Field(max_length=MAX_LABELS)]
 
 
 class SummarizeSession(RequestBody):
-    """A session to be summarised now. Messages that it does not have yet are saved first."""
+    """Summarise a session now. Messages that it does not have yet are saved first."""
 
     model_config = example(
         sessionId="session_456",
@@ -166,7 +132,7 @@ class SummarizeSession(RequestBody):
 
 
 class CreateMemory(RequestBody):
-    """A memory to be kept as it is written, or messages to be summarised into one."""
+    """A memory to store as it is written, or messages to summarise into one."""
 
     model_config = example(
         personaId="persona_123",
@@ -182,7 +148,7 @@ class CreateMemory(RequestBody):
     messages: Window | None = None
     manual_summary: SummaryText | None = None
     summary: SummaryText | None = None
-    """Another name of `manualSummary`."""
+    """An alias of `manualSummary`."""
     topics: LabelList | None = None
     emotion: EmotionName | None = None
     importance: Importance | None = None
@@ -193,7 +159,7 @@ class CreateMemory(RequestBody):
 
 
 class EditMemory(RequestBody):
-    """What is to be changed. What is left out stays; `version` is the one that the client has seen."""
+    """Fields to change. Omitted ones stay as they are; `version` is the version that the client has read."""
 
     model_config = example(summary="수정된 요약", importance=9)
 
@@ -204,29 +170,29 @@ class EditMemory(RequestBody):
 
 
 def to_draft(body: CreateMemory) -> MemoryDraft | None:
-    """The memory as someone wrote it; None where there are only messages to be summarised.
+    """The memory as it was written by hand; None if there are only messages to summarise.
 
-    InputRefused where there is neither.
+    InputRefused if there is neither.
     """
     written = body.manual_summary if body.summary is None else body.summary
     if body.manual_summary not in (None, written):
-        raise InputRefused("is another text than manualSummary; give one of the two", at="summary")
+        raise InputRefused("differs from manualSummary; send only one of the two", at="summary")
     if written is not None:
-        return MemoryDraft(summary=written, topics=tuple(body.topics or ()), **_known(body))
+        return MemoryDraft(summary=written, topics=tuple(body.topics or ()), **_given(body))
     if not body.messages:
-        raise InputRefused("give a text to be kept, or messages to be summarised", at="manualSummary")
+        raise InputRefused("send a text to store, or messages to summarise", at="manualSummary")
     return None
 
 
 def to_outline(body: CreateMemory) -> MemoryOutline:
-    """What is known of a memory whose words the model finds. It happened when the last message was said."""
+    """The given fields of a memory that the model summarises. It happened when the last message was sent."""
     said = [each.timestamp for each in body.messages or () if each.timestamp is not None]
-    known = _known(body)
-    known["occurred_at"] = body.occurred_at or max(said, default=None)
-    return MemoryOutline(topics=None if body.topics is None else tuple(body.topics), **known)
+    given = _given(body)
+    given["occurred_at"] = body.occurred_at or max(said, default=None)
+    return MemoryOutline(topics=None if body.topics is None else tuple(body.topics), **given)
 
 
-def _known(body: CreateMemory) -> dict[str, Any]:
+def _given(body: CreateMemory) -> dict[str, Any]:
     return {
         "persona_id": body.persona_id,
         "session_ref": body.session_id,

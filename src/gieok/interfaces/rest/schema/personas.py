@@ -1,8 +1,7 @@
-"""Personas, what is true by now, and what a user sets for a persona."""
+"""Bodies and answers of the persona and state routes."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -13,7 +12,7 @@ from gieok.interfaces.rest.schema.common import Answer, Ref, RequestBody, exampl
 from gieok.memory.canon.records import (
     MAX_ENTRIES,
     Category,
-    Fact,
+    FactChange,
     FactValue,
     FactVersion,
     Key,
@@ -23,7 +22,6 @@ from gieok.memory.canon.records import (
 )
 from gieok.memory.chains.records import VersionNumber
 from gieok.memory.fields import Importance, Language
-from gieok.wire import Told
 
 Texts = Annotated[list[PromptText], Field(max_length=MAX_ENTRIES)]
 
@@ -63,7 +61,7 @@ _FACT: dict[str, Any] = {
 
 
 class WritePersona(RequestBody):
-    """What an author writes about a persona. Without `language` it speaks the one it was written in."""
+    """A persona as its author writes it. Without `language` it speaks the language that it was written in."""
 
     model_config = example(
         name="하나",
@@ -82,19 +80,19 @@ class WritePersona(RequestBody):
 
 
 class CreatePersona(WritePersona):
-    """`id` is for a persona that has one elsewhere; without it a new one is made."""
+    """`id` is for a persona that has an id elsewhere; without it the service makes one."""
 
     id: Ref | None = None
 
 
 class EditPersona(WritePersona):
-    """The whole persona as it is to be from now on; `expectedVersion` is the one that the author has seen."""
+    """The complete new version of a persona; `expectedVersion` is the version that the author has read."""
 
     expected_version: VersionNumber | None = None
 
 
 class SetFact(RequestBody):
-    """What is true from now on. It supersedes the active fact of this category with that key."""
+    """A fact that is true from now on. It supersedes the active fact with the same category and key."""
 
     model_config = example(category="GOAL", key="취업", value="IT 스타트업 입사를 준비 중", importance=8)
 
@@ -105,7 +103,7 @@ class SetFact(RequestBody):
 
 
 class ConfigureMemories(RequestBody):
-    """What is left out stays. `activeLimit` can only lower the limit of the account; null takes it away."""
+    """Omitted fields stay. `activeLimit` can only lower the limit of the account; null removes it."""
 
     model_config = example(recall=True, activeLimit=3)
 
@@ -113,51 +111,36 @@ class ConfigureMemories(RequestBody):
     active_limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
 
-class PersonaView(Told):
-    """One version of a persona."""
-
-    id: str
-    name: str
-    language: Language
-    system_prompt: str
-    card: str
-    lorebook: tuple[str, ...]
-    boundaries: tuple[str, ...]
-    relationships: tuple[str, ...]
-    version: int
-    created_at: datetime
-
-
 class PersonaAnswer(Answer):
     model_config = example(success=True, persona=_PERSONA)
 
-    persona: PersonaView
+    persona: PersonaCard
 
 
 class PersonasAnswer(Answer):
     model_config = example(success=True, personas=[_PERSONA], hasMore=False)
 
-    personas: tuple[PersonaView, ...]
+    personas: tuple[PersonaCard, ...]
     has_more: bool
 
 
 class PersonaVersionsAnswer(Answer):
     model_config = example(success=True, versions=[_PERSONA], hasMore=False)
 
-    versions: tuple[PersonaView, ...]
+    versions: tuple[PersonaCard, ...]
     has_more: bool
 
 
 class StateAnswer(wire.State, Answer):
-    """The state, the block by which a prompt tells it, and the ordinary facts, which are not in it."""
+    """The state, the text block that a prompt contains for it, and the ordinary facts outside that block."""
 
     model_config = example(
         success=True, facts=[_FACT], block="[현재 상태(캐논)]\n- (GOAL) 취업: …", chars=30, ordinary=[]
     )
 
 
-class FactAnswer(wire.FactChange, Answer):
-    """The fact as it stands now, or stood until it was retired."""
+class FactAnswer(FactChange, Answer):
+    """The current version of the fact; the last one if it was retired."""
 
     model_config = example(success=True, outcome="superseded", fact=_FACT)
 
@@ -165,12 +148,12 @@ class FactAnswer(wire.FactChange, Answer):
 class FactVersionsAnswer(Answer):
     model_config = example(success=True, versions=[_FACT | {"isActive": True}], hasMore=False)
 
-    versions: tuple[wire.FactVersion, ...]
+    versions: tuple[FactVersion, ...]
     has_more: bool
 
 
-class ConfigAnswer(wire.Configured, Answer):
-    """What is set for a persona's memories, and how many there are."""
+class ConfigAnswer(wire.PersonaMemoryConfig, Answer):
+    """The memory settings of a persona, and how many memories it has."""
 
     model_config = example(
         success=True, config={"recall": True, "activeLimit": 3}, counts={"active": 3, "archived": 12}
@@ -178,7 +161,7 @@ class ConfigAnswer(wire.Configured, Answer):
 
 
 def to_persona_draft(body: WritePersona) -> PersonaDraft:
-    """InputRefused for a persona that is too long in all."""
+    """Convert the body. InputRefused if the persona is too long in total."""
     given: dict[str, Any] = {} if body.language is None else {"language": body.language}
     return made(
         PersonaDraft,
@@ -190,15 +173,3 @@ def to_persona_draft(body: WritePersona) -> PersonaDraft:
         relationships=tuple(body.relationships),
         **given,
     )
-
-
-def persona_view(card: PersonaCard) -> PersonaView:
-    return PersonaView(**{name: getattr(card, name) for name in PersonaView.model_fields})
-
-
-def fact_view(fact: Fact) -> wire.Fact:
-    return wire.Fact(**{name: getattr(fact, name) for name in wire.Fact.model_fields})
-
-
-def fact_version_view(fact: FactVersion) -> wire.FactVersion:
-    return wire.FactVersion(**dict(fact_view(fact)), is_active=fact.is_active)

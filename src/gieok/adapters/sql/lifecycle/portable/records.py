@@ -14,8 +14,8 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from gieok.engine import Data
 from gieok.memory.canon.records import FactDraft, PersonaDraft
 from gieok.memory.chains.records import VersionNumber
-from gieok.memory.companion.records import EmotionalMoment, Memory, MemoryConfig
-from gieok.memory.decisions.evidence import Anchor, EvidenceDraft
+from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig
+from gieok.memory.decisions.evidence import AnchorDraft, EvidenceDraft
 from gieok.memory.decisions.records import DecisionContent, Relation
 from gieok.memory.fields import AccountPlan, PersonaId, SessionRef, Timestamp, storable
 from gieok.memory.sessions.records import ChatMessage, PlanHash
@@ -143,6 +143,11 @@ class TurnMemoryRecord(MemoryItem, Kinded[Literal["turnMemory"]]):
 class MemoryRecord(Memory, Kinded[Literal["memory"]]):
     """One episode. Of one persona, the one that was made first comes first."""
 
+    session_ref: Annotated[
+        SessionRef | None, Field(validation_alias="sessionRef", serialization_alias="sessionRef")
+    ]
+    emotion: Emotion
+
 
 class MomentRecord(EmotionalMoment, Kinded[Literal["moment"]]):
     """A moment that mattered, of a memory before it."""
@@ -168,8 +173,11 @@ class RelationRecord(Relation, Kinded[Literal["relation"]]):
     """A relation between two decisions."""
 
 
-class AnchorRecord(Anchor, Kinded[Literal["anchor"]]):
+class AnchorRecord(AnchorDraft, Kinded[Literal["anchor"]]):
     """A signpost to evidence and decisions."""
+
+    id: UUID
+    created_at: Timestamp
 
 
 class AuditRecord(Kinded[Literal["audit"]]):

@@ -43,7 +43,7 @@ class SessionCarrier:
         session_ref = session.session_ref
         yield self._record(session)
         for number, move in enumerate(self._sessions.moves(session_ref), start=1):
-            yield MoveRecord(kind="planMove", number=number, **dict(move))
+            yield MoveRecord(kind="planMove", session_ref=session_ref, number=number, **dict(move))
         for first in range(1, session.message_count + 1, PAGE):
             span = MessageRange(first=first, last=min(first + PAGE - 1, session.message_count))
             messages = self._messages.between(session_ref, span)

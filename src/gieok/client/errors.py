@@ -1,4 +1,4 @@
-"""What a service says when a call does not succeed, as the error that the library itself would raise."""
+"""Errors of the client: error answers of the service become the exceptions of the library."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ from gieok.errors import (
 )
 from gieok.wire import Failure
 
-DEFAULT_WAIT = 1.0
-"""Seconds to wait before a call is tried again, where the service does not say."""
+DEFAULT_RETRY_AFTER = 1.0
+"""Seconds to wait before a retry if the service does not say."""
 
 
 class ServiceUnreachable(StoreUnavailable):
-    """No answer came, or half of one. A call that changes something may have taken effect: look first."""
+    """No answer arrived, or an incomplete one. A call that changes data may have succeeded: check first."""
 
 
 class AnswerUnknown(GieokError):
-    """What answers at this address is no Gieok, or one that is much newer than this client."""
+    """The server at this address is not Gieok, or a much newer version than this client."""
 
     code = "ANSWER_UNKNOWN"
 
 
-def error_of(status: int, content: bytes, headers: Mapping[str, str]) -> GieokError:
-    """The error that an answer stands for. AnswerUnknown where it is not worded as Gieok words them."""
+def to_error(status: int, content: bytes, headers: Mapping[str, str]) -> GieokError:
+    """The exception for an error answer. AnswerUnknown if the answer is not one of Gieok's."""
     try:
         failure = Failure.model_validate_json(content)
     except ValidationError:
         return AnswerUnknown(
-            f"the answer has status {status} and is not one of Gieok's; check the address, and what stands "
-            "between here and the service"
+            f"the answer has status {status} and does not come from Gieok; check the address, and proxies on "
+            "the way to the service"
         )
-    error = _KINDS.get(failure.error, _unknown)(failure, _wait(headers))
+    error = _KINDS.get(failure.error, _unknown)(failure, _retry_after(headers))
     if request_id := headers.get("x-request-id"):
         error.add_note(f"X-Request-Id: {request_id}")
     return error
 
 
-def _wait(headers: Mapping[str, str]) -> float:
+def _retry_after(headers: Mapping[str, str]) -> float:
     seconds = headers.get("retry-after", "")
-    return float(seconds) if seconds.isascii() and seconds.isdigit() else DEFAULT_WAIT
+    return float(seconds) if seconds.isascii() and seconds.isdigit() else DEFAULT_RETRY_AFTER
 
 
 def _plain(kind: type[GieokError]) -> Callable[[Failure, float], GieokError]:
@@ -64,7 +64,7 @@ def _plain(kind: type[GieokError]) -> Callable[[Failure, float], GieokError]:
 
 
 def _refused(kind: type[InputRefused]) -> Callable[[Failure, float], GieokError]:
-    """The message of the service begins with the place, as the error itself will put it again."""
+    """The message already starts with the place, which the exception adds again."""
     return lambda failure, _: kind(failure.message.removeprefix(f"{failure.at}: "), at=failure.at)
 
 
@@ -74,7 +74,7 @@ def _unauthenticated(failure: Failure, _: float) -> GieokError:
     return error
 
 
-def _other_plan(failure: Failure, _: float) -> GieokError:
+def _plan_hash_mismatch(failure: Failure, _: float) -> GieokError:
     return PlanHashMismatch(failure.expected or "", failure.actual or "")
 
 
@@ -94,7 +94,7 @@ _KINDS: Mapping[str, Callable[[Failure, float], GieokError]] = {
     Conflict.code: _plain(Conflict),
     MemoryLimitReached.code: _plain(MemoryLimitReached),
     SessionEnded.code: _plain(SessionEnded),
-    PlanHashMismatch.code: _other_plan,
+    PlanHashMismatch.code: _plan_hash_mismatch,
     PayloadTooLarge.code: _plain(PayloadTooLarge),
     InputRefused.code: _refused(InputRefused),
     PlanInvalid.code: _refused(PlanInvalid),
@@ -104,4 +104,4 @@ _KINDS: Mapping[str, Callable[[Failure, float], GieokError]] = {
     StoreUnavailable.code: _plain(StoreUnavailable),
     StepFailed.code: _step_failed,
 }
-"""How each code of the wire becomes an error; a test holds it against the codes that the service has."""
+"""The exception of each error code. A test compares it with the codes that the service documents."""

@@ -1,0 +1,161 @@
+"""`client.chat` and `client.sessions`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+from uuid import UUID
+
+from gieok.client.errors import AnswerUnknown, ServiceUnreachable, to_error
+from gieok.client.transport import Call, ServerSentEvent, Transport, path, server_sent_events
+from gieok.engine import ExecutionPlan
+from gieok.memory.companion.records import Memory
+from gieok.memory.conversation.records import Message
+from gieok.memory.sessions.records import ChatMessage, SessionInfo
+from gieok.wire import (
+    ChatTurn,
+    JobState,
+    MovedSession,
+    SavedMessages,
+    SessionWindow,
+    StartedSession,
+    WireModel,
+)
+
+Plan = str | Mapping[str, Any] | ExecutionPlan
+"""The name of a shipped plan, or a whole plan."""
+
+
+class Token(WireModel):
+    """A piece of a reply, as it is streamed."""
+
+    text: str
+
+
+class ClosedSession(WireModel):
+    """A session that has ended: the jobs that summarise it; with `wait`, the memory and the notices."""
+
+    job_id: UUID | None = None
+    job_ids: tuple[UUID, ...] = ()
+    memory: Memory | None = None
+    notices: tuple[str, ...] = ()
+
+
+class Chat:
+    """Conversations with personas. A turn is never sent twice: if no answer arrived, read the session."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def send(
+        self,
+        persona_id: str,
+        message: str,
+        *,
+        session_ref: str | None = None,
+        recent_messages: Sequence[Message] = (),
+        plan: Plan | None = None,
+    ) -> ChatTurn:
+        """Run one turn, in a new session or an existing one. It is stored completely or not at all.
+
+        `plan` is required if the session runs a custom plan. NotFound, SessionEnded, PlanHashMismatch,
+        ModelUnavailable.
+        """
+        body = _turn_body(persona_id, message, session_ref, recent_messages, plan)
+        return await self._transport.request(Call("POST", "/chat/send", body=body), ChatTurn)
+
+    async def stream(
+        self,
+        persona_id: str,
+        message: str,
+        *,
+        session_ref: str | None = None,
+        recent_messages: Sequence[Message] = (),
+        plan: Plan | None = None,
+    ) -> AsyncGenerator[Token | ChatTurn]:
+        """Yield the reply in pieces as it is generated, then the finished turn. Errors are those of `send`.
+
+        Closing the generator early cancels the turn; nothing of it is stored then.
+        """
+        body = _turn_body(persona_id, message, session_ref, recent_messages, plan) | {"stream": True}
+        async with aclosing(self._transport.stream(Call("POST", "/chat/send", body=body))) as chunks:
+            async for event in server_sent_events(chunks):
+                part = _parse_event(event)
+                yield part
+                if isinstance(part, ChatTurn):
+                    return
+        raise ServiceUnreachable("the stream ended before the turn; read the session before you continue")
+
+
+class Sessions:
+    """The sessions of one owner, and background jobs."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def start(self, persona_id: str, *, plan: Plan | None = None) -> StartedSession:
+        """Start a session that runs this plan. NotFound if there is no such persona."""
+        body = {"personaId": persona_id, "plan": _plan_document(plan)}
+        return await self._transport.request(Call("POST", "/sessions", body=body), StartedSession)
+
+    async def get(self, session_ref: str) -> SessionWindow:
+        """The session with its working memory, which is empty after it has ended and was summarised."""
+        return await self._transport.request(Call("GET", path("sessions", session_ref)), SessionWindow)
+
+    async def save_messages(self, session_ref: str, messages: Sequence[ChatMessage]) -> SavedMessages:
+        """Save messages without a model call. An id that exists already is skipped: repeating is safe."""
+        call = Call("POST", path("sessions", session_ref, "messages"), body={"messages": list(messages)})
+        return await self._transport.request(call, SavedMessages)
+
+    async def resume(self, session_ref: str, plan: Plan) -> SessionInfo:
+        """The session, if this is the plan that it ran last; PlanHashMismatch otherwise."""
+        body = {"plan": _plan_document(plan)}
+        call = Call("POST", path("sessions", session_ref, "resume"), body=body)
+        return await self._transport.request(call, SessionInfo, field="session")
+
+    async def move(self, session_ref: str, plan: Plan) -> MovedSession:
+        """Move a session to another plan. The move is recorded in the audit trail."""
+        body = {"plan": _plan_document(plan)}
+        call = Call("POST", path("sessions", session_ref, "plan"), body=body)
+        return await self._transport.request(call, MovedSession)
+
+    async def close(self, session_ref: str, *, wait: bool = False) -> ClosedSession:
+        """End a session and summarise the rest of it; `wait` until that is done.
+
+        SummaryFailed if it waited and the model failed. Closing again changes nothing.
+        """
+        call = Call("POST", path("sessions", session_ref, "close"), body={"wait": wait})
+        return await self._transport.request(call, ClosedSession)
+
+    async def job(self, job_id: UUID) -> JobState:
+        """The progress of a job; NotFound if there is none."""
+        return await self._transport.request(Call("GET", path("jobs", job_id)), JobState, field="job")
+
+
+def _plan_document(plan: Plan | None) -> str | Mapping[str, Any] | None:
+    return plan.document if isinstance(plan, ExecutionPlan) else plan
+
+
+def _turn_body(
+    persona_id: str, message: str, session_ref: str | None, recent: Sequence[Message], plan: Plan | None
+) -> dict[str, Any]:
+    return {
+        "personaId": persona_id,
+        "message": message,
+        "sessionId": session_ref,
+        "context": {"recentMessages": list(recent)} if recent else None,
+        "plan": _plan_document(plan),
+    }
+
+
+def _parse_event(event: ServerSentEvent) -> Token | ChatTurn:
+    if event.name == "error":
+        raise to_error(200, event.data, {})
+    kind = {"token": Token, "done": ChatTurn}.get(event.name)
+    try:
+        if kind is not None:
+            return kind.model_validate_json(event.data, extra="ignore")
+    except ValueError:
+        pass
+    raise AnswerUnknown(f"the stream contains an event '{event.name[:20]}' that this client cannot read")
