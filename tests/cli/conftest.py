@@ -1,4 +1,4 @@
-"""The command line in a home of its own: inside this process, or as the real program."""
+"""Runs the command line with a temporary home folder: in this process, or as the real program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Start = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine where Gieok never ran."""
+    """A home folder without Gieok files or settings."""
     for name in list(os.environ):
         if name.startswith(("GIEOK_", "XDG_", "LC_", "LANG")):
             monkeypatch.delenv(name)
@@ -62,7 +62,7 @@ def start(home: Path) -> Start:
 
 @pytest.fixture
 def url(home: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A new database of each kind, set as Gieok's own."""
+    """A new database of each kind, in the settings."""
     monkeypatch.setenv("GIEOK_DATABASE_URL", database_url)
     return database_url
 
@@ -85,7 +85,7 @@ def remember(*owners: str) -> None:
 
 
 def recalled(owner: str) -> int:
-    """How many memories the owner's session recalls."""
+    """Number of memories that a turn of the owner recalls."""
 
     async def turn() -> int:
         persona = Persona(name="미나", language="ko", system_prompt="너는 미나야.")
@@ -97,5 +97,5 @@ def recalled(owner: str) -> int:
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    """Every file below the folder and what is in it."""
+    """Path and content of every file in the folder."""
     return {str(each): each.read_bytes() for each in folder.rglob("*") if each.is_file()}

@@ -1,4 +1,4 @@
-"""The program as a person at a terminal has it."""
+"""The program in a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.cli.conftest import program
 
 
 class Terminal:
-    """The real program, run with these arguments, before a terminal that a test looks at and types into."""
+    """Runs the real program in a terminal that a test can read and type into."""
 
     def __init__(self, *args: str, **environ: str) -> None:
         self._ours, theirs = pty.openpty()
@@ -39,7 +39,7 @@ class Terminal:
         self._program.send_signal(signal.SIGINT)
 
     def until(self, text: str) -> None:
-        """Read on until the terminal shows this after what was waited for before."""
+        """Read until the terminal shows `text`, after the text of the previous call."""
         deadline = time.monotonic() + 30
         while (found := self.seen.find(text, self._at)) < 0:
             assert time.monotonic() < deadline, self.seen
@@ -48,11 +48,11 @@ class Terminal:
         self._at = found + len(text)
 
     def end(self) -> int:
-        """The exit status, when the program has ended by itself."""
+        """Wait for the program to exit and return its status."""
         try:
             while data := os.read(self._ours, 4096):
                 self.seen += self._decoder.decode(data)
-        except OSError:  # what Linux says of a terminal that nobody has open any more
+        except OSError:  # what Linux raises for a terminal that no process has open
             pass
         return self._program.wait(30)
 

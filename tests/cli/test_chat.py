@@ -1,4 +1,4 @@
-"""`gieok chat`: through a pipe, in a terminal, and when it is interrupted."""
+"""`gieok chat` with pipes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOSTILE = "\x1b[2J\x1b]0;taken\x07안녕\u202e\n다음 줄"
 
 
 class Speaker(CountingModel):
-    """Says what a hostile provider might; `interrupts` presses Ctrl-C from its second reply on."""
+    """A model that replies with control characters. `interrupts`: Ctrl-C from the second reply on."""
 
     def __init__(self, *, interrupts: bool = False) -> None:
         self._interrupts = interrupts
@@ -67,7 +67,7 @@ def said_in(session: str) -> list[str]:
 
 
 def test_a_pipe_gets_replies_and_nothing_else(url: str, run: Run) -> None:
-    """The first persona is made and said so; at the end the session is remembered. On each database."""
+    """A persona is created, and the session becomes a memory; both are reported on standard error."""
     done = run("chat", "--user", "kim", "--lang", "ko", stdin=INTERVIEW + "\n영화도 봤어\n")
     assert done.exit_code == 0
     assert len(done.stdout.splitlines()) == 2
@@ -77,8 +77,8 @@ def test_a_pipe_gets_replies_and_nothing_else(url: str, run: Run) -> None:
     assert memory["summary"] in done.stderr
 
 
-def test_what_was_said_before_is_recalled_and_why(run: Run) -> None:
-    """In a later run of the program: the memory, the word that matched, and the signals."""
+def test_an_earlier_session_is_recalled_with_its_reasons(run: Run) -> None:
+    """In a later run: the memory, the matching word, and the signals."""
     run("chat", "--user", "kim", "--lang", "ko", stdin=INTERVIEW)
     done = run("chat", "--user", "kim", "--lang", "ko", stdin="면접 얘기 기억나?\n/why\n")
     line = next(line for line in done.stdout.splitlines() if "bm25 #1" in line)
@@ -86,7 +86,7 @@ def test_what_was_said_before_is_recalled_and_why(run: Run) -> None:
     assert "떨린다고" in line
 
 
-def test_what_is_asked_besides_talking_is_shown(run: Run) -> None:
+def test_slash_commands_print_their_output(run: Run) -> None:
     done = run(
         "chat",
         "--user",
@@ -106,14 +106,14 @@ def test_what_is_asked_besides_talking_is_shown(run: Run) -> None:
         assert expected in done.stdout
 
 
-def test_what_is_known_is_shown_though_it_is_no_state(run: Run) -> None:
+def test_state_shows_facts_outside_the_state_block(run: Run) -> None:
     done = run("chat", "--user", "kim", "--lang", "en", stdin="/state\n내 이름은 김민지야\n/state\n")
     assert done.stdout.count("no facts yet") == 1
     assert "- (PERSONAL_INFO) name: 김민지" in done.stdout
 
 
-def test_a_new_session_begins_where_it_is_asked_for(run: Run) -> None:
-    """The one before is remembered at once, and the next one recalls it."""
+def test_new_starts_another_session(run: Run) -> None:
+    """The session before becomes a memory at once, and the next one recalls it."""
     done = run(
         "chat", "--user", "kim", "--lang", "ko", stdin=f"{INTERVIEW}/new\n면접 기억나?\n/why\n/quit\n안녕\n"
     )
@@ -121,8 +121,8 @@ def test_a_new_session_begins_where_it_is_asked_for(run: Run) -> None:
     assert len(memories(run)) == 2
 
 
-def test_json_is_one_object_a_turn(run: Run) -> None:
-    """As the HTTP API answers it; what is asked besides stays out of it."""
+def test_json_prints_one_object_per_turn(run: Run) -> None:
+    """The object is that of the HTTP API. Output of commands is not on standard output."""
     done = run("chat", "--user", "kim", "--lang", "ko", "--json", stdin=f"{INTERVIEW}/state\n영화도 봤어\n")
     first, second = map(json.loads, done.stdout.splitlines())
     assert first["success"] is True
@@ -145,22 +145,22 @@ def test_a_persona_is_found_by_its_id_or_its_name(run: Run) -> None:
     assert mina in done.stderr
 
 
-def test_a_message_that_is_refused_ends_a_script_and_loses_nothing(run: Run) -> None:
+def test_a_refused_message_ends_a_script_and_keeps_earlier_turns(run: Run) -> None:
     done = run("chat", "--user", "kim", "--lang", "ko", stdin=INTERVIEW.encode() + b"\xff\n" + b"more\n")
     assert done.exit_code == 1
     assert done.stderr.endswith("[VALIDATION_FAILED]\n")
     assert len(memories(run)) == 1
 
 
-def test_a_reply_cannot_command_the_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_control_characters_in_a_reply_are_escaped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gieok.app.facade.choose_model", speaker())
     done = run("chat", "--user", "kim", "--lang", "ko", stdin="안녕\n")
     assert done.stdout == "\\x1b[2J\\x1b]0;taken\\x07안녕\\u202e\n다음 줄\n"
     assert printable_lines(HOSTILE) + "\n" == done.stdout
 
 
-def test_an_interrupted_reply_leaves_what_was_said_before(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C while the model speaks: that turn is given up, the session is closed and remembered."""
+def test_an_interrupted_reply_keeps_earlier_turns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C during a reply cancels that turn; the session is closed and summarised."""
     monkeypatch.setattr("gieok.app.facade.choose_model", speaker(interrupts=True))
     done = run("chat", "--user", "kim", "--lang", "ko", stdin=f"{INTERVIEW}이 말은 남지 않는다\n")
     assert done.exit_code == 130
@@ -168,7 +168,7 @@ def test_an_interrupted_reply_leaves_what_was_said_before(run: Run, monkeypatch:
     assert said_in(memory["sessionId"]) == [INTERVIEW.strip(), HOSTILE]
 
 
-def test_the_database_that_cannot_be_opened_is_told_in_one_line(run: Run, tmp_path: Path) -> None:
+def test_an_unreadable_database_is_a_one_line_error(run: Run, tmp_path: Path) -> None:
     broken = tmp_path / "broken.db"
     broken.write_text("this is no database", encoding="utf-8")
     done = run("chat", "--user", "kim", stdin="안녕\n", GIEOK_DATABASE_URL=f"sqlite:///{broken}")

@@ -1,4 +1,4 @@
-"""`gieok chat` as a person at a terminal has it."""
+"""`gieok chat` in a terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def terminal(home: Path) -> Iterator[Terminal]:
 
 
 def test_a_conversation_in_a_terminal(terminal: Terminal, run: Run) -> None:
-    """The offer of a persona, a reply with its name, a command, and Ctrl-D."""
+    """Accept the offered persona, get a reply, run a command, and press Ctrl-D."""
     terminal.until("[Y/n]")
     terminal.type("\n")
     terminal.until("나> ")
@@ -39,7 +39,7 @@ def test_a_conversation_in_a_terminal(terminal: Terminal, run: Run) -> None:
     assert len(memories(run)) == 1
 
 
-def test_ctrl_c_at_the_prompt_ends_well(terminal: Terminal, run: Run) -> None:
+def test_ctrl_c_at_the_prompt_closes_the_session(terminal: Terminal, run: Run) -> None:
     terminal.until("[Y/n]")
     terminal.type("\n")
     terminal.until("나> ")
@@ -51,7 +51,7 @@ def test_ctrl_c_at_the_prompt_ends_well(terminal: Terminal, run: Run) -> None:
     assert len(memories(run)) == 1
 
 
-def test_whoever_wants_no_persona_gets_none(terminal: Terminal, run: Run) -> None:
+def test_declining_the_offer_creates_no_persona(terminal: Terminal, run: Run) -> None:
     terminal.until("[Y/n]")
     terminal.type("n\n")
     assert terminal.end() == 130
@@ -74,8 +74,8 @@ def test_one_of_several_personas_is_chosen(home: Path) -> None:
         terminal.close()
 
 
-def test_a_turn_that_goes_wrong_ends_only_itself(home: Path, run: Run) -> None:
-    """Ctrl-C while the model thinks, then a model that fails: the talk goes on, and only it is remembered."""
+def test_the_conversation_continues_after_a_failed_turn(home: Path, run: Run) -> None:
+    """Ctrl-C during a reply, then a failing model: neither turn is stored, and the next one works."""
     (hana,) = personas(PersonaDraft(name="하나", language="ko"))
     asked = threading.Event()
 

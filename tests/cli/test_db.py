@@ -25,7 +25,7 @@ def database_url(unmade_database_url: str) -> str:
 
 
 def make(url: str, migrations: Sequence[Migration]) -> None:
-    """A database as another version of Gieok would have made it."""
+    """Create a database with the schema of another version of Gieok."""
     file = sqlite_path(url)
     database = (
         SqliteDatabase(file, migrations=migrations) if file else PostgresDatabase(url, migrations=migrations)
@@ -41,7 +41,7 @@ def migrations_of(url: str) -> tuple[Migration, ...]:
     return load_migrations("sqlite" if sqlite_path(url) else "postgres")
 
 
-def test_status_of_what_is_not_there_makes_nothing(run: Run, home: Path, url: str) -> None:
+def test_status_of_a_missing_database_creates_nothing(run: Run, home: Path, url: str) -> None:
     for _ in range(2):
         done = run("db", "status")
         assert done.exit_code == 0
@@ -51,7 +51,7 @@ def test_status_of_what_is_not_there_makes_nothing(run: Run, home: Path, url: st
     assert files_in(home.parent) == {}
 
 
-def test_upgrade_makes_the_database_and_says_how(run: Run, url: str) -> None:
+def test_upgrade_creates_the_database(run: Run, url: str) -> None:
     done = run("db", "upgrade")
     assert done.exit_code == 0
     assert done.stdout.startswith("created ")
@@ -59,19 +59,19 @@ def test_upgrade_makes_the_database_and_says_how(run: Run, url: str) -> None:
     assert run("db", "upgrade").stdout == f"schema {newest(url)} is up to date\n"
 
 
-def test_status_says_what_an_operator_asks(run: Run, url: str) -> None:
+def test_status_shows_schema_size_and_durability(run: Run, url: str) -> None:
     remember("kim")
     facts = run("db", "status").stdout
-    told = json.loads(run("db", "status", "--json").stdout)
+    status = json.loads(run("db", "status", "--json").stdout)
     assert f"{newest(url)} of {newest(url)}, up to date" in facts
-    assert (told["exists"], told["schemaVersion"], told["pending"]) == (True, newest(url), 0)
-    assert told["sizeBytes"] > 0
-    assert "not-to-be-seen" not in facts + str(told)
+    assert (status["exists"], status["schemaVersion"], status["pending"]) == (True, newest(url), 0)
+    assert status["sizeBytes"] > 0
+    assert "not-to-be-seen" not in facts + str(status)
     expected = "journal wal, synchronous full" if sqlite_path(url) else "row-level security separates owners"
     assert expected in facts
 
 
-def test_an_older_database_is_shown_as_it_is_and_then_upgraded(run: Run, url: str) -> None:
+def test_status_does_not_migrate_an_older_database_and_upgrade_does(run: Run, url: str) -> None:
     make(url, migrations_of(url)[:1])
     for _ in range(2):
         assert f"1 of {newest(url)}, {newest(url) - 1} pending" in run("db", "status").stdout
@@ -82,9 +82,7 @@ def test_an_older_database_is_shown_as_it_is_and_then_upgraded(run: Run, url: st
     assert "backup" not in json.loads(run("db", "upgrade", "--json").stdout)
 
 
-def test_the_backup_is_the_database_from_before(
-    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_upgrade_backs_up_the_old_schema(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite:///{home / 'gieok.db'}"
     monkeypatch.setenv("GIEOK_DATABASE_URL", url)
     make(url, migrations_of(url)[:1])
@@ -93,7 +91,7 @@ def test_the_backup_is_the_database_from_before(
     assert (shown["schemaVersion"], shown["pending"]) == (1, newest(url) - 1)
 
 
-def test_a_newer_database_is_refused_and_left_alone(run: Run, home: Path, url: str) -> None:
+def test_a_newer_database_is_refused_and_unchanged(run: Run, home: Path, url: str) -> None:
     make(url, [*migrations_of(url), Migration(newest(url) + 1, "future", "CREATE TABLE future (a integer)")])
     before = files_in(home.parent)
     for command in ("status", "upgrade"):
@@ -104,7 +102,7 @@ def test_a_newer_database_is_refused_and_left_alone(run: Run, home: Path, url: s
     assert files_in(home.parent) == before
 
 
-def test_what_was_stored_survives_the_commands(run: Run, url: str) -> None:
+def test_status_and_upgrade_keep_stored_data(run: Run, url: str) -> None:
     remember("kim")
     run("db", "status")
     run("db", "upgrade")
@@ -115,7 +113,7 @@ def test_what_was_stored_survives_the_commands(run: Run, url: str) -> None:
     ("content", "code"),
     [(b"not a database at all" * 9, "STORE_DAMAGED"), (b"SQLite format 3\0" + bytes(99), "SCHEMA_MISMATCH")],
 )
-def test_a_file_of_another_program_is_refused_and_left_alone(
+def test_a_file_of_another_program_is_refused_and_unchanged(
     run: Run, home: Path, content: bytes, code: str
 ) -> None:
     file = home / "other.db"
@@ -127,7 +125,7 @@ def test_a_file_of_another_program_is_refused_and_left_alone(
     assert files_in(home) == {str(file): content}
 
 
-def test_a_place_that_cannot_be_written_to_is_told(run: Run, home: Path) -> None:
+def test_a_path_that_cannot_be_created_is_an_error(run: Run, home: Path) -> None:
     (home / "file").touch()
     for place in (home / "file" / "gieok.db", Path("/proc/gieok/gieok.db"), home):
         done = run("db", "upgrade", GIEOK_DATABASE_URL=f"sqlite:///{place}")
@@ -136,7 +134,7 @@ def test_a_place_that_cannot_be_written_to_is_told(run: Run, home: Path) -> None
         assert "[STORE_UNAVAILABLE]" in done.stderr
 
 
-def test_a_read_only_folder_is_told(start: Start, home: Path) -> None:
+def test_a_read_only_folder_is_an_error(start: Start, home: Path) -> None:
     folder = home / "closed"
     folder.mkdir(mode=0o500)
     if os.access(folder, os.W_OK):
@@ -146,7 +144,7 @@ def test_a_read_only_folder_is_told(start: Start, home: Path) -> None:
     assert "Permission denied" in done.stderr
 
 
-def test_a_server_that_is_not_there_is_told_without_the_password(start: Start) -> None:
+def test_an_unreachable_server_is_an_error_without_the_password(start: Start) -> None:
     for command in ("status", "upgrade"):
         done = start("db", command, GIEOK_DATABASE_URL="postgresql://me:not-to-be-seen@127.0.0.1:1/x")
         assert (done.returncode, done.stdout) == (1, "")
@@ -166,11 +164,11 @@ def test_a_server_that_is_not_there_is_told_without_the_password(start: Start) -
         ({}, b"database_url = ", "gieok.toml cannot be read as TOML"),
         ({}, b"\xff\xfe", "gieok.toml cannot be read as TOML"),
         ({}, b"database_ulr = 'sqlite:///x.db'", "did you mean 'database_url'?"),
-        ({}, b"database_url = 3", "'database_url' must be a text"),
+        ({}, b"database_url = 3", "'database_url' must be a non-empty string"),
         ({"GIEOK_CONFIG": "/nowhere/gieok.toml"}, None, "/nowhere/gieok.toml cannot be read"),
     ],
 )
-def test_wrong_settings_are_told(
+def test_invalid_settings_are_an_error(
     run: Run, home: Path, environ: dict[str, str], file: bytes | None, reason: str
 ) -> None:
     if file is not None:

@@ -1,4 +1,4 @@
-"""`gieok decision`, as a team uses it."""
+"""`gieok decision`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gieok.memory.decisions import records
 from tests.cli.conftest import Run, Start, files_in
 
 both = pytest.mark.usefixtures("url")
-"""Runs on each kind of database; the rest, which is about words and pictures, on the default one."""
+"""Runs on each kind of database. The other tests check output and use the default database."""
 
 ADR = """# 1. Use one database
 
@@ -31,7 +31,7 @@ Two stores drift apart.
 
 @pytest.fixture
 def kim(run: Run) -> Run:
-    """`gieok decision …` of the user kim."""
+    """Run `gieok decision …` as the user kim."""
     return lambda *args, **options: run("decision", *args, GIEOK_USER="kim", **options)
 
 
@@ -41,7 +41,7 @@ def document(done: Result) -> Any:
 
 
 def saved(kim: Run, *args: str) -> str:
-    """The id of a decision that is saved now."""
+    """Save a decision and return its id."""
     return document(kim("save", *args, "--json"))["decision"]["rootId"]
 
 
@@ -58,14 +58,14 @@ def graph(kim: Run) -> dict[str, str]:
     return ids
 
 
-def test_the_words_of_the_options_are_those_of_the_records() -> None:
+def test_options_offer_the_values_of_the_records() -> None:
     assert read.STRENGTHS == records.STRENGTHS
     assert write.RELATION_TYPES == records.RELATION_TYPES
 
 
 @both
 @pytest.mark.req("DEC-3", "DEC-7")
-def test_what_was_saved_is_listed_strongest_first(kim: Run) -> None:
+def test_list_shows_the_strongest_decisions_first(kim: Run) -> None:
     assert kim("list").stdout == "no decisions\n"
     saved(kim, "보통 결정")
     saved(kim, "축이 되는 결정", "--strength", "axis", "--domain", "WMS")
@@ -79,7 +79,7 @@ def test_what_was_saved_is_listed_strongest_first(kim: Run) -> None:
     assert listed["nextCursor"] is None
 
 
-def test_a_list_goes_on_where_it_ended(kim: Run) -> None:
+def test_a_cursor_continues_the_list(kim: Run) -> None:
     for number in range(3):
         saved(kim, f"decision {number}")
     first = document(kim("list", "--limit", "2", "--json"))
@@ -91,7 +91,7 @@ def test_a_list_goes_on_where_it_ended(kim: Run) -> None:
 
 @both
 @pytest.mark.req("DEC-4", "DEC-6")
-def test_a_change_appends_a_version_and_keeps_what_is_not_said(kim: Run) -> None:
+def test_a_change_appends_a_version_and_keeps_the_other_fields(kim: Run) -> None:
     root = saved(kim, "before", "--rationale", "because", "--strength", "lock", "--domain", "wms")
     assert kim("save", "after", "--change", root).stdout == f"saved {root}, version 2\n"
     shown = kim("show", root).stdout
@@ -106,7 +106,7 @@ def test_a_change_appends_a_version_and_keeps_what_is_not_said(kim: Run) -> None
 
 
 @pytest.mark.req("DEC-4")
-def test_a_writer_who_is_behind_is_told(kim: Run) -> None:
+def test_saving_against_an_old_version_is_a_conflict(kim: Run) -> None:
     root = saved(kim, "one")
     assert kim("save", "two", "--change", root, "--expect", "1").exit_code == 0
     done = kim("save", "three", "--change", root, "--expect", "1")
@@ -116,7 +116,7 @@ def test_a_writer_who_is_behind_is_told(kim: Run) -> None:
     assert len(document(kim("history", root, "--json"))["versions"]) == 2
 
 
-def test_reasons_are_read_from_standard_input_and_cannot_command_the_terminal(kim: Run) -> None:
+def test_the_rationale_is_read_from_standard_input_and_printed_escaped(kim: Run) -> None:
     done = kim("save", "one", "--rationale", "-", "--json", stdin="first\n\x1b[31msecond\n")
     root = document(done)["decision"]["rootId"]
     assert kim("show", root).stdout.endswith("first\n\\x1b[31msecond\n")
@@ -139,7 +139,7 @@ def test_impact_is_a_tree(kim: Run, graph: dict[str, str]) -> None:
 
 
 @pytest.mark.req("DEC-8")
-def test_impact_says_what_it_left_out(kim: Run, graph: dict[str, str]) -> None:
+def test_impact_says_when_it_was_truncated(kim: Run, graph: dict[str, str]) -> None:
     assert (
         kim("impact", graph["one"], "--depth", "1")
         .stdout.splitlines()[-1]
@@ -150,7 +150,7 @@ def test_impact_says_what_it_left_out(kim: Run, graph: dict[str, str]) -> None:
     assert set(cut["nodes"][0]["path"][0]) == {"from", "type", "to"}
 
 
-def test_impact_as_a_picture(kim: Run, graph: dict[str, str]) -> None:
+def test_impact_as_a_graph(kim: Run, graph: dict[str, str]) -> None:
     assert (
         f'"{graph["two"]}" -> "{graph["one"]}" [label="DEPENDS_ON"];'
         in kim("impact", graph["one"], "--dot").stdout
@@ -159,7 +159,7 @@ def test_impact_as_a_picture(kim: Run, graph: dict[str, str]) -> None:
     assert kim("impact", graph["one"], "--mermaid", "--dot").exit_code == 2
 
 
-def test_a_relation_can_be_taken_back(kim: Run, graph: dict[str, str]) -> None:
+def test_a_relation_can_be_removed(kim: Run, graph: dict[str, str]) -> None:
     relation = (graph["two"], "DEPENDS_ON", graph["one"])
     assert kim("relate", *relation, "--remove").stdout.startswith("relation removed: ")
     assert "four" in kim("impact", graph["one"]).stdout
@@ -182,7 +182,7 @@ def test_context_has_seven_layers_in_order(kim: Run, graph: dict[str, str]) -> N
     assert shown.splitlines()[-1].startswith("about ")
 
 
-def test_context_says_when_the_budget_ended(kim: Run, graph: dict[str, str]) -> None:
+def test_context_says_what_the_budget_left_out(kim: Run, graph: dict[str, str]) -> None:
     shown = kim("context", "wms", "--budget", "1").stdout
     assert "left out by the budget" in shown
     assert "not loaded" in shown
@@ -195,14 +195,14 @@ def test_users_do_not_see_each_others_decisions(run: Run, kim: Run) -> None:
     assert done.stderr.endswith("[NOT_FOUND]\n")
 
 
-def test_without_a_name_it_is_the_user_of_the_system(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_user_is_the_system_user(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOGNAME", "park")
     root = document(run("decision", "save", "mine", "--json"))["decision"]["rootId"]
     assert run("decision", "show", root, "--user", "park").exit_code == 0
 
 
 @both
-def test_a_folder_comes_in_once_and_a_changed_file_appends(kim: Run, home: Path) -> None:
+def test_importing_again_appends_only_changed_files(kim: Run, home: Path) -> None:
     folder = home / "adr"
     folder.mkdir()
     (folder / "README.md").write_text("# Our decisions")
@@ -223,7 +223,7 @@ def test_a_folder_comes_in_once_and_a_changed_file_appends(kim: Run, home: Path)
     assert "Orders (normal, wms)" in kim("impact", "0001-one-database.md").stdout
 
 
-def test_one_wrong_file_brings_in_none(kim: Run, home: Path) -> None:
+def test_one_invalid_file_imports_nothing(kim: Run, home: Path) -> None:
     (home / "adr").mkdir()
     (home / "adr" / "a.md").write_text(ADR)
     (home / "adr" / "b.md").write_text("---\nstrength: strong\n---\n# b")
@@ -234,8 +234,8 @@ def test_one_wrong_file_brings_in_none(kim: Run, home: Path) -> None:
 
 
 @both
-def test_what_goes_out_comes_in_elsewhere(run: Run, kim: Run, home: Path, graph: dict[str, str]) -> None:
-    """To another user, with the same ids and the same relations; and back without a change."""
+def test_an_export_can_be_imported_elsewhere(run: Run, kim: Run, home: Path, graph: dict[str, str]) -> None:
+    """With the same ids and relations. Importing it for the same user changes nothing."""
     folder = home / "out"
     assert kim("export", str(folder)).stdout.splitlines()[-1] == "files written 4, unchanged 0, kept 0"
     files = files_in(folder)
@@ -250,8 +250,8 @@ def test_what_goes_out_comes_in_elsewhere(run: Run, kim: Run, home: Path, graph:
 
 
 @both
-def test_two_folders_with_the_same_file_names_keep_apart(kim: Run, home: Path) -> None:
-    """Each has its own decisions, and finds its own files again."""
+def test_two_folders_may_have_the_same_file_names(kim: Run, home: Path) -> None:
+    """Each folder has its own decisions, and an export finds its files again."""
     for name in ("wms", "ui"):
         (home / name).mkdir()
         (home / name / "0001-first.md").write_text(f"# The first of {name}")
@@ -263,7 +263,7 @@ def test_two_folders_with_the_same_file_names_keep_apart(kim: Run, home: Path) -
         assert done.stdout == "files written 0, unchanged 1, kept 0\n"
 
 
-def test_a_record_known_by_its_name_is_not_moved_to_another_domain(kim: Run, home: Path) -> None:
+def test_an_import_does_not_move_a_named_decision_to_another_domain(kim: Run, home: Path) -> None:
     (home / "a.md").write_text("# one")
     assert kim("import", str(home), "--domain", "wms", "--name", "ours").exit_code == 0
     done = kim("import", str(home), "--domain", "ui", "--name", "ours")
@@ -273,7 +273,7 @@ def test_a_record_known_by_its_name_is_not_moved_to_another_domain(kim: Run, hom
 
 
 @pytest.mark.parametrize("place", ["a-file", "/proc/nope"])
-def test_an_export_to_what_is_no_folder_is_refused(kim: Run, home: Path, place: str) -> None:
+def test_an_export_needs_a_folder(kim: Run, home: Path, place: str) -> None:
     (home / "a-file").write_text("")
     done = kim("export", place)
     assert (done.exit_code, done.stdout) == (1, "")
@@ -306,7 +306,7 @@ def test_an_export_to_what_is_no_folder_is_refused(kim: Run, home: Path, place: 
     ],
     ids=str,
 )
-def test_nonsense_fails_in_one_line(kim: Run, args: list[str], status: int) -> None:
+def test_invalid_arguments_are_a_one_line_error(kim: Run, args: list[str], status: int) -> None:
     done = kim(*args)
     assert (done.exit_code, done.stdout) == (status, "")
     if status == 1:
@@ -314,8 +314,8 @@ def test_nonsense_fails_in_one_line(kim: Run, args: list[str], status: int) -> N
         assert done.stderr.count("\n") == 1
 
 
-def test_the_commands_on_the_page_of_the_room_work(kim: Run, home: Path) -> None:
-    """In their order, on a folder with the records that they name."""
+def test_the_commands_in_the_documentation_work(kim: Run, home: Path) -> None:
+    """In order, on a folder with the records that they use."""
     page = (Path(__file__).parents[2] / "docs" / "rooms" / "decisions.md").read_text(encoding="utf-8")
     folder = home / "docs" / "adr"
     folder.mkdir(parents=True)
@@ -335,7 +335,7 @@ def test_korean(kim: Run, graph: dict[str, str]) -> None:
     assert kim("impact", graph["one"], "--lang", "ko").stdout.splitlines()[-1] == "영향을 받는 결정: 3개"
 
 
-def test_a_terminal_without_unicode_gets_a_plain_tree(start: Start, graph: dict[str, str]) -> None:
+def test_an_ascii_terminal_gets_an_ascii_tree(start: Start, graph: dict[str, str]) -> None:
     done = start("decision", "impact", graph["one"], "--user", "kim", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert "- DEPENDS_ON ^  two (normal, wms)" in done.stdout

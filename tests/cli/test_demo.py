@@ -1,4 +1,4 @@
-"""What `gieok demo` tells is true: every claim is held against the files that it leaves with --keep."""
+"""The output of `gieok demo` is true: it is compared with the files that --keep leaves."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from gieok.interfaces.cli.demo.story import STORIES, Story
 from gieok.interfaces.cli.output import width
 from gieok.interfaces.cli.texts import Translator
 from gieok.plans import load_plan
-from tests.cli.stranger import Stranger
+from tests.cli.clean_machine import CleanMachine
 
 ROOT = Path(__file__).parents[2]
 LOCALES = {"ko": "C.UTF-8", "en": "en_GB.UTF-8"}
 READMES = {"ko": ROOT / "README.ko.md", "en": ROOT / "README.md"}
 ACTS = ("talk", "disk", "recall", "canon", "decide", "kill", "plan")
-pytestmark = pytest.mark.xdist_group("demo")  # each demo is played once for all of them
+pytestmark = pytest.mark.xdist_group("demo")  # the demo runs once per language for all tests
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What a demo printed, and the folder that it left."""
+    """The output of a demo and its folder."""
 
     story: Story
     t: Translator
@@ -42,17 +42,17 @@ class Kept:
         return self.output.splitlines()
 
     def act(self, name: str) -> str:
-        """The text of one act."""
+        """Text of one act."""
         _, _, rest = self.output.partition(f"{ACTS.index(name) + 1}  {self.t(f'demo.{name}')}\n")
         return rest.partition("\n\n")[0]
 
     def fact(self, name: str, pattern: str) -> tuple[str, ...]:
-        """What stands in the groups of `pattern`, which occurs exactly once in an act."""
+        """Groups of `pattern`, which must match exactly once in the act."""
         (found,) = re.finditer(pattern, self.act(name))
         return found.groups()
 
     def rows(self, query: str, *values: str) -> list[tuple[Any, ...]]:
-        """What lies in the database, read past Gieok and leaving no trace beside it."""
+        """Rows of the database, read with SQLite and without creating files beside it."""
         database = DemoFolder(self.folder).database.as_uri() + "?immutable=1"
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         with closing(apsw.Connection(database, flags=flags)) as connection:
@@ -61,23 +61,23 @@ class Kept:
 
 @pytest.fixture(scope="module", params=["ko", "en"])
 def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Kept:
-    """A demo in the language of the locale; where the locale names none, in Korean."""
+    """A demo in the language of the locale: Korean if the locale has no language."""
     language = request.param
     folder = tmp_path_factory.mktemp("demo")
-    output = Stranger(folder).demo("--keep", str(folder / "kept"), LANG=LOCALES[language])
+    output = CleanMachine(folder).demo("--keep", str(folder / "kept"), LANG=LOCALES[language])
     return Kept(STORIES[language], Translator(language), output, folder / "kept")
 
 
 @pytest.fixture
 async def opened(kept: Kept, tmp_path: Path) -> AsyncGenerator[Gieok]:
-    """A copy of the kept folder, opened with its key as any program would."""
+    """A copy of the kept folder, opened with its key."""
     folder = DemoFolder(shutil.copytree(kept.folder, tmp_path / "copy"))
     async with await folder.open(kept.story.killed.at) as gieok:
         yield gieok
 
 
-def test_the_readme_shows_what_is_told(kept: Kept) -> None:
-    """The acts that a README shows are those of the demo, to the letter."""
+def test_the_readme_quotes_the_output_of_the_demo(kept: Kept) -> None:
+    """The acts in the README are exactly those of the demo."""
     (shown,) = re.findall(r"```\n(3  .*?)\n```", READMES[kept.t.lang].read_text("utf-8"), re.DOTALL)
     acts = shown.split("\n\n")
     assert len(acts) == 2
@@ -85,8 +85,8 @@ def test_the_readme_shows_what_is_told(kept: Kept) -> None:
         assert act in kept.output
 
 
-def test_tells_every_act_in_the_language_of_the_locale(kept: Kept) -> None:
-    """Every heading is there, in order, every line of the talk, and no heading of the other language."""
+def test_all_acts_are_in_the_language_of_the_locale(kept: Kept) -> None:
+    """All headings in order, all messages, and no heading of the other language."""
     numbered = [f"{number}  {kept.t(f'demo.{name}')}" for number, name in enumerate(ACTS, start=1)]
     assert [line for line in kept.lines if line in numbered] == numbered
     story = kept.story
@@ -94,17 +94,17 @@ def test_tells_every_act_in_the_language_of_the_locale(kept: Kept) -> None:
         assert all(text in kept.output for text in messages.texts)
     other = Translator("en" if kept.t.lang == "ko" else "ko")
     assert not any(other(f"demo.{name}") in kept.output for name in ACTS)
-    assert "\x1b" not in kept.output  # nor colours: it went into a pipe
+    assert "\x1b" not in kept.output  # no colours in a pipe
 
 
-def test_can_be_read_in_a_minute_on_a_usual_terminal(kept: Kept) -> None:
-    """Neither longer than a minute's reading nor wider than a terminal; paths are as long as they are."""
+def test_the_output_is_short_and_narrow(kept: Kept) -> None:
+    """At most 100 lines of 90 columns. Lines with a path may be longer."""
     assert len(kept.lines) <= 100
     assert max(width(line) for line in kept.lines if str(kept.folder) not in line) <= 90
 
 
-async def test_the_memories_shown_are_the_memories_kept(kept: Kept, opened: Gieok) -> None:
-    """Each session left one, and its words, topics and importance are what the screen says."""
+async def test_the_memories_shown_are_the_memories_stored(kept: Kept, opened: Gieok) -> None:
+    """Each session has one memory, with the summary, topics and importance of the output."""
     page = await opened.user(kept.story.owner).companion.list(kept.story.persona_id)
     assert page.total == len(kept.story.talks)
     shown = " ".join(kept.act("talk").split())
@@ -116,8 +116,8 @@ async def test_the_memories_shown_are_the_memories_kept(kept: Kept, opened: Gieo
 
 
 @pytest.mark.req("OPS-2")
-def test_no_word_of_the_talk_lies_on_disk(kept: Kept) -> None:
-    """What the demo claims about its files holds for the files that it left."""
+def test_no_word_of_the_conversation_is_on_disk_as_plain_text(kept: Kept) -> None:
+    """What the demo says about its files is true for the files that it left."""
     contents = [path.read_bytes() for path in kept.folder.rglob("*") if path.is_file()]
     assert len(contents) >= 3
     for secret in kept.story.secrets:
@@ -130,7 +130,7 @@ def test_no_word_of_the_talk_lies_on_disk(kept: Kept) -> None:
 
 @pytest.mark.req("OPS-2")
 def test_the_row_shown_is_the_row_stored(kept: Kept) -> None:
-    """The hex on the screen is the beginning of what the database holds for that memory."""
+    """The hex digits are the start of the stored content of that memory."""
     (identity,) = kept.fact("disk", r"\bid +([0-9a-f-]{36})")
     (shown,) = kept.fact("disk", r"\bcontent +([0-9a-f]+)…")
     query = "SELECT hex(content) FROM memories WHERE hex(id) = ?"
@@ -138,8 +138,8 @@ def test_the_row_shown_is_the_row_stored(kept: Kept) -> None:
     assert stored.lower().startswith(shown)
 
 
-def test_recall_brings_back_yesterday_and_says_why(kept: Kept) -> None:
-    """The character asks after the interview; the word that led there is shown, and scores add up."""
+def test_recall_finds_the_last_conversation_and_its_scores_add_up(kept: Kept) -> None:
+    """The reply asks about the interview, the matching word is shown, and signals add up to the score."""
     event = {"ko": "면접", "en": "interview"}[kept.t.lang]
     led = {"ko": "면접에서 → 면접", "en": "interviews → interview"}[kept.t.lang]
     act = kept.act("recall")
@@ -155,8 +155,8 @@ def test_recall_brings_back_yesterday_and_says_why(kept: Kept) -> None:
         )
 
 
-async def test_canon_before_and_after_is_the_history_that_is_kept(kept: Kept, opened: Gieok) -> None:
-    """The old fact is in the block before, the new one in the block after, and both are in the store."""
+async def test_the_states_shown_match_the_stored_versions(kept: Kept, opened: Gieok) -> None:
+    """The old value is in the state before, the new one in the state after, and both are stored."""
     canon = opened.user(kept.story.owner).canon
     state = await canon.state(kept.story.persona_id)
     act = kept.act("canon")
@@ -171,15 +171,15 @@ async def test_canon_before_and_after_is_the_history_that_is_kept(kept: Kept, op
     assert f"v2 {new.value}" in act
 
 
-def test_the_persona_is_the_same_byte_for_byte(kept: Kept) -> None:
-    """Two hashes are shown, and they are equal."""
+def test_the_persona_is_unchanged(kept: Kept) -> None:
+    """Two equal hashes are shown."""
     before, after = kept.fact("canon", r"v1 sha256 ([0-9a-f]{12}) → v1 sha256 ([0-9a-f]{12})")
     assert before == after
     assert kept.t("demo.canon.same") in kept.act("canon")
 
 
-async def test_the_blast_radius_is_drawn_whole(kept: Kept, opened: Gieok) -> None:
-    """Every decision that the store says is reached hangs in the tree, deeper where it is farther."""
+async def test_the_tree_shows_all_affected_decisions(kept: Kept, opened: Gieok) -> None:
+    """The tree has every decision of the computed impact, indented by its distance."""
     decisions = opened.user(kept.story.owner).decisions
     page = await decisions.list()
     (origin,) = [each for each in page.decisions if each.statement == kept.story.decisions[0].statement]
@@ -192,8 +192,8 @@ async def test_the_blast_radius_is_drawn_whole(kept: Kept, opened: Gieok) -> Non
 
 
 @pytest.mark.req("ENG-6", "ENG-7")
-def test_a_killed_turn_leaves_no_row(kept: Kept) -> None:
-    """Its transaction held the turn, and no table has a row of it; the same message again goes in whole."""
+def test_a_killed_turn_stores_no_row(kept: Kept) -> None:
+    """No table has a row of the killed turn. Sending the message again stores all of its rows."""
     assert "SIGKILL" in kept.act("kill")
     counts = re.findall(r"(\w+) (\d+) → (\d+) → (\d+)", kept.act("kill"))
     assert {"messages", "turn_memories"} <= {table for table, *_ in counts}
@@ -210,7 +210,7 @@ def _tables(kept: Kept) -> list[tuple[Any, ...]]:
 
 
 def test_the_plan_shown_is_the_plan_that_ran(kept: Kept) -> None:
-    """The hash is the one that the session remembers, and every step has its time."""
+    """The hash is the one stored with the session, and every step has a time."""
     plan = load_plan("chat_turn")
     assert f" {plan.hash[:12]}:" in kept.act("plan")
     assert set(kept.rows("SELECT last_plan_hash FROM sessions")) == {(plan.hash,)}

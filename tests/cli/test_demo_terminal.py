@@ -1,4 +1,4 @@
-"""How `gieok demo` behaves on somebody's machine: a real process, an empty home, nothing set up."""
+"""`gieok demo` as a real process, with an empty home folder and no settings."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from gieok.interfaces.cli.demo.story import STORIES
 from gieok.interfaces.cli.output import pad, width, wrap
 from gieok.interfaces.cli.texts import TEXTS, Translator
 from gieok.plans import load_plan
-from tests.cli.stranger import GIEOK, Stranger
+from tests.cli.clean_machine import GIEOK, CleanMachine
 
 ESCAPE = "\x1b["
 english = Translator("en")
 
 
 @pytest.fixture
-def stranger(tmp_path: Path) -> Stranger:
-    return Stranger(tmp_path)
+def machine(tmp_path: Path) -> CleanMachine:
+    return CleanMachine(tmp_path)
 
 
-def test_touches_nothing_of_a_real_memory_and_leaves_nothing_behind(stranger: Stranger) -> None:
-    """Neither the settings nor the folders of the machine are used, and the demo's own folder is gone."""
-    (stranger.home / "gieok.toml").write_text('database_url = "sqlite:///real.db"\n', encoding="utf-8")
-    stranger.demo("--lang", "en", GIEOK_DATABASE_URL="sqlite:///real.db", GIEOK_ROOT_KEY="not a key")
-    assert [path.name for path in stranger.home.iterdir()] == ["gieok.toml"]
-    assert list(stranger.temporary.iterdir()) == []
+def test_the_demo_ignores_settings_and_removes_its_files(machine: CleanMachine) -> None:
+    """Neither settings nor folders of the user are used, and the temporary folder is removed."""
+    (machine.home / "gieok.toml").write_text('database_url = "sqlite:///real.db"\n', encoding="utf-8")
+    machine.demo("--lang", "en", GIEOK_DATABASE_URL="sqlite:///real.db", GIEOK_ROOT_KEY="not a key")
+    assert [path.name for path in machine.home.iterdir()] == ["gieok.toml"]
+    assert list(machine.temporary.iterdir()) == []
 
 
-def test_ctrl_c_leaves_nothing_behind(stranger: Stranger) -> None:
-    """Stopped while the other process is about to be killed: status 130, no folder, no complaint."""
-    with stranger.start("demo", "--lang", "en") as process:
+def test_ctrl_c_removes_all_files(machine: CleanMachine) -> None:
+    """Ctrl-C while the child process runs: status 130, no folder, no output on standard error."""
+    with machine.start("demo", "--lang", "en") as process:
         output = cast(IO[bytes], process.stdout)
         while english("demo.decide").encode() not in output.readline():
             assert process.poll() is None
@@ -48,10 +48,10 @@ def test_ctrl_c_leaves_nothing_behind(stranger: Stranger) -> None:
         _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
     assert complaint.strip() == b""
-    assert [*stranger.home.iterdir(), *stranger.temporary.iterdir()] == []
+    assert [*machine.home.iterdir(), *machine.temporary.iterdir()] == []
 
 
-def test_ctrl_c_while_the_other_process_starts_kills_it_too(
+def test_ctrl_c_while_the_child_process_starts_kills_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[subprocess.Popen[bytes]] = []
@@ -69,8 +69,8 @@ def test_ctrl_c_while_the_other_process_starts_kills_it_too(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_process_to_be_killed_ends_by_itself_without_us(tmp_path: Path) -> None:
-    """Should the demo itself be killed, the turn is given up and no process is left waiting."""
+def test_the_child_process_exits_when_the_demo_is_killed(tmp_path: Path) -> None:
+    """If the demo itself is killed, the child rolls back its turn and exits."""
     folder, story = DemoFolder(tmp_path), STORIES["ko"]
     asyncio.run(create_persona(story, folder))
     before = count_rows(folder.database)
@@ -84,18 +84,18 @@ def test_the_process_to_be_killed_ends_by_itself_without_us(tmp_path: Path) -> N
     assert count_rows(folder.database) == before
 
 
-def test_colours_only_where_they_are_wanted(stranger: Stranger) -> None:
-    """A terminal gets colours, unless NO_COLOR or --no-color asks for none. The words are the same."""
-    coloured = stranger.demo_on_terminal("--lang", "en")
+def test_colours_only_in_a_terminal_and_unless_switched_off(machine: CleanMachine) -> None:
+    """A terminal gets colours, unless NO_COLOR or --no-color is given. The text is the same."""
+    coloured = machine.demo_on_terminal("--lang", "en")
     assert ESCAPE in coloured
     assert english("demo.kill") in re.sub(r"\x1b\[\d*m", "", coloured)
-    assert ESCAPE not in stranger.demo_on_terminal("--lang", "en", NO_COLOR="1")
-    assert ESCAPE not in stranger.demo_on_terminal("--lang", "en", "--no-color")
+    assert ESCAPE not in machine.demo_on_terminal("--lang", "en", NO_COLOR="1")
+    assert ESCAPE not in machine.demo_on_terminal("--lang", "en", "--no-color")
 
 
-def test_a_terminal_without_korean_is_told_how_to_get_it(stranger: Stranger) -> None:
-    """Plain ASCII with the remedy, never a traceback or a broken character."""
-    output = stranger.demo(PYTHONIOENCODING="latin-1")
+def test_a_terminal_without_korean_gets_english_and_a_hint(machine: CleanMachine) -> None:
+    """ASCII output with a hint, without a traceback or broken characters."""
+    output = machine.demo(PYTHONIOENCODING="latin-1")
     assert output.isascii()
     assert "PYTHONIOENCODING=utf-8" in output
     assert english("demo.talk") in output
@@ -104,50 +104,47 @@ def test_a_terminal_without_korean_is_told_how_to_get_it(stranger: Stranger) -> 
 
 
 @pytest.mark.parametrize(
-    ("locale", "told"), [("", True), ("C.UTF-8", True), ("ko_KR.UTF-8", False), ("en_US", False)]
+    ("locale", "has_hint"), [("", True), ("C.UTF-8", True), ("ko_KR.UTF-8", False), ("en_US", False)]
 )
-def test_who_named_no_language_is_told_of_the_other(stranger: Stranger, locale: str, told: bool) -> None:
-    output = stranger.demo(LANG=locale)
-    assert output.startswith("In English: gieok demo --lang en\n") == told
+def test_a_locale_without_a_language_gets_a_hint(machine: CleanMachine, locale: str, has_hint: bool) -> None:
+    output = machine.demo(LANG=locale)
+    assert output.startswith("In English: gieok demo --lang en\n") == has_hint
 
 
-def test_tells_how_to_call_it_again(stranger: Stranger) -> None:
-    """Who has called it by a path can copy what it says; who has it on the path is not told of one."""
+def test_the_next_steps_use_a_command_that_works(machine: CleanMachine) -> None:
+    """With the path that was called if `gieok` is not on PATH, else without a path."""
     called = Path(sys.executable).with_name("gieok")
-    done = stranger.run((str(called), "demo", "--lang", "en"), PATH="/nowhere")
+    done = machine.run((str(called), "demo", "--lang", "en"), PATH="/nowhere")
     assert f"{called} chat" in done.stdout.decode()
-    assert "   gieok chat " in stranger.demo("--lang", "en", PATH=str(called.parent))
+    assert "   gieok chat " in machine.demo("--lang", "en", PATH=str(called.parent))
 
 
-def test_a_folder_with_something_in_it_is_not_used(stranger: Stranger) -> None:
-    """--keep never mixes its files with others: wrong usage, and nothing is changed."""
-    taken = stranger.home / "taken"
+def test_keep_refuses_a_folder_that_is_not_empty(machine: CleanMachine) -> None:
+    """Exit status 2, and the folder is unchanged."""
+    taken = machine.home / "taken"
     taken.mkdir()
     (taken / "mine.txt").write_text("mine", encoding="utf-8")
-    done = stranger.run((*GIEOK, "demo", "--keep", "taken"))
+    done = machine.run((*GIEOK, "demo", "--keep", "taken"))
     assert done.returncode == 2
     assert b"taken is not empty" in done.stderr
     assert [path.name for path in taken.iterdir()] == ["mine.txt"]
 
 
-@pytest.mark.skipif(
-    not Path("/proc/self/status").exists(), reason="the peak of one process is read from /proc"
-)
-def test_fits_into_a_small_machine(stranger: Stranger) -> None:
-    """At its peak the demo takes less than 64 MB for itself, beside the files that it maps.
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak memory from /proc")
+def test_memory_use_is_below_64_mb(machine: CleanMachine) -> None:
+    """Peak memory without memory-mapped files is below 64 MB.
 
-    Those are libraries and the Korean dictionary, which every process shares and the system takes back when
-    it needs the room. How much of a file counts as resident is the system's choice: of the dictionary
-    anything from 10 MB to all of it.
+    Mapped files are the libraries and the Korean dictionary. Processes share them, and the system evicts them
+    when memory is low. How much of a mapped file is resident varies: 10 MB of the dictionary, or all of it.
     """
     program = "import atexit; atexit.register(lambda: print(open('/proc/self/status').read())); " + GIEOK[2]
-    done = stranger.run((sys.executable, "-c", program, "demo"))
+    done = machine.run((sys.executable, "-c", program, "demo"))
     status = dict(re.findall(r"(\w+):\s+(\d+) kB", done.stdout.decode()))
     assert int(status["VmHWM"]) - int(status["RssFile"]) < 64 * 1024
 
 
-def test_every_signal_of_a_recall_has_plain_words() -> None:
-    """What a plan can weigh, the demo can explain."""
+def test_every_recall_signal_has_a_text() -> None:
+    """The demo has a text for every weight of the plan."""
     weights = {
         name
         for step in load_plan("chat_turn").steps
@@ -158,16 +155,16 @@ def test_every_signal_of_a_recall_has_plain_words() -> None:
     assert weights == named
 
 
-def test_korean_is_two_columns_wide() -> None:
-    """Columns line up although a Korean syllable takes two places and a combining mark none."""
+def test_a_korean_syllable_is_two_columns_wide() -> None:
+    """And a combining mark takes none, so that columns line up."""
     assert [width("면접"), width("cat"), width("e\u0301")] == [4, 3, 1]
     assert width(pad("면접", 10)) == width(pad("cat", 10)) == 10
     assert list(wrap("면접 면접 cat", 9)) == ["면접 면접", "cat"]
     assert list(wrap("0123456789 a", 4)) == ["0123456789", "a"]
 
 
-def test_parts_stay_whole_where_a_line_is_broken() -> None:
-    """What does not fit goes under the first part of the line above."""
+def test_joined_does_not_break_parts() -> None:
+    """The next line starts below the first part of the line above."""
     lines = list(joined(["면접 1234567890"] * 6, "a  "))
     assert [line.count("면접 1234567890") for line in lines] == [4, 2]
     assert all(width(line) <= 90 for line in lines)

@@ -1,4 +1,4 @@
-"""`gieok doctor`: it finds what is wrong, says what to do, and changes nothing."""
+"""`gieok doctor` finds problems, says how to fix them, and changes nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def finding(found: dict[str, Any], name: str) -> dict[str, Any]:
     return next(check for check in found["checks"] if check["name"] == name)
 
 
-def test_a_machine_where_gieok_never_ran_is_fine_and_stays_so(start: Start, home: Path) -> None:
+def test_a_new_machine_passes_and_no_file_is_created(start: Start, home: Path) -> None:
     done = start("doctor")
     assert (done.returncode, done.stderr) == (0, "")
     assert "does not exist yet" in done.stdout
@@ -43,7 +43,7 @@ def test_a_machine_where_gieok_never_ran_is_fine_and_stays_so(start: Start, home
     assert files_in(home) == {}
 
 
-def test_a_machine_where_gieok_runs_is_fine_and_unchanged(run: Run, home: Path, url: str) -> None:
+def test_a_machine_in_use_passes_and_no_file_changes(run: Run, home: Path, url: str) -> None:
     remember("kim")
     before = files_in(home.parent)
     found = report(run)
@@ -53,7 +53,7 @@ def test_a_machine_where_gieok_runs_is_fine_and_unchanged(run: Run, home: Path, 
     assert files_in(home.parent) == before
 
 
-def test_versions_and_settings_are_told_with_their_origin(run: Run, home: Path) -> None:
+def test_versions_and_settings_are_shown_with_their_origin(run: Run, home: Path) -> None:
     (home / "gieok.toml").write_text(f"keystore_url = 'sqlite:///{home}/keys.db'")
     found = report(run, GIEOK_DATABASE_URL=f"sqlite:///{home}/x.db")
     assert found["versions"]["gieok"] == __version__
@@ -80,15 +80,15 @@ def test_no_secret_is_shown(run: Run) -> None:
         assert key not in done.output
 
 
-def test_a_server_that_is_not_there_is_found(run: Run) -> None:
+def test_an_unreachable_server_fails(run: Run) -> None:
     done = run("doctor", GIEOK_DATABASE_URL="postgresql://127.0.0.1:1/x")
     assert done.exit_code == 1
     assert "✗  database" in done.stdout
     assert "cannot be reached; start PostgreSQL" in done.stdout
-    assert "✓  analyzer" in done.stdout  # one failure does not hide the rest
+    assert "✓  analyzer" in done.stdout  # a failed check does not stop the others
 
 
-def test_an_older_schema_is_found_and_left_alone(run: Run, home: Path) -> None:
+def test_an_older_schema_is_a_warning_and_is_not_migrated(run: Run, home: Path) -> None:
     file = home / "data" / "old.db"
     asyncio.run(SqliteDatabase(file, migrations=load_migrations("sqlite")[:1]).close())
     found = report(run, GIEOK_DATABASE_URL=f"sqlite:///{file}")
@@ -99,13 +99,13 @@ def test_an_older_schema_is_found_and_left_alone(run: Run, home: Path) -> None:
     assert not list(file.parent.glob("old.db.backup*"))
 
 
-def test_a_file_of_another_program_is_found(run: Run, home: Path) -> None:
+def test_a_file_of_another_program_fails(run: Run, home: Path) -> None:
     (home / "x.db").write_bytes(b"something else")
     found = report(run, GIEOK_DATABASE_URL=f"sqlite:///{home}/x.db")
     assert (found["ok"], levels(found)["database"]) == (False, "failed")
 
 
-def test_a_place_where_nothing_can_be_made_is_found(run: Run, home: Path) -> None:
+def test_a_path_that_cannot_be_created_fails(run: Run, home: Path) -> None:
     (home / "file").touch()
     found = report(run, GIEOK_DATABASE_URL=f"sqlite:///{home}/file/below/gieok.db")
     assert (found["ok"], levels(found)["database"]) == (False, "failed")
@@ -113,13 +113,13 @@ def test_a_place_where_nothing_can_be_made_is_found(run: Run, home: Path) -> Non
 
 
 @pytest.mark.parametrize("place", ["x" * 300, "x" * 300 + "/gieok.db"])
-def test_a_name_that_is_too_long_is_found(run: Run, home: Path, place: str) -> None:
+def test_a_file_name_that_is_too_long_fails(run: Run, home: Path, place: str) -> None:
     found = report(run, GIEOK_DATABASE_URL=f"sqlite:///{home}/{place}")
     assert (found["ok"], levels(found)["database"]) == (False, "failed")
     assert "File name too long" in finding(found, "database")["text"]
 
 
-def test_broken_settings_leave_the_other_checks(run: Run, home: Path) -> None:
+def test_invalid_settings_do_not_stop_the_other_checks(run: Run, home: Path) -> None:
     (home / "gieok.toml").write_text("database_url = ")
     found = report(run)
     assert found["ok"] is False
@@ -127,7 +127,7 @@ def test_broken_settings_leave_the_other_checks(run: Run, home: Path) -> None:
     assert levels(found)["analyzer"] == "ok"
 
 
-def test_a_mistyped_variable_is_found(run: Run) -> None:
+def test_a_misspelled_variable_is_a_warning(run: Run) -> None:
     found = report(run, GIEOK_DATABASE_ULR="sqlite:///x.db")
     assert found["ok"] is True
     assert levels(found)["variables"] == "warning"
@@ -135,14 +135,14 @@ def test_a_mistyped_variable_is_found(run: Run) -> None:
 
 
 @pytest.mark.req("OPS-2")
-def test_another_root_key_is_found(run: Run, url: str) -> None:
+def test_a_wrong_root_key_fails(run: Run, url: str) -> None:
     remember("kim")
     found = report(run, GIEOK_ROOT_KEY=base64.b64encode(os.urandom(32)).decode())
     assert (found["ok"], levels(found)["keystore"]) == (False, "failed")
     assert "ROOT_KEY_MISMATCH" in finding(found, "keystore")["text"]
 
 
-def test_a_root_key_that_others_can_read_is_found(run: Run, home: Path) -> None:
+def test_a_root_key_that_others_can_read_fails(run: Run, home: Path) -> None:
     remember("kim")
     load_settings().own_key_file.chmod(0o644)
     found = report(run)
@@ -150,7 +150,7 @@ def test_a_root_key_that_others_can_read_is_found(run: Run, home: Path) -> None:
     assert "chmod 600" in finding(found, "root_key")["text"]
 
 
-def test_a_lost_root_key_is_found_and_not_made_anew(run: Run, home: Path) -> None:
+def test_a_lost_root_key_fails_and_is_not_created_again(run: Run, home: Path) -> None:
     remember("kim")
     load_settings().own_key_file.unlink()
     found = report(run)
@@ -159,12 +159,12 @@ def test_a_lost_root_key_is_found_and_not_made_anew(run: Run, home: Path) -> Non
     assert not load_settings().own_key_file.exists()
 
 
-def test_a_secret_that_is_not_mounted_is_found(run: Run, home: Path) -> None:
+def test_a_secret_that_is_not_mounted_fails(run: Run, home: Path) -> None:
     found = report(run, GIEOK_ROOT_KEY_FILE=str(home / "not-there"))
     assert (found["ok"], levels(found)["root_key"]) == (False, "failed")
 
 
-def test_a_lost_keystore_is_found_and_not_made_anew(run: Run, home: Path) -> None:
+def test_a_lost_keystore_fails_and_is_not_created_again(run: Run, home: Path) -> None:
     remember("kim")
     keystore = Path(load_settings().keystore_url.removeprefix("sqlite:///"))
     keystore.unlink()
@@ -174,7 +174,7 @@ def test_a_lost_keystore_is_found_and_not_made_anew(run: Run, home: Path) -> Non
     assert not keystore.exists()
 
 
-def test_the_keystore_of_another_database_is_found(run: Run, home: Path) -> None:
+def test_the_keystore_of_another_database_fails(run: Run, home: Path) -> None:
     remember("kim")
     other = f"sqlite:///{home}/other/gieok.db"
     with pytest.MonkeyPatch.context() as patch:
@@ -185,7 +185,7 @@ def test_the_keystore_of_another_database_is_found(run: Run, home: Path) -> None
     assert "not the one that this database was sealed with" in finding(found, "keystore")["text"]
 
 
-def test_a_rotation_that_waits_or_was_cut_off_is_found_and_not_finished(run: Run, home: Path) -> None:
+def test_a_pending_or_interrupted_rotation_is_a_warning(run: Run, home: Path) -> None:
     remember("kim")
     own = load_settings().own_key_file
     waiting = own.with_name(own.name + ".next")
@@ -196,7 +196,7 @@ def test_a_rotation_that_waits_or_was_cut_off_is_found_and_not_finished(run: Run
     run("keys", "rotate", "--root")
     waiting.touch(mode=0o600)
     waiting.write_bytes(own.read_bytes())
-    own.write_bytes(old)  # as if the process had stopped before it put the new key in its place
+    own.write_bytes(old)  # as if the process had stopped before it replaced the key file
     found = report(run)
     assert levels(found)["keystore"] == "warning"
     assert "was interrupted" in finding(found, "keystore")["text"]
@@ -204,7 +204,7 @@ def test_a_rotation_that_waits_or_was_cut_off_is_found_and_not_finished(run: Run
 
 
 @pytest.mark.req("OPS-3")
-def test_an_erasure_that_was_cut_off_is_found(run: Run, url: str) -> None:
+def test_an_unfinished_erasure_is_a_warning(run: Run, url: str) -> None:
     remember("kim")
     vault = open_vault(load_settings())
     vault.begin_erasure("kim")
@@ -213,12 +213,12 @@ def test_an_erasure_that_was_cut_off_is_found(run: Run, url: str) -> None:
     assert found["ok"] is True
     assert levels(found)["erasures"] == "warning"
     assert "kim" not in json.dumps(found["checks"])
-    remember("lee")  # a start of Gieok finishes it, as the remedy says
+    remember("lee")  # opening Gieok finishes the erasure, as the remedy says
     assert levels(report(run))["erasures"] == "ok"
 
 
 @pytest.mark.req("OPS-4")
-def test_a_role_that_row_security_does_not_bind_is_found(run: Run, home: Path, postgres: Postgres) -> None:
+def test_a_role_that_bypasses_row_security_is_a_warning(run: Run, home: Path, postgres: Postgres) -> None:
     name = postgres.new_database().rpartition("/")[2]
     admin = postgres.admin_url(name)
     run("db", "upgrade", GIEOK_DATABASE_URL=admin)
@@ -227,21 +227,21 @@ def test_a_role_that_row_security_does_not_bind_is_found(run: Run, home: Path, p
     assert "BYPASSRLS" in finding(found, "row_security")["remedy"]
 
 
-def test_a_full_disk_is_found(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_low_disk_space_is_a_warning_or_fails(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = shutil.disk_usage(home)
     for free, level in ((1024, "failed"), (200 * 1024**2, "warning")):
         monkeypatch.setattr(shutil, "disk_usage", Mock(return_value=real._replace(free=free)))
         assert levels(report(run))["disk"] == level
 
 
-def test_a_clock_that_stands_wrong_is_found(run: Run, home: Path) -> None:
+def test_a_clock_behind_the_database_is_a_warning(run: Run, home: Path) -> None:
     remember("kim")
     file = Path(load_settings().database_url.removeprefix("sqlite:///"))
     os.utime(file, (4_000_000_000, 4_000_000_000))
     assert levels(report(run))["clock"] == "warning"
 
 
-def test_an_analyzer_that_answers_otherwise_is_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_analyzer_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(_text: str) -> list[str]:
         return []
 
@@ -258,7 +258,7 @@ def test_korean(run: Run) -> None:
     assert "기본값" in done.stdout
 
 
-def test_an_embedder_that_cannot_be_opened_is_told_before_a_search_needs_it(run: Run, home: Path) -> None:
+def test_an_embedder_that_cannot_be_opened_fails(run: Run, home: Path) -> None:
     assert finding(report(run), "embedder")["level"] == "ok"
     found = report(run, GIEOK_EMBEDDER=f"onnx:{home}")
     assert finding(found, "embedder")["level"] == "failed"

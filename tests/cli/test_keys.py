@@ -17,7 +17,7 @@ def new_key() -> str:
     return base64.b64encode(os.urandom(32)).decode()
 
 
-def test_status_before_the_first_use_makes_no_key(run: Run, home: Path, url: str) -> None:
+def test_status_before_the_first_use_creates_no_key(run: Run, home: Path, url: str) -> None:
     done = run("keys", "status")
     assert done.exit_code == 0
     assert "no keys yet" in done.stdout
@@ -35,16 +35,16 @@ def test_there_is_nothing_to_rotate_before_the_first_use(
     assert files_in(home.parent) == {}
 
 
-def test_status_counts_keys_and_says_where_they_lie(run: Run, url: str) -> None:
+def test_status_shows_the_number_of_keys_and_their_place(run: Run, url: str) -> None:
     remember("kim", "lee")
-    told = json.loads(run("keys", "status", "--json").stdout)
-    assert (told["owners"], told["keys"], told["erased"]) == (2, 4, 0)
+    status = json.loads(run("keys", "status", "--json").stdout)
+    assert (status["owners"], status["keys"], status["erased"]) == (2, 4, 0)
     assert str(load_settings().own_key_file) in run("keys", "status").stdout
-    assert told["oldestKey"].endswith("Z")
+    assert status["oldestKey"].endswith("Z")
 
 
 @pytest.mark.parametrize("options", [[], ["--root", "--all-users"], ["--root", "--user", "kim"]])
-def test_what_to_rotate_must_be_said(run: Run, options: list[str]) -> None:
+def test_rotate_needs_exactly_one_target(run: Run, options: list[str]) -> None:
     done = run("keys", "rotate", *options)
     assert done.exit_code == 2
     assert "one of --root, --user NAME and --all-users" in done.stderr
@@ -61,7 +61,7 @@ def test_a_new_root_key_leaves_everything_readable(run: Run, url: str) -> None:
     assert recalled("kim") == 1
 
 
-def test_after_a_rotation_the_operator_hears_what_to_back_up(run: Run, url: str) -> None:
+def test_after_a_rotation_a_backup_is_recommended(run: Run, url: str) -> None:
     remember("kim")
     assert "Back up" in run("keys", "rotate", "--root").stdout
 
@@ -78,7 +78,7 @@ def test_a_new_data_key_leaves_everything_readable(run: Run, url: str) -> None:
 @pytest.mark.parametrize(
     ("user", "code"), [("nobody", "NOT_FOUND"), ("", "VALIDATION_FAILED"), ("a b", "VALIDATION_FAILED")]
 )
-def test_a_user_who_is_not_there_has_no_key_to_rotate(run: Run, url: str, user: str, code: str) -> None:
+def test_rotating_the_key_of_an_unknown_user_is_an_error(run: Run, url: str, user: str, code: str) -> None:
     remember("kim")
     done = run("keys", "rotate", "--user", user)
     assert done.exit_code == 1
@@ -88,7 +88,7 @@ def test_a_user_who_is_not_there_has_no_key_to_rotate(run: Run, url: str, user: 
 def test_a_key_in_the_environment_is_replaced_by_the_operator(
     run: Run, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Gieok rotates, says what to do, and works before and after it is done."""
+    """Rotation prints the next step, and Gieok works before and after the operator has done it."""
     first, second = new_key(), new_key()
     monkeypatch.setenv("GIEOK_ROOT_KEY", first)
     remember("kim")
@@ -136,7 +136,7 @@ def test_a_key_that_others_can_read_is_refused(run: Run, url: str) -> None:
     assert "chmod 600" in done.stderr
 
 
-def test_a_lost_key_is_never_made_anew(run: Run, home: Path, url: str) -> None:
+def test_a_lost_key_is_not_created_again(run: Run, home: Path, url: str) -> None:
     remember("kim")
     load_settings().own_key_file.unlink()
     done = run("keys", "rotate", "--root")
@@ -146,7 +146,7 @@ def test_a_lost_key_is_never_made_anew(run: Run, home: Path, url: str) -> None:
 
 
 def test_without_a_keystore_there_is_no_root_key_to_rotate(run: Run, url: str) -> None:
-    """None is made: beside a database whose keystore was lost, it would only stand in the way."""
+    """No key is created: it would get in the way of restoring a lost keystore."""
     done = run("keys", "rotate", "--root")
     assert (done.exit_code, "[NOT_FOUND]" in done.stderr) == (1, True)
     assert not load_settings().own_key_file.exists()

@@ -27,7 +27,7 @@ def test_the_list_has_every_plan(run: Run) -> None:
 
 
 @pytest.mark.req("ENG-5")
-def test_show_has_every_step_with_its_inputs_and_policy(run: Run) -> None:
+def test_show_has_every_step_with_its_inputs_and_metadata(run: Run) -> None:
     shown = run("plan", "show", "turn_memory").stdout
     for step in load_plan("turn_memory").steps:
         assert f"  {step.id} " in shown
@@ -47,7 +47,7 @@ def test_the_hash_is_printed_and_nothing_else(run: Run) -> None:
 
 
 @pytest.mark.req("ENG-8")
-def test_another_spelling_has_the_same_hash_and_another_policy_another(run: Run, home: Path) -> None:
+def test_the_hash_depends_on_the_content_and_not_on_the_formatting(run: Run, home: Path) -> None:
     spelled = home / "same.json"
     spelled.write_text(plan_with())
     changed = home / "changed.json"
@@ -61,7 +61,7 @@ def test_a_plan_is_read_from_standard_input(run: Run) -> None:
     assert run("plan", "check", "-", stdin=plan_with()).exit_code == 0
 
 
-def test_good_plans_are_ok_and_leave_no_trace(run: Run, home: Path) -> None:
+def test_valid_plans_pass_and_no_file_is_created(run: Run, home: Path) -> None:
     done = run("plan", "check", *plan_names())
     assert done.exit_code == 0
     assert done.stdout == "".join(f"{name}: ok\n" for name in plan_names())
@@ -69,7 +69,7 @@ def test_good_plans_are_ok_and_leave_no_trace(run: Run, home: Path) -> None:
 
 
 @pytest.mark.req("ENG-10")
-def test_a_bad_plan_is_told_with_its_place_beside_good_ones(run: Run, home: Path) -> None:
+def test_an_invalid_plan_is_reported_with_the_place_of_the_error(run: Run, home: Path) -> None:
     bad = home / "bad.json"
     bad.write_text(plan_with().replace("SummarizeMemory", "Summarise"))
     done = run("plan", "check", "turn_memory", str(bad))
@@ -96,7 +96,7 @@ def test_a_bad_plan_is_told_with_its_place_beside_good_ones(run: Run, home: Path
     ],
     ids=["empty", "cut", "binary", "list", "nan", "1MB", "deep", "twice"],
 )
-def test_nonsense_is_refused_with_a_reason(run: Run, home: Path, content: bytes, reason: str) -> None:
+def test_invalid_files_are_refused_with_a_reason(run: Run, home: Path, content: bytes, reason: str) -> None:
     file = home / "plan.json"
     file.write_bytes(content)
     for command in ("check", "show", "hash"):
@@ -106,7 +106,7 @@ def test_nonsense_is_refused_with_a_reason(run: Run, home: Path, content: bytes,
         assert reason in done.stderr
 
 
-def test_a_folder_or_a_missing_file_is_no_plan(run: Run, home: Path) -> None:
+def test_a_folder_or_a_missing_file_is_an_error(run: Run, home: Path) -> None:
     for source, code in ((str(home), "PLAN_INVALID"), (str(home / "none.json"), "NOT_FOUND"), ("", "")):
         done = run("plan", "check", source)
         assert done.exit_code == 1
@@ -119,7 +119,7 @@ def test_korean_headings(run: Run) -> None:
     assert run("plan", "list", LANG="ko_KR.UTF-8", LC_ALL="C").stdout.startswith("NAME")
 
 
-def test_a_plan_of_a_stranger_cannot_command_the_terminal(run: Run, home: Path) -> None:
+def test_control_characters_in_a_plan_are_escaped(run: Run, home: Path) -> None:
     document = json.loads(read_plan("turn_memory"))
     document["steps"][0]["metadata"] = {"topK": None, "\x1b[2J": "\x1b]0;gone\x07\x9b2J\u202e 한글"}
     file = home / "strange.json"

@@ -1,4 +1,4 @@
-"""How the program starts and ends: exit statuses, streams, interruptions."""
+"""The program as a whole: exit statuses, output streams, interruptions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_version_is_printed(start: Start) -> None:
 
 
 @pytest.mark.parametrize("args", [["--help"], ["-h"], ["plan", "--help"], ["keys", "rotate", "-h"]])
-def test_help_is_fine(run: Run, args: Sequence[str]) -> None:
+def test_help_exits_with_0(run: Run, args: Sequence[str]) -> None:
     done = run(*args)
     assert (done.exit_code, done.stderr) == (0, "")
     assert "Usage: gieok" in done.stdout
@@ -31,7 +31,7 @@ def test_help_is_fine(run: Run, args: Sequence[str]) -> None:
 @pytest.mark.parametrize(
     "group", [[], ["db"], ["decision"], ["keys"], ["memory"], ["plan"], ["token"]], ids=" ".join
 )
-def test_a_list_of_commands_says_what_each_does_without_being_cut(run: Run, group: Sequence[str]) -> None:
+def test_the_short_help_of_commands_is_not_truncated(run: Run, group: Sequence[str]) -> None:
     _, _, commands = run(*group, "--help").stdout.partition("Commands:\n")
     assert commands
     assert "..." not in commands
@@ -40,7 +40,7 @@ def test_a_list_of_commands_says_what_each_does_without_being_cut(run: Run, grou
 @pytest.mark.parametrize(
     "args", [["nonsense"], ["plan", "show"], ["plan", "list", "--nonsense"], ["doctor", "--lang", "fr"], []]
 )
-def test_wrong_usage_is_two_on_stderr(run: Run, args: Sequence[str]) -> None:
+def test_wrong_usage_exits_with_2(run: Run, args: Sequence[str]) -> None:
     done = run(*args)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "Usage: gieok" in done.stderr
@@ -54,17 +54,17 @@ def test_a_failure_is_one_line_on_stderr_without_a_traceback(start: Start) -> No
     assert done.stderr.count("\n") == 1
 
 
-def test_the_traceback_is_there_for_who_asks(start: Start) -> None:
+def test_gieok_debug_prints_the_traceback(start: Start) -> None:
     done = start("plan", "hash", "no-such-plan", GIEOK_DEBUG="1")
     assert done.returncode == 1
     assert "Traceback" in done.stderr
     assert done.stderr.endswith("[NOT_FOUND]\n")
 
 
-def test_an_unexpected_error_tells_its_place_and_not_its_text(
+def test_an_unexpected_error_shows_its_place_but_not_its_text(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The text of a foreign error may hold what someone said."""
+    """The text of an unexpected error may contain stored content."""
 
     def fail() -> None:
         raise ValueError("content of a memory")
@@ -77,8 +77,8 @@ def test_an_unexpected_error_tells_its_place_and_not_its_text(
     assert "content of a memory" not in done.output
 
 
-def test_help_costs_little_more_than_starting_click(home: Path) -> None:
-    """The best of several turns each, taken in alternation, so that a busy machine slows both alike."""
+def test_help_takes_at_most_four_times_as_long_as_importing_click(home: Path) -> None:
+    """The minimum of several alternating runs, so that a busy machine affects both alike."""
 
     def seconds(command: list[str]) -> float:
         begun = time.perf_counter()
@@ -90,7 +90,7 @@ def test_help_costs_little_more_than_starting_click(home: Path) -> None:
     assert min(pair[0] for pair in pairs) < 4 * min(pair[1] for pair in pairs)
 
 
-def test_help_imports_nothing_heavy() -> None:
+def test_the_program_imports_no_heavy_modules() -> None:
     heavy = "{'pydantic', 'apsw', 'psycopg', 'cryptography', 'mecab_ko', 'asyncio'}"
     code = f"import sys, gieok.interfaces.cli; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run(
@@ -99,14 +99,14 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_ctrl_c_is_quiet(home: Path) -> None:
-    """130, as shells expect, and no traceback."""
+def test_ctrl_c_exits_with_130_without_a_traceback(home: Path) -> None:
+    """The exit status that shells expect."""
     pipe = home / "plan.json"
     os.mkfifo(pipe)
     command = [program(), "plan", "hash", str(pipe)]
     with (
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child,
-        pipe.open("wb"),  # returns once the program has opened it to read
+        pipe.open("wb"),  # returns when the program has opened it for reading
     ):
         child.send_signal(signal.SIGINT)
         output, errors = child.communicate(timeout=60)
@@ -114,10 +114,8 @@ def test_ctrl_c_is_quiet(home: Path) -> None:
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_reader_who_leaves_is_no_error(
-    home: Path, monkeypatch: pytest.MonkeyPatch, unbuffered: str
-) -> None:
-    """`gieok plan list | head -1`, whether the lines go out at once or at the end."""
+def test_a_closed_pipe_prints_no_error(home: Path, monkeypatch: pytest.MonkeyPatch, unbuffered: str) -> None:
+    """As in `gieok plan list | head -1`, with buffered and unbuffered output."""
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     reader, writer = os.pipe()
     os.close(reader)
@@ -129,7 +127,7 @@ def test_a_reader_who_leaves_is_no_error(
     assert errors == ""
 
 
-def test_a_terminal_without_unicode_gets_plain_signs_and_english(start: Start) -> None:
+def test_an_ascii_terminal_gets_ascii_marks_and_english(start: Start) -> None:
     done = start("doctor", "--lang", "ko", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.isascii()
@@ -137,9 +135,9 @@ def test_a_terminal_without_unicode_gets_plain_signs_and_english(start: Start) -
     assert "All checks passed." in done.stdout
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full of Linux")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_output_to_a_full_disk_is_a_plain_failure(home: Path, unbuffered: str) -> None:
+def test_output_to_a_full_disk_is_a_one_line_error(home: Path, unbuffered: str) -> None:
     environ = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

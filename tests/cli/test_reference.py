@@ -1,4 +1,4 @@
-"""The reference pages say what the program does."""
+"""The reference pages agree with the program."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tests.cli.reference import PAGE, commands, page
 SETTINGS_PAGE = PAGE.with_name("settings.md")
 
 
-def test_the_page_of_the_commands_is_up_to_date() -> None:
+def test_the_command_reference_is_up_to_date() -> None:
     """If this fails, run `python -m tests.cli.reference`."""
     current = PAGE.read_text(encoding="utf-8")
     assert current == page(current)
 
 
 @pytest.mark.parametrize(("path", "command"), list(commands()), ids=str)
-def test_every_command_and_option_explains_itself(path: str, command: click.Command) -> None:
+def test_every_command_and_option_has_help(path: str, command: click.Command) -> None:
     assert command.help
     assert all(option.help for option in command.params if isinstance(option, click.Option))
 
 
-def test_every_setting_is_on_its_page_and_no_other(tmp_path: Path) -> None:
+def test_the_settings_page_lists_exactly_the_settings(tmp_path: Path) -> None:
     text = SETTINGS_PAGE.read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(GIEOK_\w+)` \| (?:`(\w+)`|-) \|", text, flags=re.MULTILINE)
     assert sorted(variable for variable, _ in rows) == sorted(VARIABLES)

@@ -20,7 +20,7 @@ Spawn = Callable[..., "Process"]
 
 
 class Process:
-    """A `gieok` that runs, and its first line."""
+    """A running `gieok` process and the first line of its output."""
 
     def __init__(self, *args: str, **environ: str) -> None:
         self.popen = subprocess.Popen(
@@ -48,7 +48,7 @@ class Process:
 
 @pytest.fixture
 def spawn(home: Path) -> Iterator[Spawn]:
-    """Start a command. What still runs after the test is killed."""
+    """Start a command. Processes that still run after the test are killed."""
     started: list[Process] = []
 
     def start(*args: str, **environ: str) -> Process:
@@ -69,7 +69,7 @@ def token(run: Run) -> str:
 
 
 def half_a_request(process: Process, token: str) -> tuple[socket.socket, bytes]:
-    """A request that is under way, and what is left of it to send."""
+    """A connection with an incomplete request, and the rest of the request."""
     body = '{"personaId": "mina", "manualSummary": "면접을 앞두고 있다"}'.encode()
     head = (
         f"POST /api/v1/memory/create HTTP/1.1\r\nHost: gieok\r\nAuthorization: Bearer {token}\r\n"
@@ -78,11 +78,11 @@ def half_a_request(process: Process, token: str) -> tuple[socket.socket, bytes]:
     place = httpx.URL(process.url)
     connection = socket.create_connection((place.host, place.port or 0), timeout=60)
     connection.sendall(head.encode())
-    assert connection.recv(100).startswith(b"HTTP/1.1 100"), "the request has not reached the service"
+    assert connection.recv(100).startswith(b"HTTP/1.1 100"), "the service did not receive the request"
     return connection, body
 
 
-def test_it_serves_until_it_is_told_to_end(url: str, spawn: Spawn, token: str) -> None:
+def test_it_serves_until_sigterm(url: str, spawn: Spawn, token: str) -> None:
     process = spawn("serve", "--port", "0")
     assert "gieok token create --user" in process.line
     assert httpx.get(process.url + "/readyz", timeout=30).status_code == 200
@@ -100,8 +100,8 @@ NO_REQUESTS = (
 )
 
 
-def test_what_is_no_request_is_refused_in_the_form_of_the_contract(spawn: Spawn) -> None:
-    """Which knows no status 400 and no plain text."""
+def test_invalid_http_is_answered_with_422_and_json(spawn: Spawn) -> None:
+    """The API has no status 400 and no plain-text responses."""
     place = httpx.URL(spawn("serve", "--port", "0").url)
     for sent in NO_REQUESTS:
         with socket.create_connection((place.host, place.port or 0), timeout=60) as connection:
@@ -113,7 +113,7 @@ def test_what_is_no_request_is_refused_in_the_form_of_the_contract(spawn: Spawn)
         assert (answer["success"], answer["error"], answer["at"]) == (False, "VALIDATION_FAILED", "request")
 
 
-def test_a_request_under_way_is_finished_first(spawn: Spawn, token: str) -> None:
+def test_a_running_request_is_finished_before_exit(spawn: Spawn, token: str) -> None:
     process = spawn("serve", "--port", "0")
     connection, body = half_a_request(process, token)
     with connection:
@@ -124,12 +124,12 @@ def test_a_request_under_way_is_finished_first(spawn: Spawn, token: str) -> None
     assert process.popen.wait(60) == 0
 
 
-def test_a_second_signal_does_not_wait(spawn: Spawn, token: str) -> None:
+def test_a_second_signal_stops_at_once(spawn: Spawn, token: str) -> None:
     process = spawn("serve", "--port", "0")
     connection, _ = half_a_request(process, token)
     with connection:
         process.popen.send_signal(signal.SIGTERM)
-        while True:  # until the first signal was heard: the socket is closed then
+        while True:  # until the first signal was handled: then the socket is closed
             try:
                 httpx.get(process.url + "/healthz")
             except httpx.TransportError:
@@ -138,7 +138,7 @@ def test_a_second_signal_does_not_wait(spawn: Spawn, token: str) -> None:
         assert process.popen.wait(20) == 0
 
 
-def test_several_processes_share_the_port_and_the_counts(url: str, spawn: Spawn, token: str) -> None:
+def test_several_processes_share_the_port_and_the_metrics(url: str, spawn: Spawn, token: str) -> None:
     process = spawn("serve", "--port", "0", "--workers", "2")
     with httpx.Client(
         base_url=process.url, headers={"Authorization": f"Bearer {token}"}, timeout=60
@@ -153,19 +153,19 @@ def test_several_processes_share_the_port_and_the_counts(url: str, spawn: Spawn,
     assert "Traceback" not in errors
 
 
-def test_it_listens_where_the_settings_say(spawn: Spawn) -> None:
+def test_it_listens_on_the_address_of_the_settings(spawn: Spawn) -> None:
     process = spawn("serve", GIEOK_HOST="localhost", GIEOK_PORT="0")
     assert httpx.get(process.url + "/healthz", timeout=30).status_code == 200
 
 
-def test_others_cannot_reach_it_before_there_is_a_token(run: Run) -> None:
+def test_a_public_address_is_refused_without_a_token(run: Run) -> None:
     refused = run("serve", "--host", "0.0.0.0", "--port", "0")
     assert refused.exit_code == 1
     assert "gieok token create --user NAME" in refused.stderr
     assert refused.stdout == ""
 
 
-def test_with_a_token_others_may_reach_it(spawn: Spawn, token: str) -> None:
+def test_a_public_address_is_allowed_with_a_token(spawn: Spawn, token: str) -> None:
     process = spawn("serve", "--host", "0.0.0.0", "--port", "0")
     assert httpx.get(process.url + "/healthz", timeout=30).status_code == 200
 
@@ -173,7 +173,7 @@ def test_with_a_token_others_may_reach_it(spawn: Spawn, token: str) -> None:
 @pytest.mark.parametrize(
     ("host", "message"), [("127.0.0.1", "is in use"), ("no.such.host.invalid", "no address")]
 )
-def test_where_it_cannot_listen_it_says_so_in_one_line(run: Run, host: str, message: str) -> None:
+def test_a_port_that_cannot_be_bound_is_a_one_line_error(run: Run, host: str, message: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         if host != "127.0.0.1":
@@ -184,14 +184,14 @@ def test_where_it_cannot_listen_it_says_so_in_one_line(run: Run, host: str, mess
     assert refused.stderr.count("\n") == 1
 
 
-def test_a_database_that_is_not_there_is_told_in_one_line(run: Run) -> None:
+def test_an_unreachable_database_is_a_one_line_error(run: Run) -> None:
     refused = run("serve", "--port", "0", GIEOK_DATABASE_URL="postgresql://127.0.0.1:1/gieok")
     assert refused.exit_code == 1
     assert "STORE_UNAVAILABLE" in refused.stderr
     assert refused.stderr.count("\n") == 1
 
 
-def test_a_worker_works_until_it_is_told_to_end(spawn: Spawn) -> None:
+def test_a_worker_runs_until_sigterm(spawn: Spawn) -> None:
     process = spawn("worker")
     assert "Ctrl-C" in process.line
     assert process.end(signal.SIGTERM) == (0, "")

@@ -1,4 +1,4 @@
-"""Someone who runs the program for the first time: an empty home, nothing set up."""
+"""A machine on which the program runs for the first time: an empty home folder and no settings."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ GIEOK = (sys.executable, "-c", "from gieok.interfaces.cli import main; main()")
 
 
 @dataclass(frozen=True)
-class Stranger:
-    """A machine: a home, a place for temporary files, and an environment without settings or a locale."""
+class CleanMachine:
+    """A home folder, a folder for temporary files, and an environment without settings or locale."""
 
     folder: Path
 
@@ -43,7 +43,7 @@ class Stranger:
         )
 
     def start(self, *args: str) -> subprocess.Popen[bytes]:
-        """The program with pipes, to be looked at while it runs."""
+        """Start the program with pipes."""
         return subprocess.Popen(
             (*GIEOK, *args),
             cwd=self.home,
@@ -58,7 +58,7 @@ class Stranger:
         return done.stdout.decode()
 
     def demo_on_terminal(self, *options: str, **more: str) -> str:
-        """The same with a terminal as standard output."""
+        """Run the demo with a terminal as standard output."""
         ours, theirs = pty.openpty()
         with subprocess.Popen(
             (*GIEOK, "demo", *options), cwd=self.home, env=self.environment(**more), stdout=theirs
@@ -73,5 +73,5 @@ class Stranger:
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65_536)
-    except OSError:  # Linux answers so when the other side has closed
+    except OSError:  # what Linux raises when the other side is closed
         return b""
