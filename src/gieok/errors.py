@@ -32,7 +32,9 @@ A message names the thing, the place and the remedy. No message holds stored con
 
 from __future__ import annotations
 
-from typing import ClassVar
+import os
+import traceback
+from typing import ClassVar, cast
 
 
 class GieokError(Exception):
@@ -232,3 +234,17 @@ class OwnerErased(VaultError):
     """The owner was erased: the key is destroyed and what it sealed cannot be read by anyone."""
 
     code = "OWNER_ERASED"
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """What a step raised, unwrapped from its StepFailed. Any other error is returned as it is."""
+    return error.cause if isinstance(error, StepFailed) else error
+
+
+def type_and_place(error: BaseException) -> str:
+    """An error for a log, such as `ValueError at rules.py:7`. Its message may quote stored content."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    return type(error).__name__ + where

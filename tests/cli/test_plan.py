@@ -89,10 +89,10 @@ def test_an_invalid_plan_is_reported_with_the_place_of_the_error(run: Run, home:
         (b"{", "not JSON"),
         (b"\xff\xfe\x00\x01\x02", "cannot be read as UTF-8"),
         (b"[1, 2]", "must be a JSON object"),
-        (plan_with(version=0).replace('"topK": 5', '"topK": NaN').encode(), "NaN is not JSON"),
+        (plan_with(version=0).replace('"topK": 5', '"topK": NaN').encode(), "NaN is not a JSON number"),
         (plan_with(name="x" * 1_000_000).encode(), "at most 262144 bytes"),
         (b"[" * 100_000, "nested"),
-        (b'{"name": "a", "name": "b"}', "stands twice"),
+        (b'{"name": "a", "name": "b"}', "twice in one object"),
     ],
     ids=["empty", "cut", "binary", "list", "nan", "1MB", "deep", "twice"],
 )

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, Step, StepEvent
 from gieok.engine.plan import first_problem, place
-from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed
+from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed, cause_of
 
 D = TypeVar("D", bound=Data)
 Listener = Callable[[StepEvent], None]
@@ -58,8 +58,9 @@ class Cycles:
         try:
             return await self._engine.run(self._plans.check(plan), self.scope, request, listen)
         except StepFailed as failed:
-            if isinstance(failed.cause, InputRefused | NotFound | Conflict | RateLimited):
-                raise failed.cause from failed
+            cause = cause_of(failed)
+            if isinstance(cause, InputRefused | NotFound | Conflict | RateLimited):
+                raise cause from failed
             raise
 
     async def output(

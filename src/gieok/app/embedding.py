@@ -19,7 +19,7 @@ from gieok.adapters.sql.scope import OwnerScope, SqlRooms
 from gieok.adapters.sql.stores.vectors import claim_to_embed
 from gieok.app.cycles import Cycles
 from gieok.engine import Registry
-from gieok.errors import Conflict, GieokError, InputRefused, OwnerErased, StepFailed
+from gieok.errors import Conflict, GieokError, InputRefused, OwnerErased, cause_of
 from gieok.memory.companion.embedder import MAX_SPACE_CHARS, Embedder, space_of
 from gieok.memory.companion.steps_vectors import EmbedMemories, KeepVectors
 from gieok.memory.companion.vectors import Meaning
@@ -93,7 +93,7 @@ async def embed_claimed(gieok: Gieok, owner: str, persona_id: str) -> None:
     try:
         await cycles.run(EMBED_PLAN, {"personaId": persona_id})
     except GieokError as error:
-        cause = error.cause if isinstance(error, StepFailed) else error
+        cause = cause_of(error)
         if not isinstance(cause, OwnerErased):
             code = cause.code if isinstance(cause, GieokError) else error.code
             _log.warning("some memories wait longer for their vectors: %s", code)

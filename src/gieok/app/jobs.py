@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import CycleResult, ExecutionPlan, Registry
-from gieok.errors import GieokError, OwnerErased, RateLimited, StepFailed, SummaryFailed
+from gieok.errors import GieokError, OwnerErased, RateLimited, SummaryFailed, cause_of
 from gieok.memory.companion.steps_summarize import KeepSummary, SummarizeSession
 from gieok.memory.companion.summarizer import SessionSummarizer
 from gieok.memory.jobs.records import ClaimedJob, JobKind
@@ -58,7 +58,7 @@ async def run_job(gieok: Gieok, claimed: ClaimedJob) -> CycleResult | None:
     try:
         return await gieok.engine.run(gieok.check(gieok.job_plans[job.kind]), scope, {"job": job})
     except GieokError as error:
-        cause = error.cause if isinstance(error, StepFailed) else error
+        cause = cause_of(error)
         if isinstance(cause, OwnerErased):
             return None
         refused = cause if isinstance(cause, GieokError) else error

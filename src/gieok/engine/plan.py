@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
 
@@ -13,6 +13,7 @@ from gieok.engine.data import Data
 from gieok.engine.limits import PLAN_BYTES, PLAN_DEPTH, PLAN_STEPS
 from gieok.engine.plan_hash import plan_hash
 from gieok.engine.stages import Stage
+from gieok.engine.strict_json import JsonRefused, is_deeper, json_path, parse_json
 from gieok.errors import PlanInvalid
 
 REQUEST = "request"
@@ -59,17 +60,13 @@ class ExecutionPlan(Data):
 
 def parse_plan(text: str | bytes) -> ExecutionPlan:
     """Read a plan from JSON. PlanInvalid says which place is wrong."""
-    size = len(text) if isinstance(text, bytes) else len(text.encode(errors="surrogatepass"))
-    if size > PLAN_BYTES:
+    content = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
+    if len(content) > PLAN_BYTES:
         raise PlanInvalid(f"a plan may have at most {PLAN_BYTES} bytes", at="plan")
     try:
-        document = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-    except RecursionError:
-        raise PlanInvalid(f"nested deeper than {PLAN_DEPTH} levels", at="plan") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise PlanInvalid(f"not JSON: {error}", at="plan") from error
-    except ValueError:
-        raise _too_many_digits() from None
+        document = parse_json(content, depth=PLAN_DEPTH)
+    except JsonRefused as refused:
+        raise PlanInvalid(str(refused), at=refused.at or "plan") from None
     return make_plan(document)
 
 
@@ -77,49 +74,41 @@ def make_plan(document: Any) -> ExecutionPlan:
     """Make a plan from a parsed JSON document."""
     if not isinstance(document, dict):
         raise PlanInvalid("must be a JSON object with name, version and steps", at="plan")
-    if _depth(document) > PLAN_DEPTH:
+    if is_deeper(document, PLAN_DEPTH):
         raise PlanInvalid(f"nested deeper than {PLAN_DEPTH} levels", at="plan")
     try:
         # Through JSON, so that an array may become a tuple while every other type stays strict.
         plan = ExecutionPlan.model_validate_json(json.dumps(document))
     except (ValidationError, TypeError) as error:
         raise _invalid(error) from error
-    except ValueError:
-        raise _too_many_digits() from None
+    except ValueError:  # Python refuses to write out an integer of thousands of digits
+        raise PlanInvalid("contains a number with too many digits", at="plan") from None
     _check_ids(plan)
     plan.hash  # noqa: B018  a plan without a canonical form is refused now, not when it first runs
     return plan
 
 
 def place(location: tuple[int | str, ...]) -> str:
-    """`("steps", 2, "stage")` as `steps[2].stage`."""
-    text = ""
-    for part in location:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text or "plan"
+    """`("steps", 2, "stage")` as `steps[2].stage`; the plan itself is `plan`."""
+    return json_path(location) or "plan"
 
 
 def first_problem(error: ValidationError) -> tuple[tuple[int | str, ...], str]:
-    """The place and the sentence of the first problem that pydantic found."""
+    """The location and the message of the first problem that pydantic found."""
     problem = error.errors(include_url=False, include_input=False)[0]
     return problem["loc"], own_words(problem["msg"])
 
 
 def own_words(message: str) -> str:
-    """A message of pydantic; a sentence of ours without what pydantic puts before it."""
+    """A message of pydantic, without the prefix that it puts before a message of our own validators."""
     return message.removeprefix("Value error, ")
 
 
 def _invalid(error: ValidationError | TypeError) -> PlanInvalid:
     if isinstance(error, TypeError):
-        return PlanInvalid("holds something that is not JSON", at="plan")
+        return PlanInvalid("contains something that is not JSON", at="plan")
     location, message = first_problem(error)
     return PlanInvalid(message, at=place(location))
-
-
-def _too_many_digits() -> PlanInvalid:
-    """Python refuses to convert very long integers, since that takes the square of their length."""
-    return PlanInvalid("holds a number with too many digits", at="plan")
 
 
 def _check_ids(plan: ExecutionPlan) -> None:
@@ -131,31 +120,3 @@ def _check_ids(plan: ExecutionPlan) -> None:
         if step.id in seen:
             raise PlanInvalid(f"'{step.id}' is already the id of steps[{seen[step.id]}]", at=at)
         seen[step.id] = number
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise PlanInvalid(f"the key '{twice}' stands twice in one object", at="plan")
-    return document
-
-
-def _no_constant(name: str) -> Any:
-    raise PlanInvalid(f"{name} is not JSON", at="plan")
-
-
-def _depth(value: Any) -> int:
-    """How deep a document is nested, counted no further than one level past the limit."""
-    level, depth = [value], 0
-    while level and depth <= PLAN_DEPTH:
-        depth += 1
-        level = [child for node in level for child in _children(node)]
-    return depth
-
-
-def _children(node: Any) -> Iterable[Any]:
-    if isinstance(node, dict):
-        return cast("dict[str, Any]", node).values()
-    return cast("list[Any]", node) if isinstance(node, list) else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Literal, cast, get_args
@@ -11,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from gieok.adapters.sql.lifecycle.portable.records import Kinded, Record
 from gieok.engine.plan import first_problem, place
+from gieok.engine.strict_json import JsonRefused, parse_json
 from gieok.errors import InputRefused
 from gieok.memory.fields import Timestamp
 
@@ -18,6 +18,8 @@ FORMAT = 1
 """The form of the stream. A reader refuses one that it does not know."""
 MAX_LINE_BYTES = 8 * 1024 * 1024
 """A line of evidence has a megabyte of content, of which JSON may escape every byte."""
+LINE_DEPTH = 64
+"""Levels of nesting in a line."""
 
 
 class Header(Kinded[Literal["gieok"]]):
@@ -136,11 +138,10 @@ def _read(line: bytes, number: int) -> Record | Header | End:
     if len(line) > MAX_LINE_BYTES:
         raise _too_long(number)
     try:
-        document = json.loads(line, object_pairs_hook=_without_duplicates)
-    except (ValueError, RecursionError):
-        raise InputRefused("is not one JSON object", at=at) from None
-    except _DuplicateError:
-        raise InputRefused("has a key twice in one object", at=at) from None
+        document = parse_json(line, depth=LINE_DEPTH)
+    except JsonRefused as refused:
+        where = f"{refused.at}: " if refused.at else ""
+        raise InputRefused(f"not one JSON object: {where}{refused}", at=at) from None
     kind = cast("dict[str, Any]", document).get("kind") if isinstance(document, dict) else None
     record = RECORDS.get(kind) or _ENDS.get(kind) if isinstance(kind, str) else None
     if record is None:
@@ -152,17 +153,6 @@ def _read(line: bytes, number: int) -> Record | Header | End:
         raise InputRefused(f"{place(location)}: {message}" if location else message, at=at) from None
     except InputRefused as refused:
         raise InputRefused(str(refused), at=at) from None
-
-
-class _DuplicateError(Exception):
-    """A key stands twice in an object: which of the two is meant, nobody knows."""
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) < len(pairs):
-        raise _DuplicateError
-    return document
 
 
 def _too_long(number: int) -> InputRefused:

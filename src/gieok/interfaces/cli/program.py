@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
-from gieok.errors import GieokError
+from gieok.errors import GieokError, type_and_place
 
 DEBUG = "GIEOK_DEBUG"
 """Environment variable. If it is set, errors are printed with their traceback."""
@@ -75,10 +75,8 @@ def _fail(error: Exception, message: str) -> int:
 
 def _unexpected(error: Exception) -> str:
     """Message with the type and the place of an error, without its text: that may quote stored content."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     return (
-        f"unexpected {type(error).__name__}{place}; "
+        f"unexpected {type_and_place(error)}; "
         f"run the command again with {DEBUG}=1 to see the traceback, and report it as a bug"
     )
 

@@ -10,12 +10,16 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.types import Message, Receive, Scope
 
+from gieok.engine.strict_json import JsonRefused, parse_json
 from gieok.errors import InputRefused, PayloadTooLarge
 from gieok.interfaces.rest.options import ServiceOptions
-from gieok.interfaces.rest.strict_json import parse
 
 Headers = Mapping[bytes, bytes]
 
+JSON_DEPTH = 65
+"""Levels of nesting in a body."""
+JSON_ITEMS = 50_000
+"""Members of all objects and lists of a body together."""
 PARSED = "gieok.json"
 """Key of the ASGI scope under which the parsed JSON body is passed to the route."""
 
@@ -65,7 +69,10 @@ async def read_json(scope: Scope, headers: Headers, receive: Receive, options: S
     except TimeoutError:
         raise BodyLate(f"the body did not arrive within {options.body_seconds:g} s") from None
     if body:
-        scope[PARSED] = parse(body)
+        try:
+            scope[PARSED] = parse_json(body, depth=JSON_DEPTH, items=JSON_ITEMS)
+        except JsonRefused as refused:
+            raise InputRefused(str(refused) if refused.at else f"the body: {refused}", refused.at) from None
     return _again(body, receive)
 
 

@@ -31,9 +31,10 @@ from gieok.errors import (
     StepTimedOut,
     StoreUnavailable,
     Unauthenticated,
+    cause_of,
+    type_and_place,
 )
 from gieok.interfaces.rest.body import BodyLate
-from gieok.interfaces.rest.logs import kind_and_place
 
 _log = logging.getLogger(__name__)
 
@@ -119,8 +120,7 @@ def told(error: BaseException, request_id: str) -> Problem:
 
 def log_unexpected(error: BaseException, request_id: str) -> None:
     """Tell the operator of an error that is answered with 500: its kind and place, and no word of it."""
-    cause = error.cause if isinstance(error, StepFailed) else error
-    _log.error("request %s failed unexpectedly: %s", request_id, kind_and_place(cause))
+    _log.error("request %s failed unexpectedly: %s", request_id, type_and_place(cause_of(error)))
 
 
 def answer_errors(app: FastAPI) -> None:
@@ -131,7 +131,7 @@ def answer_errors(app: FastAPI) -> None:
 
 
 def _problem_of_step(failed: StepFailed) -> Problem:
-    cause = failed.cause
+    cause = cause_of(failed)
     if isinstance(cause, GieokError) and not isinstance(cause, StepFailed):
         problem = problem_of(cause)
         if problem.status < 500 or problem.code != StepFailed.code:

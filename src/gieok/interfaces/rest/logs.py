@@ -9,12 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import traceback
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
+from gieok.errors import type_and_place
 from gieok.interfaces.rest.served import Served, method_of
 
 _access = logging.getLogger("gieok.access")
@@ -71,15 +70,6 @@ def short_hash(owner: str) -> str:
     return hashlib.sha256(owner.encode()).hexdigest()[:12]
 
 
-def kind_and_place(error: BaseException) -> str:
-    """`ValueError at rules.py:7`: what may be told of an error that nobody expected."""
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
-    return type(error).__name__ + where
-
-
 def _fields(served: Served) -> dict[str, Any]:
     return {
         "requestId": served.request_id,
@@ -96,4 +86,4 @@ def _time(timestamp: float) -> str:
 
 
 def _error(record: logging.LogRecord) -> str | None:
-    return kind_and_place(record.exc_info[1]) if record.exc_info and record.exc_info[1] else None
+    return type_and_place(record.exc_info[1]) if record.exc_info and record.exc_info[1] else None

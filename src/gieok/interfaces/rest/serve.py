@@ -22,11 +22,11 @@ from uvicorn.supervisors import Multiprocess
 from gieok.app import Gieok
 from gieok.app.worker import Worker
 from gieok.engine import CycleRecord
-from gieok.errors import SettingsInvalid
+from gieok.errors import SettingsInvalid, type_and_place
 from gieok.interfaces.rest.app import create_app
 from gieok.interfaces.rest.connection import Connection
 from gieok.interfaces.rest.listening import is_loopback, listen, url_of
-from gieok.interfaces.rest.logs import configure_logging, kind_and_place
+from gieok.interfaces.rest.logs import configure_logging
 from gieok.interfaces.rest.metrics import SHARED_FOLDER, Metrics
 from gieok.interfaces.rest.options import options_from
 from gieok.interfaces.rest.telemetry import tracing_from
@@ -190,5 +190,5 @@ def _end_with_worker(working: asyncio.Task[None]) -> None:
     """A service whose jobs are never done must not look well: it ends, and is started anew by its keeper."""
     error = None if working.cancelled() else working.exception()
     if error is not None:
-        _log.error("the worker failed unexpectedly: %s", kind_and_place(error))
+        _log.error("the worker failed unexpectedly: %s", type_and_place(error))
         signal.raise_signal(signal.SIGTERM)

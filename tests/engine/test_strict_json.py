@@ -1,4 +1,4 @@
-"""JSON that could be read in two ways is refused, with its place."""
+"""Ambiguous JSON is refused, with the place in it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gieok.errors import InputRefused
-from gieok.interfaces.rest.strict_json import DEPTH, DIGITS, ITEMS, parse
+from gieok.engine.strict_json import MAX_DIGITS, JsonRefused, is_deeper, parse_json
+
+DEPTH, ITEMS = 65, 50_000
+
+
+def parse(content: bytes) -> Any:
+    return parse_json(content, depth=DEPTH, items=ITEMS)
+
 
 TEXTS = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))
 NUMBERS = st.integers(-(10**18), 10**18) | st.floats(allow_nan=False, allow_infinity=False)
@@ -22,7 +28,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES, st.booleans())
-def test_plain_json_is_read_as_it_is(value: Any, escaped: bool) -> None:
+def test_valid_json_is_parsed(value: Any, escaped: bool) -> None:
     body = json.dumps(value, ensure_ascii=escaped).encode()
     assert parse(body) == value
 
@@ -32,12 +38,12 @@ def test_plain_json_is_read_as_it_is(value: Any, escaped: bool) -> None:
     [
         (b'{"a": 1, "a": 2}', 'the key "a" twice', None),
         (b'{"m": [{}, {"x": {"k": 1, "k": 1}}]}', 'the key "k" twice', "m[1].x"),
-        (b'{"a": NaN}', "NaN is not a number", None),
-        (b"[-Infinity]", "-Infinity is not a number", None),
+        (b'{"a": NaN}', "NaN is not a JSON number", None),
+        (b"[-Infinity]", "-Infinity is not a JSON number", None),
         (b'{"a": 1e999}', "too large", "a"),
         (b'{"a": [-1E+00999]}', "too large", "a[0]"),
         (b'{"a": ' + b"9" * 400 + b".0}", "too large", "a"),
-        (b'{"a": ' + b"9" * (DIGITS + 1) + b"}", "at most 40 digits", "a"),
+        (b'{"a": ' + b"9" * (MAX_DIGITS + 1) + b"}", "at most 40 digits", "a"),
         (b'{"a": ' + b"9" * 100_000 + b"}", "at most 40 digits", "a"),
         (rb'{"a": {"b": "\ud800"}}', "surrogate", "a.b"),
         (rb'{"a": "\udc00\ud800"}', "surrogate", "a"),
@@ -52,13 +58,14 @@ def test_plain_json_is_read_as_it_is(value: Any, escaped: bool) -> None:
         (b'{"a": 1} {}', "not JSON", None),
         (b'{"a": 01}', "not JSON", None),
         (b"", "not JSON", None),
-        (b"[" * (DEPTH + 2) + b"]" * (DEPTH + 2), "at most 64 deep", None),
-        (b"[" * 1_000_000, "at most 64 deep", None),
-        (b"[" + b"1," * ITEMS + b"1]", "at most 50000 values", None),
+        (b"[" * (DEPTH + 1) + b"]" * (DEPTH + 1), "deeper than 65 levels", None),
+        (b"[" * DEPTH + b"1" + b"]" * DEPTH, "deeper than 65 levels", None),
+        (b"[" * 1_000_000, "deeper than 65 levels", None),
+        (b"[" + b"1," * ITEMS + b"1]", "more than 50000 values", None),
     ],
 )
-def test_what_is_not_strict_is_refused_with_its_place(body: bytes, message: str, at: str | None) -> None:
-    with pytest.raises(InputRefused, match=message) as refused:
+def test_ambiguous_or_large_json_is_refused_with_its_place(body: bytes, message: str, at: str | None) -> None:
+    with pytest.raises(JsonRefused, match=message) as refused:
         parse(body)
     assert refused.value.at == at
 
@@ -75,5 +82,14 @@ def test_what_is_not_strict_is_refused_with_its_place(body: bytes, message: str,
         b' \n"text"\t',
     ],
 )
-def test_what_only_looks_suspicious_is_taken(body: bytes) -> None:
+def test_valid_json_that_looks_suspicious_is_parsed(body: bytes) -> None:
     assert parse(body) == json.loads(body)
+
+
+def test_scalars_count_as_a_level() -> None:
+    assert not is_deeper([[1]], 3)
+    assert is_deeper([[1]], 2)
+
+
+def test_the_number_of_values_is_not_limited_by_default() -> None:
+    assert len(parse_json(b"[" + b"1," * ITEMS + b"1]", depth=2)) == ITEMS + 1
