@@ -1,4 +1,4 @@
-"""`gieok memory`, `gieok backup` and `gieok restore` as a person runs them."""
+"""`gieok memory`, `gieok backup` and `gieok restore`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ import pytest
 
 from gieok import Gieok, MemoryDraft
 from gieok.settings import load_settings, sqlite_path
-from tests.cli.conftest import Run, home, run, url
+from tests.cli.conftest import Run
 from tests.owner_data.world import fill
-
-__all__ = ["home", "run", "url"]
 
 
 def remember(*owners: str) -> None:
-    """Everything, for each owner, with the settings of the environment."""
+    """Store every kind of record for each owner, with the settings of the environment."""
 
     async def write() -> None:
         async with await Gieok.open() as gieok:
@@ -28,7 +26,7 @@ def remember(*owners: str) -> None:
 
 
 def keep(owner: str, *summaries: str) -> None:
-    """Memories of one owner with 'hana'."""
+    """Store memories of one owner with the persona `hana`."""
 
     async def write() -> None:
         async with await Gieok.open() as gieok:
@@ -72,8 +70,8 @@ MEMORY = [
 ]
 
 
-def test_json_tells_a_memory_as_the_service_does(run: Run, url: str) -> None:
-    """Under the names of the contract, and the emotion in the language that was asked for."""
+def test_json_output_is_that_of_the_http_api(run: Run, url: str) -> None:
+    """The same field names, and the emotion in the chosen language."""
     keep("kim", "면접을 준비함.")
     (listed,) = json.loads(run("memory", "list", "--user", "kim", "--json", "--lang", "ko").stdout)[
         "memories"
@@ -88,29 +86,29 @@ def test_json_tells_a_memory_as_the_service_does(run: Run, url: str) -> None:
 
 
 @pytest.mark.req("OPS-3")
-def test_everything_goes_to_a_file_and_comes_back_from_it(run: Run, home: Path, url: str) -> None:
+def test_an_exported_file_can_be_imported(run: Run, home: Path, url: str) -> None:
     remember("kim")
     done = json.loads(run("memory", "export", "kim.ndjson", "--user", "kim", "--json").stdout)
     file = home / "kim.ndjson"
     assert done == {"path": "kim.ndjson", "records": len(file.read_text().splitlines()) - 2}
     assert file.stat().st_mode & 0o777 == 0o600
     assert run("memory", "export", "kim.ndjson", "--user", "kim").exit_code == 1
-    brought = json.loads(run("memory", "import", "kim.ndjson", "--user", "lee", "--json").stdout)
-    assert sum(brought["imported"].values()) == done["records"]
+    imported = json.loads(run("memory", "import", "kim.ndjson", "--user", "lee", "--json").stdout)
+    assert sum(imported["imported"].values()) == done["records"]
     again = run("memory", "import", "kim.ndjson", "--user", "lee")
     assert f"added 0, unchanged {done['records']}" in again.stdout
 
 
-def test_a_stream_goes_through_a_pipe(run: Run, url: str) -> None:
-    """The standard output holds the stream and nothing else, so that another Gieok can read it."""
+def test_an_export_can_be_piped_into_an_import(run: Run, url: str) -> None:
+    """Standard output contains only the export."""
     remember("kim")
-    taken = run("memory", "export", "--user", "kim")
-    assert taken.exit_code == 0
-    brought = run("memory", "import", "-", "--user", "lee", stdin=taken.stdout_bytes)
-    assert (brought.exit_code, brought.stderr) == (0, "")
+    exported = run("memory", "export", "--user", "kim")
+    assert exported.exit_code == 0
+    imported = run("memory", "import", "-", "--user", "lee", stdin=exported.stdout_bytes)
+    assert (imported.exit_code, imported.stderr) == (0, "")
 
 
-def test_a_wrong_file_is_told_by_its_line(run: Run, home: Path, url: str) -> None:
+def test_an_invalid_file_is_an_error_with_the_line_number(run: Run, home: Path, url: str) -> None:
     (home / "cut.ndjson").write_text('{"kind": "gieok", "format": 1, "exportedAt": "2026-01-05T09:00:00Z"}\n')
     done = run("memory", "import", "cut.ndjson", "--user", "lee")
     assert done.exit_code == 1
@@ -119,7 +117,7 @@ def test_a_wrong_file_is_told_by_its_line(run: Run, home: Path, url: str) -> Non
 
 
 @pytest.mark.req("OPS-3")
-def test_a_user_is_erased_once_the_name_was_typed(run: Run, url: str) -> None:
+def test_erase_asks_for_the_name_of_the_user(run: Run, url: str) -> None:
     keep("kim", "면접을 준비함.")
     refused = run("memory", "erase", "--user", "kim", stdin="lee\n")
     assert (refused.exit_code, "nothing was erased" in refused.stderr) == (2, True)
@@ -130,7 +128,7 @@ def test_a_user_is_erased_once_the_name_was_typed(run: Run, url: str) -> None:
     assert "no user 'kim'" in run("memory", "erase", "--user", "kim", "--yes").stderr
 
 
-def test_an_erasure_leaves_a_receipt(run: Run, url: str) -> None:
+def test_erase_prints_a_receipt(run: Run, url: str) -> None:
     keep("kim", "면접을 준비함.")
     receipt = json.loads(run("memory", "erase", "--user", "kim", "--yes", "--json").stdout)
     assert (receipt["keyDestroyed"], receipt["erased"]["memories"]) == (True, 1)
@@ -138,28 +136,28 @@ def test_an_erasure_leaves_a_receipt(run: Run, url: str) -> None:
     assert receipt["at"].endswith("Z")
 
 
-def test_a_user_who_was_never_there_is_not_erased(run: Run, url: str) -> None:
-    """A slip of the pen must not take a name away for good."""
+def test_erase_refuses_an_unknown_user(run: Run, url: str) -> None:
+    """A typing error must not make that name unusable."""
     assert "no user 'kmi'" in run("memory", "erase", "--user", "kmi", "--yes").stderr
     keep("kmi", "바다에 다녀옴.")
 
 
 @pytest.mark.req("OPS-3")
-def test_a_backup_is_made_and_restored(run: Run, home: Path) -> None:
+def test_a_backup_can_be_restored(run: Run, home: Path) -> None:
     keep("kim", "면접을 준비함.")
-    made = run("backup", "yesterday")
-    assert (made.exit_code, "root key" in made.stdout) == (0, True)
+    created = run("backup", "yesterday")
+    assert (created.exit_code, "root key" in created.stdout) == (0, True)
     keep("kim", "바다에 다녀옴.")
     assert run("memory", "erase", "--user", "kim", "--yes").exit_code == 0
     assert run("restore", "yesterday").exit_code == 1
-    told = json.loads(run("restore", "yesterday", "--replace", "--json").stdout)
-    assert (told["erasedAgain"], told["keystoreKept"]) == (1, True)
-    assert Path(told["before"]).exists()
+    restored = json.loads(run("restore", "yesterday", "--replace", "--json").stdout)
+    assert (restored["erasedAgain"], restored["keystoreKept"]) == (1, True)
+    assert Path(restored["before"]).exists()
     place = sqlite_path(load_settings().database_url)
-    assert told["database"] == str(place)
+    assert restored["database"] == str(place)
     assert "no memories" in run("memory", "list", "--user", "kim").stdout
 
 
-def test_a_server_is_not_copied_as_a_file(run: Run, home: Path) -> None:
+def test_backup_of_a_postgresql_database_is_refused(run: Run, home: Path) -> None:
     done = run("backup", "there", GIEOK_DATABASE_URL="postgresql://host/name")
     assert (done.exit_code, "pg_dump" in done.stderr) == (1, True)

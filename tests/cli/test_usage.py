@@ -6,13 +6,11 @@ import asyncio
 import json
 
 from gieok import Gieok, PersonaDraft
-from tests.cli.conftest import Run, home, run, url
-
-__all__ = ["home", "run", "url"]
+from tests.cli.conftest import Run
 
 
 def talk(owner: str, *messages: str) -> None:
-    """Turns of an owner, with the settings of the environment."""
+    """Run turns of an owner, with the settings of the environment."""
 
     async def turns() -> None:
         async with await Gieok.open() as gieok:
@@ -24,7 +22,7 @@ def talk(owner: str, *messages: str) -> None:
     asyncio.run(turns())
 
 
-def test_the_days_of_a_user_are_shown(run: Run, url: str) -> None:
+def test_usage_shows_calls_and_tokens_per_day(run: Run, url: str) -> None:
     talk("kim", "안녕", "오늘 면접 봤어")
     (day,) = json.loads(run("usage", "--user", "kim", "--json").stdout)["days"]
     assert day["calls"] == 2
@@ -42,7 +40,7 @@ def test_the_days_of_a_user_are_shown(run: Run, url: str) -> None:
     assert run("usage", "--user", "lee").stdout == "no language model was used\n"
 
 
-def test_a_number_of_days_that_is_not_kept_is_refused(run: Run, url: str) -> None:
+def test_an_invalid_number_of_days_is_refused(run: Run, url: str) -> None:
     for days in ("0", "367"):
         refused = run("usage", "--user", "kim", "--days", days)
         assert (refused.exit_code, refused.stdout) == (1, "")

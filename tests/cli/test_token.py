@@ -18,7 +18,7 @@ from tests.cli.conftest import Run
 
 
 def caller(token: str) -> Principal:
-    """Whom the token stands for, with the settings of the environment."""
+    """The principal of a token."""
 
     async def ask() -> Principal:
         async with await Gieok.open() as gieok:
@@ -27,30 +27,30 @@ def caller(token: str) -> Principal:
     return asyncio.run(ask())
 
 
-def asked(run: Run, *args: str) -> Any:
+def run_json(run: Run, *args: str) -> Any:
     done = run(*args, "--json")
     assert done.exit_code == 0, done.stderr
     return json.loads(done.stdout)
 
 
-def test_the_command_offers_what_the_records_know() -> None:
+def test_options_offer_the_values_of_the_records() -> None:
     assert (get_args(AccountPlan), get_args(Scope)) == (PLANS, SCOPES)
 
 
-def test_a_program_makes_lists_and_revokes_a_token(run: Run, url: str) -> None:
-    made = asked(run, "token", "create", "--user", "kim", "--plan", "premium", "--scope", "read")
-    token = made.pop("token")
-    assert (made["owner"], made["accountPlan"], made["scopes"]) == ("kim", "premium", ["read"])
-    assert made["createdAt"].endswith("Z")
+def test_create_list_and_revoke_as_json(run: Run, url: str) -> None:
+    created = run_json(run, "token", "create", "--user", "kim", "--plan", "premium", "--scope", "read")
+    token = created.pop("token")
+    assert (created["owner"], created["accountPlan"], created["scopes"]) == ("kim", "premium", ["read"])
+    assert created["createdAt"].endswith("Z")
     assert caller(token).scopes == {"read"}
-    assert asked(run, "token", "list") == {"tokens": [made]}
-    assert asked(run, "token", "list", "--user", "lee") == {"tokens": []}
-    assert asked(run, "token", "revoke", made["id"])["revokedAt"]
+    assert run_json(run, "token", "list") == {"tokens": [created]}
+    assert run_json(run, "token", "list", "--user", "lee") == {"tokens": []}
+    assert run_json(run, "token", "revoke", created["id"])["revokedAt"]
     with pytest.raises(Unauthenticated):
         caller(token)
 
 
-def test_a_person_sees_a_token_once(run: Run, url: str) -> None:
+def test_create_prints_the_token_once(run: Run, url: str) -> None:
     done = run("token", "create", "--user", "민수", "--label", "노트북", "--expires-days", "30")
     assert done.exit_code == 0
     token = next(word for word in done.stdout.split() if word.startswith("gk_"))
@@ -62,13 +62,13 @@ def test_a_person_sees_a_token_once(run: Run, url: str) -> None:
     assert "까지 유효" in run("token", "list", "--lang", "ko").stdout
 
 
-def test_a_person_sees_what_became_of_a_token(run: Run, url: str) -> None:
-    made = asked(run, "token", "create", "--user", "kim")
-    assert f"revoked token {made['id']} of kim" in run("token", "revoke", made["id"]).stdout
+def test_list_shows_revoked_tokens(run: Run, url: str) -> None:
+    created = run_json(run, "token", "create", "--user", "kim")
+    assert f"revoked token {created['id']} of kim" in run("token", "revoke", created["id"]).stdout
     assert "revoked 20" in run("token", "list").stdout
 
 
-def test_without_tokens_the_list_says_so(run: Run, url: str) -> None:
+def test_list_without_tokens(run: Run, url: str) -> None:
     assert run("token", "list").stdout == "no tokens\n"
 
 
@@ -85,20 +85,20 @@ def test_without_tokens_the_list_says_so(run: Run, url: str) -> None:
         (["revoke", str(uuid4())], 1, "[NOT_FOUND]"),
     ],
 )
-def test_a_mistake_is_told(run: Run, args: list[str], status: int, message: str) -> None:
+def test_invalid_arguments_are_an_error(run: Run, args: list[str], status: int, message: str) -> None:
     done = run("token", *args)
     assert (done.exit_code, done.stdout) == (status, "")
     assert message in done.stderr
 
 
 def test_the_audit_trail_is_shown_newest_first(run: Run, url: str) -> None:
-    made = asked(run, "token", "create", "--user", "kim")
-    run("token", "revoke", made["id"])
-    entries = asked(run, "audit", "--user", "kim")["entries"]
+    created = run_json(run, "token", "create", "--user", "kim")
+    run("token", "revoke", created["id"])
+    entries = run_json(run, "audit", "--user", "kim")["entries"]
     assert [each["action"] for each in entries] == ["token.revoked", "token.created"]
-    assert {each["subject"] for each in entries} == {made["id"]}
-    assert asked(run, "audit", "--user", "kim", "--before", entries[0]["id"])["entries"] == entries[1:]
-    assert asked(run, "audit", "--user", "kim", "--limit", "1")["entries"] == entries[:1]
+    assert {each["subject"] for each in entries} == {created["id"]}
+    assert run_json(run, "audit", "--user", "kim", "--before", entries[0]["id"])["entries"] == entries[1:]
+    assert run_json(run, "audit", "--user", "kim", "--limit", "1")["entries"] == entries[:1]
     shown = run("audit", "--user", "kim").stdout.splitlines()
     assert ("token.revoked" in shown[1], "token.created" in shown[2]) == (True, True)
     assert run("audit", "--user", "lee").stdout == "no entries\n"
