@@ -1,4 +1,4 @@
-"""Decision records as teams have them: Nygard's form, MADR old and new, and mistakes."""
+"""Decision records as teams write them: Nygard's format, MADR old and new, and mistakes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from time import perf_counter
 import pytest
 
 from gieok.errors import InputRefused
-from gieok.interfaces.markdown.parse import Defaults, parse
+from gieok.interfaces.markdown.records import Defaults, parse
 
 NYGARD = """# 12. Use one database
 
@@ -78,7 +78,7 @@ def test_the_title_is_the_statement_and_the_sections_are_the_rationale() -> None
         assert section in found.rationale
 
 
-def test_a_record_that_says_nothing_of_it_gets_what_the_caller_says() -> None:
+def test_a_record_without_strength_and_domain_gets_the_defaults() -> None:
     assert (parse(NYGARD).strength, parse(NYGARD).scope) == ("normal", "global")
     found = parse(NYGARD, Defaults("axis", "WMS"))
     assert (found.strength, found.scope, found.domain) == ("axis", "domain", "wms")
@@ -104,12 +104,12 @@ def test_a_record_that_says_nothing_of_it_gets_what_the_caller_says() -> None:
         ("# 2 phases", "2 phases", "accepted"),
     ],
 )
-def test_forms_that_teams_have(text: str, statement: str, status: str) -> None:
+def test_common_formats(text: str, statement: str, status: str) -> None:
     found = parse(text)
     assert (found.statement, found.status) == (statement, status)
 
 
-def test_a_status_below_the_first_section_is_only_text() -> None:
+def test_a_status_below_the_first_section_is_ignored() -> None:
     assert parse("# x\n\n## Context\n\nStatus: rejected requests pile up").status == "accepted"
 
 
@@ -154,26 +154,25 @@ def test_front_matter_as_people_write_it(
         ("---\nrelations:\n  - LIKES a\n---\n# x", "relations[0].type: "),
         ("---\nrelations:\n  deep:\n    - a\n---\n# x", "relations: must be one value, or a list"),
         ("---\ndomain: [a, b]\n---\n# x", "domain: must be one value"),
-        ("---\ndomain: a\ndomain: b\n---\n# x", "stands twice"),
+        ("---\ndomain: a\ndomain: b\n---\n# x", "line 3: 'domain' is there twice"),
         ("---\nevidence: [seven]\n---\n# x", "evidence[0]: "),
-        ('---\nstatement: "x\n---\n', "quotes do not match"),
-        ("---\nstatement: x\nrationale: y\n---\nz", "rationale: stands in the front matter and in the text"),
-        ("---\nnonsense\n---\n# x", "neither `key: value` nor `- item`"),
+        ('---\nstatement: "x\n---\n', "line 2: this is not valid YAML: while scanning a quoted scalar"),
+        ("---\nstatement: x\nrationale: y\n---\nz", "rationale: is both in the front matter and in the text"),
+        ("---\nnonsense\n---\n# x", "line 2: the front matter must consist of `key: value` lines"),
         ("---\nid: a\n# x", "never ends"),
-        ("# x\n\n## Status\n\nMaybe\n", "status is none that is known"),
+        ("# x\n\n## Status\n\nMaybe\n", "its status is unknown"),
         ('---\nid: "\\ud800"\n---\n# x', "id: "),
         ("# x\x00", "statement: "),
     ],
 )
-def test_what_cannot_be_a_record_says_why(text: str, reason: str) -> None:
-    """The place and the reason, and nothing that stands in the text."""
+def test_an_invalid_record_is_refused_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(InputRefused) as refused:
         parse(text)
     assert reason in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    "form",
+    "template",
     [
         "# x\n\n{}y",
         "# x\n\n*{}status{}y",
@@ -185,11 +184,11 @@ def test_what_cannot_be_a_record_says_why(text: str, reason: str) -> None:
         "# x\n\nstatus: superseded{}y accepted",
     ],
 )
-def test_a_line_of_spaces_costs_no_more_than_its_length(form: str) -> None:
-    """Ten times as long may take ten times as long, and not a hundred times."""
+def test_parsing_time_is_linear_in_the_length_of_a_line(template: str) -> None:
+    """A line ten times as long may take ten times as long, but not a hundred times."""
 
     def seconds(spaces: int) -> float:
-        text = form.replace("{}", " " * spaces)
+        text = template.replace("{}", " " * spaces)
         best = 1e9
         for _ in range(3):
             began = perf_counter()

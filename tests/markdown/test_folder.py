@@ -1,4 +1,4 @@
-"""A folder of records: what is read of it, what a name means, and which files are written."""
+"""A folder of records: which files are read, how names are resolved, and which files are written."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from uuid import UUID
 import pytest
 
 from gieok.errors import InputRefused, NotFound
-from gieok.interfaces.markdown.folder import FolderWriter, read_folder
-from gieok.interfaces.markdown.naming import entries, root_id
-from gieok.interfaces.markdown.parse import Defaults
+from gieok.interfaces.markdown.folder import FolderWriter, entries, read_folder, root_id
+from gieok.interfaces.markdown.records import Defaults
 from gieok.memory.decisions.exchange import DecisionEntry
 from gieok.memory.decisions.records import ProposedRelation
 
@@ -32,7 +31,7 @@ def decision(statement: str, *relations: ProposedRelation, root: UUID = ROOT) ->
 
 
 def test_only_records_in_force_are_read(tmp_path: Path) -> None:
-    """The rest is named with its reason, so that nobody wonders."""
+    """The other files are listed with the reason."""
     write(
         tmp_path,
         README="# Our decisions",
@@ -54,7 +53,7 @@ def test_only_records_in_force_are_read(tmp_path: Path) -> None:
     ]
 
 
-def test_a_name_means_the_same_decision_each_time() -> None:
+def test_a_name_always_means_the_same_decision() -> None:
     assert root_id("kim", str(ROOT)) == ROOT
     assert root_id("kim", "ADR-1") == root_id("kim", "ADR-1")
     assert len({root_id("kim", "ADR-1"), root_id("kim", "ADR-2"), root_id("lee", "ADR-1")}) == 3
@@ -62,7 +61,7 @@ def test_a_name_means_the_same_decision_each_time() -> None:
     assert root_id("kim", "결정") == root_id("kim", unicodedata.normalize("NFD", "결정"))
 
 
-def test_a_target_is_named_by_id_by_file_or_by_the_teams_own_name(tmp_path: Path) -> None:
+def test_a_target_is_an_id_a_file_or_a_name_of_the_team(tmp_path: Path) -> None:
     (tmp_path / "wms").mkdir()
     write(tmp_path, **{"0001-one": "---\nid: ADR-1\n---\n# one"})
     relations = ("0001-one.md", "0001-one", "ADR-1", "wms/b.md", str(ROOT))
@@ -84,38 +83,41 @@ def test_a_target_is_named_by_id_by_file_or_by_the_teams_own_name(tmp_path: Path
             {"a": f"---\nid: {ROOT}\n---\n# a", "b": f"---\nid: {ROOT}\n---\n# b"},
             "b.md: has the same id as a.md",
         ),
-        ({"a": "---\nrelations: [REFINES z]\n---\n# a"}, "a.md: relations: no record in the folder is 'z'"),
+        (
+            {"a": "---\nrelations: [REFINES z]\n---\n# a"},
+            "a.md: relations: no record in the folder is",
+        ),
         ({"a": "x" * 300_000}, "a.md: has more than 262144 bytes"),
     ],
 )
-def test_a_wrong_file_is_named(tmp_path: Path, files: dict[str, str], reason: str) -> None:
+def test_an_invalid_file_is_named(tmp_path: Path, files: dict[str, str], reason: str) -> None:
     write(tmp_path, **files)
     with pytest.raises(InputRefused) as refused:
         entries("kim", read_folder(tmp_path, Defaults()).files)
     assert str(refused.value).startswith(reason)
 
 
-def test_a_name_that_means_two_records_is_refused(tmp_path: Path) -> None:
+def test_an_ambiguous_name_is_refused(tmp_path: Path) -> None:
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
         write(tmp_path / folder, same=f"# {folder}")
     write(tmp_path, a="---\nrelations: [REFINES same]\n---\n# a")
-    with pytest.raises(InputRefused, match="more than one record is 'same'"):
+    with pytest.raises(InputRefused, match="more than one record is called 'same'"):
         entries("kim", read_folder(tmp_path, Defaults()).files)
 
 
-def test_what_is_no_text_or_no_folder_is_refused(tmp_path: Path) -> None:
+def test_a_file_or_folder_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"# \xff\xfe")
     with pytest.raises(InputRefused, match=r"a\.md: cannot be read as UTF-8"):
         read_folder(tmp_path, Defaults())
     (tmp_path / "a.md").rename(tmp_path / os.fsdecode(b"\xff.md"))
-    with pytest.raises(InputRefused, match=r"\?\.md: has a name that is no UTF-8"):
+    with pytest.raises(InputRefused, match=r"\?\.md: has a name that is not UTF-8"):
         read_folder(tmp_path, Defaults())
     with pytest.raises(NotFound, match="there is no folder"):
         read_folder(tmp_path / "none", Defaults())
 
 
-def test_a_second_export_touches_nothing(tmp_path: Path) -> None:
+def test_a_second_export_changes_nothing(tmp_path: Path) -> None:
     writer = FolderWriter(tmp_path / "new", "kim")
     writer.write([decision("재고는 한 곳에서 바꾼다")])
     assert writer.written == [("재고는-한-곳에서-바꾼다-7c9e6679.md", "written")]
@@ -126,7 +128,7 @@ def test_a_second_export_touches_nothing(tmp_path: Path) -> None:
 
 
 def test_a_changed_decision_keeps_its_file_and_its_name(tmp_path: Path) -> None:
-    """Whatever the team called it; only what changed is written."""
+    """Other files are not written."""
     write(tmp_path, **{"0001-ours": "---\nid: ADR-1\n---\n# 1. before"}, other="# other")
     root = root_id("kim", "ADR-1")
     writer = FolderWriter(tmp_path, "kim")
@@ -138,17 +140,17 @@ def test_a_changed_decision_keeps_its_file_and_its_name(tmp_path: Path) -> None:
     assert (ours.root_id, ours.statement) == (root, "after")
 
 
-def test_a_record_that_the_team_ended_is_left_alone(tmp_path: Path) -> None:
-    ended = "# one\n\nStatus: deprecated"
-    write(tmp_path, one=ended)
+def test_a_record_that_is_not_in_force_is_left_alone(tmp_path: Path) -> None:
+    deprecated = "# one\n\nStatus: deprecated"
+    write(tmp_path, one=deprecated)
     writer = FolderWriter(tmp_path, "kim")
     writer.write([decision("one", root=root_id("kim", "one.md"))])
     assert writer.written == [("one.md", "left")]
-    assert (tmp_path / "one.md").read_text() == ended
+    assert (tmp_path / "one.md").read_text() == deprecated
 
 
 @pytest.mark.parametrize("statement", ["../../etc/passwd", "a/b\\c:d*e?", "...", "\x1b[31m", "x" * 4_000])
-def test_no_statement_leads_out_of_the_folder(tmp_path: Path, statement: str) -> None:
+def test_no_statement_writes_outside_the_folder(tmp_path: Path, statement: str) -> None:
     writer = FolderWriter(tmp_path / "in", "kim")
     writer.write([decision(statement)])
     (file,) = (tmp_path / "in").iterdir()
@@ -157,8 +159,8 @@ def test_no_statement_leads_out_of_the_folder(tmp_path: Path, statement: str) ->
     assert entries("kim", read_folder(tmp_path / "in", Defaults()).files)[0].statement == statement
 
 
-def test_what_a_file_leaves_to_the_import_is_no_difference(tmp_path: Path) -> None:
-    """Its strength and domain were said on the command line, and stay unsaid in the file."""
+def test_defaults_of_the_import_are_not_a_difference(tmp_path: Path) -> None:
+    """Strength and domain were given on the command line, and stay out of the file."""
     write(tmp_path, one="# 1. one")
     (imported,) = entries("kim", read_folder(tmp_path, Defaults("lock", "wms")).files, "wms")
     writer = FolderWriter(tmp_path, "kim")
@@ -166,7 +168,7 @@ def test_what_a_file_leaves_to_the_import_is_no_difference(tmp_path: Path) -> No
     assert writer.written == [("one.md", "unchanged")]
 
 
-def test_a_file_that_is_written_anew_keeps_what_is_not_of_gieok(tmp_path: Path) -> None:
+def test_a_rewritten_file_keeps_the_front_matter_of_other_tools(tmp_path: Path) -> None:
     front = "# ours\ndate: 2024-05-01\nstrength: lock\ndeciders:\n  - kim\n\nstatus: accepted"
     write(tmp_path, one=f"---\n{front}\n---\n# ADR-7: before\n\nwhy")
     (before,) = entries("kim", read_folder(tmp_path, Defaults()).files)
@@ -180,7 +182,7 @@ def test_a_file_that_is_written_anew_keeps_what_is_not_of_gieok(tmp_path: Path) 
     assert after.content == before.content.model_copy(update={"statement": "after"})
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_a_symbolic_link_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     write(tmp_path, elsewhere="# before")
     (tmp_path / "in" / "one.md").symlink_to(tmp_path / "elsewhere.md")

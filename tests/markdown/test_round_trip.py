@@ -1,4 +1,4 @@
-"""What is written as Markdown reads back as it was."""
+"""A rendered record parses to the same record."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from hypothesis import example, given, reject
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from gieok.interfaces.markdown.parse import Defaults, parse
-from gieok.interfaces.markdown.record import DecisionRecord, NamedRelation
-from gieok.interfaces.markdown.render import render
+from gieok.interfaces.markdown.records import DecisionRecord, Defaults, NamedRelation, parse, render
 from gieok.memory.decisions.records import RELATION_TYPES, STRENGTHS
 
 LINES = st.sampled_from(
@@ -37,7 +35,7 @@ RELATIONS = st.fixed_dictionaries({"type": st.sampled_from(RELATION_TYPES), "tar
 
 @st.composite
 def records(draw: st.DrawFn) -> DecisionRecord:
-    """Any record that there can be; an empty statement, for one, is none."""
+    """Any valid record."""
     domain = draw(st.sampled_from([None, "wms", "결제/정산", "ui.web"]))
     drawn = {
         "id": draw(st.none() | NAMES),
@@ -66,20 +64,18 @@ def record(statement: str, rationale: str | None = None) -> DecisionRecord:
 @example(record("a title", "## Status\n\nProposed"))
 @example(record("a title", "```\n# not a title"))
 @example(record("한 줄 # 닫힘 #", "\x1c begins with a separator"))
-def test_what_is_written_reads_back(one: DecisionRecord) -> None:
+def test_parse_inverts_render(one: DecisionRecord) -> None:
     assert parse(render(one)) == one
 
 
 @given(records())
-def test_windows_line_ends_and_a_byte_order_mark_change_nothing(one: DecisionRecord) -> None:
-    """Whatever git or an editor did to the file."""
+def test_windows_line_ends_and_a_byte_order_mark_are_ignored(one: DecisionRecord) -> None:
     written = render(one)
     if "\r" not in written:
         assert parse("\ufeff" + written.replace("\n", "\r\n")) == one
 
 
-def test_the_file_is_made_for_people() -> None:
-    """An ordinary decision needs no quotes: a title, and its reasons below."""
+def test_an_ordinary_record_needs_no_quotes() -> None:
     one = DecisionRecord(
         id="7c9e6679-7425-40de-944b-e07fc1f90ae7",
         statement="재고는 한 곳에서만 바꾼다",
@@ -109,6 +105,6 @@ def test_the_file_is_made_for_people() -> None:
 
 
 @pytest.mark.parametrize("strength", STRENGTHS)
-def test_what_a_file_says_is_stronger_than_a_default(strength: str) -> None:
+def test_a_file_takes_precedence_over_the_defaults(strength: str) -> None:
     found = parse(f"---\nstrength: {strength}\ndomain: ui\n---\n# x", Defaults("lock", "wms"))
     assert (found.strength, found.domain) == (strength, "ui")

@@ -36,7 +36,7 @@ owner_option = user_option("User whose decisions are used.")
 
 async def find_decision(user: User, owner: str, name: str) -> UUID:
     """Root id of the decision with this id, name or `folder:name`. Raises NotFound."""
-    from gieok.interfaces.markdown.naming import root_id
+    from gieok.interfaces.markdown.folder import root_id
 
     try:
         name.encode()

@@ -160,9 +160,8 @@ def import_folder(
     Imports nothing if one of them is invalid. A changed record appends a version; an unchanged one does
     nothing. Records with the status proposed, rejected, deprecated or superseded are skipped.
     """
-    from gieok.interfaces.markdown.folder import read_folder
-    from gieok.interfaces.markdown.naming import entries
-    from gieok.interfaces.markdown.parse import Defaults
+    from gieok.interfaces.markdown.folder import entries, read_folder
+    from gieok.interfaces.markdown.records import Defaults
 
     found = read_folder(folder, Defaults(cast("Strength", strength), domain))
     decisions = entries(owner, found.files, _folder_name(name, domain))
