@@ -1,4 +1,4 @@
-"""Graphs as a program would build them. The agent is a plain function, so that no network model is needed."""
+"""Graphs as a program would build them. The agent is a plain function, so no model is needed."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ THREAD: RunnableConfig = {"configurable": {"thread_id": "thread-1"}}
 
 
 def agent_graph(memory: DecisionMemory, agent: Agent, plan: str | ExecutionPlan | None = None) -> Graph:
-    """Load, compact, ask the agent, and save what it decided."""
+    """Load, compact, run the agent, and save its decision."""
 
-    def ask(state: DecisionState) -> dict[str, Any]:
+    def call_agent(state: DecisionState) -> dict[str, Any]:
         return agent(prompt(state, "You help with the warehouse."))
 
-    def decided(state: DecisionState) -> str:
+    def next_node(state: DecisionState) -> str:
         return "propose" if state.get("proposal") else "__end__"
 
     graph = new_graph()
-    add(graph, load=memory.load(), agent=ask, propose=memory.propose(), save=memory.save())
+    add(graph, load=memory.load(), agent=call_agent, propose=memory.propose(), save=memory.save())
     add(graph, compact=memory.compact(plan=plan) if plan else memory.compact())
     graph.set_entry_point("load")
     graph.add_edge("load", "compact")
     graph.add_edge("compact", "agent")
-    graph.add_conditional_edges("agent", decided)
+    graph.add_conditional_edges("agent", next_node)
     graph.add_edge("propose", "save")
     return compiled(graph)
 
 
 def tool_graph(memory: DecisionMemory, calls: list[dict[str, Any]], *, may_save: bool) -> Graph:
-    """An agent that calls these tools, and then ends."""
+    """An agent that calls these tools once."""
 
     def agent(state: DecisionState) -> dict[str, Any]:
         return {"messages": [AIMessage("", tool_calls=calls)]}
@@ -62,7 +62,7 @@ def new_graph() -> StateGraph[DecisionState]:
 
 
 def add(graph: StateGraph[DecisionState], **nodes: Any) -> None:
-    """Add nodes under their names. Their types are LangGraph's to check, when it compiles the graph."""
+    """Add nodes by name. LangGraph checks their types when it compiles the graph."""
     for name, node in nodes.items():
         cast("Any", graph).add_node(name, node)
 
@@ -76,7 +76,7 @@ async def run(graph: Graph, given: dict[str, Any] | None, config: RunnableConfig
 
 
 def small_budget() -> ExecutionPlan:
-    """The shipped plan of compaction with a budget that a short talk fills."""
+    """The shipped compaction plan with a budget for a short conversation."""
     document = json.loads(read_plan("compact_conversation"))
     document["steps"][1]["metadata"].update(tokenBudget=300, chunkTokens=80, hintTokens=15)
     return make_plan(document)

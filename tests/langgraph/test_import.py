@@ -1,4 +1,4 @@
-"""What a program is told that imports the nodes without LangGraph."""
+"""The error of an import without LangGraph."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ async def answers(gieok: Gieok, *calls: dict[str, Any], may_save: bool = False) 
 
 
 @pytest.mark.req("DEC-16", "DEC-14")
-async def test_a_model_reads_the_original_words(gieok: Gieok) -> None:
+async def test_a_model_reads_the_original_text(gieok: Gieok) -> None:
     card = await gieok.user("minsu").decisions.keep_evidence("minutes", "every word\nof the meeting")
     assert await answers(gieok, call("read_evidence", evidence_id=str(card.id))) == [
         "every word\nof the meeting"
@@ -37,7 +37,7 @@ async def test_a_model_reads_the_original_words(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("DEC-16", "DEC-2")
-async def test_a_model_proposes_without_saving_and_saves_only_where_it_may(gieok: Gieok) -> None:
+async def test_a_model_saves_only_with_the_saving_tool(gieok: Gieok) -> None:
     decisions = gieok.user("minsu").decisions
     (report,) = await answers(gieok, call("propose_decision", **LOTS))
     assert "nothing is saved yet" in report
@@ -61,13 +61,13 @@ async def test_a_model_proposes_without_saving_and_saves_only_where_it_may(gieok
 
 
 @pytest.mark.req("DEC-16", "DEC-3")
-async def test_calls_that_run_again_after_a_failure_save_once(gieok: Gieok) -> None:
-    """Two calls of one message are two decisions, however often LangGraph runs them."""
+async def test_tool_calls_that_are_retried_save_once(gieok: Gieok) -> None:
+    """Two calls in one message are two decisions, however often LangGraph runs them."""
     decisions = gieok.user("minsu").decisions
     tools = ToolNode(DecisionMemory(gieok.user("minsu")).tools(may_save=True))
     attempts: list[int] = []
 
-    async def dying(state: DecisionState, config: RunnableConfig) -> dict[str, Any]:
+    async def failing_once(state: DecisionState, config: RunnableConfig) -> dict[str, Any]:
         done = await tools.ainvoke(state, config)
         attempts.append(1)
         if len(attempts) == 1:
@@ -75,29 +75,29 @@ async def test_calls_that_run_again_after_a_failure_save_once(gieok: Gieok) -> N
         return done
 
     graph = new_graph()
-    add(graph, tools=dying)
+    add(graph, tools=failing_once)
     graph.set_entry_point("tools")
-    lasting = compiled(graph, checkpointer=InMemorySaver())
+    compiled_graph = compiled(graph, checkpointer=InMemorySaver())
     calls = [call("save_decision", **LOTS), call("save_decision", **LOTS)]
     with pytest.raises(RuntimeError):
-        await run(lasting, {"messages": [AIMessage("", tool_calls=calls)]})
-    resumed = await run(lasting, None)
+        await run(compiled_graph, {"messages": [AIMessage("", tool_calls=calls)]})
+    resumed = await run(compiled_graph, None)
     roots = {f"saved as {one.root_id}, version 1" for one in (await decisions.list()).decisions}
     assert {str(message.text) for message in resumed["messages"][1:]} == roots
     assert len(roots) == 2
 
 
 @pytest.mark.req("DEC-16")
-async def test_a_model_is_told_what_was_refused(gieok: Gieok) -> None:
-    """So that it can ask better: the run goes on."""
-    nobody = str(uuid4())
-    relation = {"type": "DEPENDS_ON", "target": nobody}
-    told = await answers(
+async def test_a_refusal_is_returned_to_the_model(gieok: Gieok) -> None:
+    """The run continues, so that the model can correct its call."""
+    unknown = str(uuid4())
+    relation = {"type": "DEPENDS_ON", "target": unknown}
+    results = await answers(
         gieok,
-        call("read_evidence", evidence_id=nobody),
+        call("read_evidence", evidence_id=unknown),
         call("propose_decision", **{**LOTS, "domain": "a b"}),
         call("propose_decision", **LOTS, relations=[relation]),
     )
-    assert told[0] == f"there is no evidence {nobody}"
-    assert "proposal.domain" in told[1]
-    assert nobody in told[2]
+    assert results[0] == f"there is no evidence {unknown}"
+    assert "proposal.domain" in results[1]
+    assert unknown in results[2]

@@ -1,8 +1,11 @@
-"""Decision memory for a LangGraph agent: nodes, tools and the prompt. Needs `gieok[langgraph]`."""
+"""Decision memory for a LangGraph agent: nodes, tools and the prompt. Needs `gieok[langgraph]`.
+
+memory.py  `DecisionMemory` makes the nodes of a graph; `DecisionState` is their state; `prompt` its prompt
+tools.py   tools that the agent's model may call
+"""
 
 try:
-    from gieok.interfaces.langgraph.memory import DecisionMemory
-    from gieok.interfaces.langgraph.state import DecisionState, prompt
+    from gieok.interfaces.langgraph.memory import DecisionMemory, DecisionState, prompt
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("langchain_core", "langgraph"):
         raise

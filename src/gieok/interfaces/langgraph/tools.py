@@ -1,22 +1,26 @@
-"""Tools that a model may call: it reads originals and proposes; to save is for whoever gives it that tool."""
+"""Tools that the agent's model may call: read evidence, propose a decision, and (optional) save one."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import wraps
 from typing import Any, ParamSpec
 from uuid import UUID
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.prebuilt import ToolRuntime
+from langgraph.runtime import ExecutionInfo
+from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 from gieok.app.decisions import Decisions
+from gieok.engine.plan import first_problem, place
 from gieok.errors import Conflict, InputRefused, NotFound
-from gieok.interfaces.langgraph.proposals import read_proposal, request_of
 from gieok.memory.decisions.blocks import render_report
 from gieok.memory.decisions.records import DecisionProposal, RelationType, Strength
 from gieok.memory.fields import Language
+from gieok.memory.requests.records import RequestKey
 
 P = ParamSpec("P")
 
@@ -30,14 +34,14 @@ class RelationTo(TypedDict):
 
 
 def reading_tools(decisions: Decisions, language: Language) -> list[BaseTool]:
-    """`read_evidence` and `propose_decision`: neither stores anything."""
+    """`read_evidence` and `propose_decision`. Neither stores anything."""
 
-    @_told
+    @_report_refusals
     async def read_evidence(evidence_id: UUID) -> str:
-        """Read the original words that a signpost or a decision leads to, by the evidence's id."""
+        """Read the original text that a signpost or a decision refers to, by the evidence's id."""
         return (await decisions.evidence(evidence_id)).content
 
-    @_told
+    @_report_refusals
     async def propose_decision(
         statement: str,
         strength: Strength,
@@ -46,23 +50,23 @@ def reading_tools(decisions: Decisions, language: Language) -> list[BaseTool]:
         root_id: UUID | None = None,
         relations: list[RelationTo] | None = None,
     ) -> str:
-        """See what a decision would meet and break, before it is taken. Nothing is saved.
+        """See which decisions a new decision would conflict with or affect. Nothing is saved.
 
         strength: axis (a direction), lock (a fixed rule) or normal. domain: where it applies; leave it out
         for everywhere. root_id: the id of the decision that it would change. relations: to other decisions.
         """
-        asked = _proposal(statement, strength, domain, rationale, root_id, relations)
-        result = await decisions.propose(asked)
-        follows = f"\nreplaces version {result.replaces.version}" if result.replaces else ""
-        return render_report(result.report, language) + follows
+        proposal = _proposal(statement, strength, domain, rationale, root_id, relations)
+        result = await decisions.propose(proposal)
+        replaced = f"\nreplaces version {result.replaces.version}" if result.replaces else ""
+        return render_report(result.report, language) + replaced
 
     return [_tool(read_evidence), _tool(propose_decision)]
 
 
 def saving_tool(decisions: Decisions) -> BaseTool:
-    """`save_decision`, which takes a decision for good."""
+    """`save_decision`, which stores a decision."""
 
-    @_told
+    @_report_refusals
     async def save_decision(
         statement: str,
         strength: Strength,
@@ -77,29 +81,52 @@ def saving_tool(decisions: Decisions) -> BaseTool:
 
         The arguments are those of propose_decision. expected_version: the version that it replaces.
         """
-        asked = _proposal(statement, strength, domain, rationale, root_id, relations)
-        once = request_of(runtime.execution_info, runtime.tool_call_id or "", asked, expected_version)
-        saved = await decisions.save(asked, expected_version=expected_version, once=once)
+        proposal = _proposal(statement, strength, domain, rationale, root_id, relations)
+        key = request_key(runtime.execution_info, runtime.tool_call_id or "", proposal, expected_version)
+        saved = await decisions.save(proposal, expected_version=expected_version, once=key)
         return f"saved as {saved.root_id}, version {saved.version}"
 
     return _tool(save_decision)
+
+
+def parse_proposal(document: Mapping[str, Any] | None) -> DecisionProposal:
+    """The proposal in a state or a tool call, as plain JSON. InputRefused names what is wrong with it."""
+    if not document:
+        raise InputRefused("there is none; put it into the state before this node", at="proposal")
+    try:
+        return DecisionProposal.model_validate_json(json.dumps(document, default=str))
+    except ValidationError as error:
+        location, message = first_problem(error)
+        raise InputRefused(message, at=place(("proposal", *location))) from None
+
+
+def request_key(
+    execution: ExecutionInfo | None, name: str, proposal: DecisionProposal, version: int | None = None
+) -> RequestKey | None:
+    """The idempotency key of a save: the same for every attempt of one task of a run."""
+    if execution is None:
+        return None
+    body = f"{version}\n{proposal.model_dump_json()}"
+    return RequestKey(key=f"langgraph:{execution.task_id}:{name}", body=body.encode())
 
 
 def _tool(call: Callable[..., Coroutine[Any, Any, str]]) -> BaseTool:
     return StructuredTool.from_function(coroutine=call, handle_tool_error=True)
 
 
-def _told(call: Callable[P, Awaitable[str]]) -> Callable[P, Coroutine[Any, Any, str]]:
-    """The model is told what was refused, so that it can ask better. Any other failure ends the run."""
+def _report_refusals(call: Callable[P, Awaitable[str]]) -> Callable[P, Coroutine[Any, Any, str]]:
+    """Return a refusal to the model as the tool's result, so that it can correct its call. Other errors end
+    the run.
+    """
 
     @wraps(call)
-    async def telling(*args: P.args, **kwargs: P.kwargs) -> str:
+    async def reporting(*args: P.args, **kwargs: P.kwargs) -> str:
         try:
             return await call(*args, **kwargs)
         except (InputRefused, NotFound, Conflict) as refused:
             raise ToolException(str(refused)) from refused
 
-    return telling
+    return reporting
 
 
 def _proposal(
@@ -110,7 +137,7 @@ def _proposal(
     root_id: UUID | None,
     relations: list[RelationTo] | None,
 ) -> DecisionProposal:
-    return read_proposal(
+    return parse_proposal(
         {
             "statement": statement,
             "strength": strength,
