@@ -1,4 +1,4 @@
-"""Which calls are made again, and which never."""
+"""Which calls are retried, and how often."""
 
 from __future__ import annotations
 
@@ -8,65 +8,65 @@ import pytest
 from gieok import MemoryDraft
 from gieok.client import GieokClient, ServiceUnreachable
 from gieok.errors import RateLimited
-from tests.client.sockets import AT_ONCE, answering, hanging_up, saying
+from tests.client.fake_service import FAST_RETRIES, disconnect, fake_service, respond
 
-BUSY = saying(
+BUSY = respond(
     429,
     '{"success": false, "error": "RATE_LIMITED", "message": "later"}',
     "Retry-After: 0",
     "X-Request-Id: r1",
 )
-NO_PERSONAS = saying(200, '{"success": true, "personas": []}')
+NO_PERSONAS = respond(200, '{"success": true, "personas": []}')
 
 
-async def test_a_busy_service_is_asked_again_and_not_for_ever() -> None:
-    """GET: after as long as it says. The last refusal is told, with what the service calls the request."""
-    async with answering(BUSY, BUSY, NO_PERSONAS) as (client, came):
+async def test_a_rate_limited_read_is_retried_a_limited_number_of_times() -> None:
+    """After the time in Retry-After. The last error is raised, with the request id as a note."""
+    async with fake_service(BUSY, BUSY, NO_PERSONAS) as (client, connections):
         assert await client.personas.list() == ()
-        assert len(came) == 3
-    async with answering(BUSY) as (client, came):
-        with pytest.raises(RateLimited) as told:
+        assert len(connections) == 3
+    async with fake_service(BUSY) as (client, connections):
+        with pytest.raises(RateLimited) as raised:
             await client.personas.list()
-        assert len(came) == AT_ONCE.attempts
-        assert told.value.__notes__ == ["X-Request-Id: r1"]
+        assert len(connections) == FAST_RETRIES.attempts
+        assert raised.value.__notes__ == ["X-Request-Id: r1"]
 
 
-async def test_a_wait_that_is_too_long_is_told_instead() -> None:
-    patient = saying(429, '{"success": false, "error": "RATE_LIMITED", "message": "m"}', "Retry-After: 3600")
-    async with answering(patient) as (client, came):
-        with pytest.raises(RateLimited) as told:
+async def test_a_retry_after_above_the_limit_is_raised_at_once() -> None:
+    slow = respond(429, '{"success": false, "error": "RATE_LIMITED", "message": "m"}', "Retry-After: 3600")
+    async with fake_service(slow) as (client, connections):
+        with pytest.raises(RateLimited) as raised:
             await client.personas.list()
-        assert (told.value.retry_after, len(came)) == (3600, 1)
+        assert (raised.value.retry_after, len(connections)) == (3600, 1)
 
 
-async def test_a_lost_answer_is_asked_for_again_where_that_is_safe() -> None:
-    async with answering(hanging_up, NO_PERSONAS) as (client, came):
+async def test_a_lost_answer_is_retried_only_for_idempotent_calls() -> None:
+    async with fake_service(disconnect, NO_PERSONAS) as (client, connections):
         assert await client.personas.list() == ()
-        assert len(came) == 2
-    async with answering(hanging_up) as (client, came):
+        assert len(connections) == 2
+    async with fake_service(disconnect) as (client, connections):
         with pytest.raises(ServiceUnreachable):
             await client.chat.send("hana", "안녕")
-        assert len(came) == 1
+        assert len(connections) == 1
 
 
-async def test_a_memory_is_created_once_although_its_answer_was_lost(
-    talking: GieokClient, monkeypatch: pytest.MonkeyPatch
+async def test_a_retried_create_makes_one_memory(
+    scripted: GieokClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The service did it, and the line broke: the same Idempotency-Key gives back the same memory."""
+    """The connection breaks after the service stored it; the retry has the same Idempotency-Key."""
     send, lost = httpx.AsyncClient.send, list[str]()
 
-    async def losing(
+    async def send_and_lose_answer(
         self: httpx.AsyncClient, request: httpx.Request, *, stream: bool = False
     ) -> httpx.Response:
         answer = await send(self, request, stream=stream)
         if not lost:
             lost.append(request.headers["Idempotency-Key"])
             await answer.aclose()
-            raise httpx.ReadError("the line broke")
+            raise httpx.ReadError("connection lost")
         assert request.headers["Idempotency-Key"] == lost[0]
         return answer
 
     with monkeypatch.context() as patch:
-        patch.setattr(httpx.AsyncClient, "send", losing)
-        kept = await talking.memory.create(MemoryDraft(persona_id="hana", summary="면접을 앞두고 있다"))
-    assert [each.id for each in (await talking.memory.list("hana")).memories] == [kept.memory.id]
+        patch.setattr(httpx.AsyncClient, "send", send_and_lose_answer)
+        kept = await scripted.memory.create(MemoryDraft(persona_id="hana", summary="면접을 앞두고 있다"))
+    assert [each.id for each in (await scripted.memory.list("hana")).memories] == [kept.memory.id]

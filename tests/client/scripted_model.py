@@ -1,4 +1,4 @@
-"""A model whose words a test knows."""
+"""A model with a fixed reply."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gieok.testing.models import CountingModel
 PIECES = ("안녕,\u2028", "반가워\n")
 
 
-class Speaker(CountingModel):
-    """Speaks in two pieces, and then fails if it is told to."""
+class ScriptedModel(CountingModel):
+    """Replies in two pieces, then raises `failure` if it is set."""
 
     def __init__(self) -> None:
         self.failure: Exception | None = None

@@ -1,4 +1,4 @@
-"""Services that break: sockets that answer, or do not, as a test wants."""
+"""A fake service on a local socket, for answers and failures that the real service does not produce."""
 
 from __future__ import annotations
 
@@ -8,30 +8,35 @@ from contextlib import asynccontextmanager, suppress
 
 from gieok.client import GieokClient, Retries
 
-AT_ONCE = Retries(first_wait=0.001)
+FAST_RETRIES = Retries(first_wait=0.001)
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def answering(*answers: Answer) -> AsyncGenerator[tuple[GieokClient, list[int]]]:
-    """A client of a service that does this with its first connection, that with its second, and so on."""
-    came: list[int] = []
+async def fake_service(*answers: Answer) -> AsyncGenerator[tuple[GieokClient, list[int]]]:
+    """A client, and the list of connections that it made.
+
+    Each connection gets the next of `answers`; further ones get the last.
+    """
+    connections: list[int] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        came.append(len(came))
+        connections.append(len(connections))
         await reader.readuntil(b"\r\n\r\n")
-        await answers[min(len(came), len(answers)) - 1](reader, writer)
+        await answers[min(len(connections), len(answers)) - 1](reader, writer)
         writer.close()
         with suppress(ConnectionError):
             await writer.wait_closed()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     host, port = server.sockets[0].getsockname()
-    async with server, GieokClient(f"http://{host}:{port}", "token", retries=AT_ONCE) as client:
-        yield client, came
+    async with server, GieokClient(f"http://{host}:{port}", "token", retries=FAST_RETRIES) as client:
+        yield client, connections
 
 
-def saying(status: int, body: str, *headers: str) -> Answer:
+def respond(status: int, body: str, *headers: str) -> Answer:
+    """Send this response."""
+
     async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         lines = [
             f"HTTP/1.1 {status} x",
@@ -45,5 +50,5 @@ def saying(status: int, body: str, *headers: str) -> Answer:
     return answer
 
 
-async def hanging_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Take the request and say nothing."""
+async def disconnect(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Close the connection without a response."""
