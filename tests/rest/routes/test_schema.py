@@ -1,4 +1,4 @@
-"""The wire itself: examples that are true, bodies that are strict, failures that are listed."""
+"""The models of the HTTP API: valid examples, strict bodies, documented errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gieok.interfaces.rest.schema.common import Answer, Failure, RequestBody
 
 
 def examples() -> Iterator[tuple[type[BaseModel], dict[str, Any]]]:
-    """Every body and every answer of the wire that has an example of its own."""
+    """Every body and every answer that has an example."""
     for module in pkgutil.iter_modules(schema.__path__, f"{schema.__name__}."):
         for found in vars(importlib.import_module(module.name)).values():
             if isinstance(found, type) and issubclass(found, RequestBody | Answer | Failure):
@@ -38,7 +38,7 @@ def name(value: object) -> str:
 
 @pytest.fixture(scope="module")
 def openapi() -> dict[str, Any]:
-    """What the service says about itself."""
+    """The OpenAPI document of the service."""
     app = FastAPI()
     for routes in (chat, sessions, jobs, memory, personas, decisions, evidence, me):
         app.include_router(routes.router)
@@ -46,21 +46,21 @@ def openapi() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("model", "shown"), BODIES, ids=name)
-def test_an_example_of_a_body_is_taken(model: type[BaseModel], shown: dict[str, Any]) -> None:
-    """And nothing that the body does not know, such as whose it is to be."""
+def test_the_example_of_a_body_is_valid(model: type[BaseModel], shown: dict[str, Any]) -> None:
+    """With an unknown field, such as another owner, it is refused."""
     model.model_validate(shown)
     with pytest.raises(ValidationError):
         model.model_validate({**shown, "userId": "someone"})
 
 
 @pytest.mark.parametrize(("model", "shown"), ANSWERS, ids=name)
-def test_an_example_of_an_answer_is_whole(model: type[BaseModel], shown: dict[str, Any]) -> None:
-    """It has every field that such an answer has, in the form that it has there."""
+def test_the_example_of_an_answer_is_complete(model: type[BaseModel], shown: dict[str, Any]) -> None:
+    """It has every field, in the form of a real answer in Korean."""
     made = model.model_validate_json(json.dumps(shown))
     assert json.loads(made.model_dump_json(by_alias=True, context={"language": "ko"})) == shown
 
 
-def test_every_call_says_what_it_takes_answers_and_how_it_fails(openapi: dict[str, Any]) -> None:
+def test_every_call_documents_its_errors(openapi: dict[str, Any]) -> None:
     for path, calls in openapi["paths"].items():
         for method, call in calls.items():
             statuses = {int(status) for status in call["responses"]}
@@ -70,7 +70,7 @@ def test_every_call_says_what_it_takes_answers_and_how_it_fails(openapi: dict[st
 
 
 def test_every_body_and_answer_has_an_example(openapi: dict[str, Any]) -> None:
-    """Those that calls name; what lies inside them is shown there."""
+    """Nested models are part of these examples."""
     named = {
         content["schema"]["$ref"].rpartition("/")[2]
         for calls in openapi["paths"].values()
