@@ -99,7 +99,7 @@ def test_sessions_and_turn_memories_do_not_reference_each_other() -> None:
 
 def test_importing_gieok_loads_nothing_heavy() -> None:
     """`import gieok` is free; what a name needs is loaded when the name is used."""
-    heavy = {"pydantic", "apsw", "psycopg", "mecab_ko", "cryptography", "click"}
+    heavy = {"pydantic", "apsw", "psycopg", "MeCab", "cryptography", "click"}
     code = f"import sys, gieok; print(sorted({heavy} & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"

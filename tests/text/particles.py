@@ -1,4 +1,4 @@
-"""Nouns and names, with the particles that Korean hangs on them in the form that the noun asks for."""
+"""Nouns and names with every Korean particle, in the form that fits the noun."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _CONSTANT = """
 ALL_NOUNS = (_PEOPLE + _BRANDS + _NOUNS).split()
 
 
-def attached(noun: str) -> list[str]:
-    """`noun` with every particle."""
+def with_particles(noun: str) -> list[str]:
+    """`noun` with each particle attached."""
     constant = [noun + particle for particle in _CONSTANT.split()]
     return constant + [with_particle(noun, pair) for pair in _PAIRED.split()]

@@ -1,4 +1,4 @@
-"""Any text on one line: nothing is lost, and nothing in it can pass for a line of ours."""
+"""Escaping to one line is lossless, and hides all markup."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 @example("\\n \\u{41} \\", "")
 @example("n\\\n", ":")
 @example("\n n", "")
-def test_nothing_is_lost(text: str, marks: str) -> None:
+def test_escaping_is_lossless(text: str, marks: str) -> None:
     assert unescape_line(escape_line(text, marks)) == text
 
 
 @given(ANY, MARKS)
 @example(BREAKS, "")
-def test_it_is_one_line_without_a_bare_mark(text: str, marks: str) -> None:
-    """Also for a reader who normalises what they read."""
+def test_the_result_is_one_line_without_bare_marks(text: str, marks: str) -> None:
+    """Also after Unicode normalisation."""
     line = escape_line(text, marks)
     for seen in (line, unicodedata.normalize("NFKC", line)):
         assert len(seen.splitlines()) <= 1
-        bare = unescape_pairs(seen)
+        bare = without_escapes(seen)
         assert not set(bare) & {*"\\[]<|", *marks}
 
 
@@ -51,7 +51,7 @@ def test_it_is_one_line_without_a_bare_mark(text: str, marks: str) -> None:
         ("\u202etxt\u200b", r"\u{202e}txt\u{200b}"),
     ],
 )
-def test_a_person_can_still_read_it(text: str, line: str) -> None:
+def test_the_result_is_readable(text: str, line: str) -> None:
     assert escape_line(text) == line
 
 
@@ -60,11 +60,11 @@ def test_no_character_of_unicode_becomes_a_mark_or_a_line_break() -> None:
     for char in map(chr, range(sys.maxunicode + 1)):
         if not dangerous.isdisjoint(unicodedata.normalize("NFKC", char)):
             seen = unicodedata.normalize("NFKC", escape_line(char))
-            assert dangerous.isdisjoint(unescape_pairs(seen)), hex(ord(char))
+            assert dangerous.isdisjoint(without_escapes(seen)), hex(ord(char))
 
 
-def unescape_pairs(line: str) -> str:
-    """The line without its escapes: what stands there bare."""
+def without_escapes(line: str) -> str:
+    """The line without its escape sequences."""
     bare: list[str] = []
     characters = iter(line)
     for character in characters:

@@ -54,7 +54,7 @@ def test_every_syllable_splits_into_jamo_and_joins_again() -> None:
 
 
 def test_final_consonants_are_read_set_and_removed() -> None:
-    """What is no syllable of Hangul is left as it is."""
+    """Anything but a Hangul syllable stays unchanged."""
     assert [final_consonant(word) for word in ("닭", "사과", "GPT-3", "")] == ["ㄺ", "", "ㅁ", ""]
     assert [with_final(stem, "ㄴ") for stem in ("가", "살", "a", "")] == ["간", "산", "a", ""]
     assert [without_final(stem) for stem in ("살", "사", "ㅋ", "")] == ["사", "사", "ㅋ", ""]

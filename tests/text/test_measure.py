@@ -1,4 +1,4 @@
-"""The language of a text, and its size in tokens."""
+"""Language detection and token estimates."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=60)
     ],
 )
 def test_language(text: str, expected: str) -> None:
-    """A quarter of Hangul letters makes a text Korean: English names do not make a sentence English."""
+    """A quarter of Hangul letters makes a text Korean, in spite of English names."""
     assert language(text) == expected
 
 
-def test_language_of_no_letters() -> None:
-    """A text without letters has the language that the caller expects."""
+def test_language_without_letters() -> None:
+    """A text without letters has the default language."""
     assert language("123 👍") == "en"
     assert language("123 👍", default="ko") == "ko"
 
 
-def test_count_of_ordinary_text() -> None:
+def test_token_estimate_of_ordinary_text() -> None:
     """About four Latin letters, and between one and a half and two syllables, are a token."""
     english = "The quick brown fox jumps over the lazy dog and runs away from here"
     korean = "오늘면접에서너무떨려서준비한말을다못했어"
@@ -42,7 +42,7 @@ def test_count_of_ordinary_text() -> None:
 
 
 @given(ANY_TEXT, ANY_TEXT)
-def test_more_text_is_never_fewer_tokens(text: str, more: str) -> None:
-    """Appending never lowers the count, and nothing but the empty text counts zero."""
+def test_more_text_never_has_fewer_tokens(text: str, more: str) -> None:
+    """Appending never lowers the estimate, and only the empty text has 0."""
     assert count_tokens(text + more) >= count_tokens(text)
     assert (count_tokens(text) == 0) == (text == "")

@@ -1,4 +1,4 @@
-"""Korean words in Latin letters, and words that mix scripts."""
+"""Korean in Latin letters, and words in two scripts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SPELLED = {
     "김밥": "gimbap kimbap",
     "떡볶이": "tteokbokki",
     "비빔밥": "bibimbap",
-    "한라산": "hallasan",  # sounds that change where they meet, here and below
+    "한라산": "hallasan",  # assimilated sounds, here and below
     "설악산": "seoraksan",
     "강릉": "gangneung",
     "종로": "jongno",
@@ -35,20 +35,20 @@ SPELLED = {
 
 
 @pytest.mark.parametrize(("korean", "spellings"), SPELLED.items())
-def test_a_word_is_reached_from_either_script(korean: str, spellings: str) -> None:
-    """By the official spelling and by those that people use for names and dishes."""
+def test_a_word_is_found_from_either_script(korean: str, spellings: str) -> None:
+    """By the official romanization and by common spellings of names and dishes."""
     for latin in spellings.split():
         assert korean in hangul_spellings(latin)
         assert latin in romanizations(korean)
 
 
 @pytest.mark.parametrize("word", ["chocolate", "fix", "xyz", "brr", "ji", "", "Seoul", "2023", "서", "ㅋㅋ"])
-def test_what_has_no_korean_reading_or_is_one_syllable_has_none(word: str) -> None:
+def test_words_without_a_korean_reading_and_single_syllables_have_no_spellings(word: str) -> None:
     assert hangul_spellings(word) == romanizations(word) == ()
 
 
-def test_terms_are_those_of_the_index() -> None:
-    """A stem, where the index has stems; a name without its surname, hyphen or possessive."""
+def test_spellings_are_terms_of_the_index() -> None:
+    """English stems; names without surname, hyphen or possessive."""
     assert terms("Haeundae")[0] in other_script_terms("해운대")
     assert {"jihoon", "kimjihun"} <= set(other_script_terms("김지훈"))
     assert "지훈" in other_script_terms("ji-hoon's")
@@ -64,22 +64,22 @@ def test_terms_are_those_of_the_index() -> None:
         ("ji", "hoon", "지훈"),
     ],
 )
-def test_two_words_may_be_one_name(one: str, two: str, name: str) -> None:
+def test_two_words_may_form_a_name(one: str, two: str, name: str) -> None:
     assert name in hangul_names(one, two)
 
 
-def test_two_words_that_are_no_name_are_none() -> None:
+def test_two_words_that_form_no_name() -> None:
     assert hangul_names("good", "morning") == hangul_names("jihoon", "minsu") == []
 
 
 @given(st.text(alphabet="abeghijklmnostuwy", max_size=20), st.text(alphabet="가힣뷁쌍읽없이훈", max_size=9))
-def test_spellings_are_few(latin: str, korean: str) -> None:
+def test_the_number_of_spellings_is_limited(latin: str, korean: str) -> None:
     assert len(hangul_spellings(latin)) <= MAX_SPELLINGS
     assert len(romanizations(korean)) <= MAX_SPELLINGS
 
 
 @given(st.text(alphabet=[chr(code) for code in range(0xAC00, 0xD7A4)], min_size=2, max_size=5))
-def test_every_syllable_can_be_written(korean: str) -> None:
+def test_every_syllable_has_a_romanization(korean: str) -> None:
     assert all(spelling.isascii() and spelling.isalpha() for spelling in romanizations(korean))
     assert romanizations(korean)
 

@@ -1,4 +1,4 @@
-"""Where sentences end."""
+"""Sentence splitting and questions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gieok.text import sentences
+from gieok.text import is_question, sentences
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,13 @@ def test_sentences(text: str, expected: list[str]) -> None:
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=()), max_size=80))
-def test_nothing_is_lost(text: str) -> None:
-    """Sentences together hold the text without its white space."""
+def test_sentences_contain_the_whole_text(text: str) -> None:
+    """Only white space is lost."""
     assert "".join("".join(sentences(text)).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("뭐 해?", True), ("What's up?! :)", True), ("안 해.", False)]
+)
+def test_is_question(text: str, expected: bool) -> None:
+    assert is_question(text) is expected

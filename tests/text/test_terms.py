@@ -1,4 +1,4 @@
-"""Which terms a text gives."""
+"""The terms of a text."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gieok.text import normalize, terms
-from tests.text.particles import ALL_NOUNS, attached
+from tests.text.particles import ALL_NOUNS, with_particles
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=60)
 CHAT = st.text(alphabet="면접회사에서가는을 떨렸어카카오뱅크민지ㅋㅠ aAbITi.'-3%👍東", max_size=40)
-UNSEEN = st.sampled_from(["\u200b", "\u200d", "\u2060", "\ufeff", "\u202e", "\u00ad", "\ufe0f", "\x00"])
+INVISIBLE = st.sampled_from(["\u200b", "\u200d", "\u2060", "\ufeff", "\u202e", "\u00ad", "\ufe0f", "\x00"])
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ UNSEEN = st.sampled_from(["\u200b", "\u200d", "\u2060", "\ufeff", "\u202e", "\u0
     ],
 )
 def test_korean(text: str, expected: list[str]) -> None:
-    """Nouns, stems and roots remain; particles, endings, auxiliaries, pronouns and laughter go."""
+    """Nouns, stems and roots are terms; particles, endings, auxiliaries, pronouns and laughter are not."""
     assert terms(text) == expected
 
 
@@ -49,7 +49,7 @@ def test_korean(text: str, expected: list[str]) -> None:
     ],
 )
 def test_english_and_other_alphabets(text: str, expected: list[str]) -> None:
-    """English gives stems without stop words, a word in capitals is an acronym; other letters give words."""
+    """English gives stems without stop words, and acronyms; other alphabets give words."""
     assert terms(text) == expected
 
 
@@ -71,7 +71,7 @@ def test_english_and_other_alphabets(text: str, expected: list[str]) -> None:
     ],
 )
 def test_mixed_tokens(text: str, expected: list[str]) -> None:
-    """Numbers, product names, addresses, emoji and Han give terms that another writing of them gives too."""
+    """Numbers, product names, addresses, emoji and Han give the same terms in each spelling."""
     assert terms(text) == expected
 
 
@@ -82,8 +82,8 @@ def test_a_name_that_the_dictionary_splits(name: str) -> None:
     assert name in terms(f"어제 {name}에서 봤는데 좋았어")
 
 
-def test_what_is_done_with_a_new_word() -> None:
-    """A new noun is found under 하다."""
+def test_a_new_noun_before_hada() -> None:
+    """An unknown noun before 하다 is a term."""
     assert "알바" in terms("카페에서 알바했어")
 
 
@@ -92,7 +92,7 @@ def test_what_is_done_with_a_new_word() -> None:
     "form", ["면접이", "면접을", "면접에서", "면접에서는", "면접이랑", "면접까지도", "면접"]
 )
 def test_particles_do_not_hide_a_keyword(form: str) -> None:
-    """The keyword 면접 is among the terms whatever particle it carries."""
+    """The keyword 면접 is the term, whatever particle follows it."""
     assert terms(form) == ["면접"]
 
 
@@ -103,7 +103,7 @@ def test_names_under_particles() -> None:
     for noun in ALL_NOUNS:
         bare = terms(noun)
         term = noun if noun in bare else next(iter(bare), None)
-        for form in attached(noun):
+        for form in with_particles(noun):
             pairs += 1
             found += term in terms(form)
     assert pairs > 7_000
@@ -118,34 +118,34 @@ def test_case_is_ignored_and_words_are_whole() -> None:
 
 
 @given(ANY_TEXT)
-def test_every_term_is_something(text: str) -> None:
-    """Any text gives terms, none of them empty or with a space around it."""
+def test_terms_are_not_empty(text: str) -> None:
+    """No term is empty or has surrounding space."""
     assert all(term and term == term.strip() for term in terms(text))
 
 
 @given(CHAT)
-def test_terms_of_the_normal_form(text: str) -> None:
-    """Normalising first changes nothing but the acronyms, which only capitals show."""
+def test_terms_of_the_normalised_text(text: str) -> None:
+    """Normalising first changes only acronyms, which need capitals."""
     calm = text.lower()
     assert terms(normalize(calm)) == terms(calm)
     assert set(terms(normalize(text))) <= set(terms(text))
 
 
 @given(CHAT)
-def test_width_does_not_matter(text: str) -> None:
+def test_width_makes_no_difference(text: str) -> None:
     """Full-width letters, digits and marks give the terms of their ASCII forms."""
     wide = "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in text)
     assert terms(wide) == terms(text)
 
 
 @given(CHAT, st.data())
-def test_unseen_characters_do_not_matter(text: str, data: st.DataObject) -> None:
-    """A zero-width, bidirectional or control character anywhere leaves the terms as they are."""
+def test_invisible_characters_make_no_difference(text: str, data: st.DataObject) -> None:
+    """A zero-width, bidirectional or control character does not change the terms."""
     at = data.draw(st.integers(0, len(text)))
-    assert terms(text[:at] + data.draw(UNSEEN) + text[at:]) == terms(text)
+    assert terms(text[:at] + data.draw(INVISIBLE) + text[at:]) == terms(text)
 
 
-def test_an_answer_can_be_changed_safely() -> None:
-    """The list belongs to the caller: changing it does not change the next answer."""
+def test_the_result_is_a_copy() -> None:
+    """Changing the returned list does not change the next result."""
     terms("면접").append("회사")
     assert terms("면접") == ["면접"]

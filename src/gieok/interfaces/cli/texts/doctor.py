@@ -127,8 +127,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "{sample}을(를) 제대로 분석하지 못해 검색에서 기억이 누락될 수 있습니다",
     ),
     "doctor.analyzer_remedy": (
-        "reinstall mecab-ko and python-mecab-ko-dic",
-        "mecab-ko와 python-mecab-ko-dic을 다시 설치하세요",
+        "reinstall mecab-python3 and python-mecab-ko-dic",
+        "mecab-python3와 python-mecab-ko-dic을 다시 설치하세요",
     ),
     "doctor.clock_past": ("the clock is in the past: {now}", "시계가 과거로 설정되어 있습니다: {now}"),
     "doctor.clock_behind": (

@@ -1,4 +1,4 @@
-"""Texts that look the same are the same."""
+"""Texts that look the same are equal after normalisation."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=60)
         ("", ""),
     ],
 )
-def test_one_form(written: str, expected: str) -> None:
-    """Width, decomposition, invisible characters, case and spaces do not tell texts apart."""
+def test_normalize(written: str, expected: str) -> None:
+    """Width, decomposition, invisible characters, case and spaces make no difference."""
     assert normalize(written) == expected
 
 
-def test_nothing_invisible_remains() -> None:
+def test_invisible_characters_are_removed() -> None:
     """No control, format or surrogate character of this Python's Unicode survives."""
-    unseen = [
+    invisible = [
         chr(code)
         for code in range(sys.maxunicode + 1)
         if unicodedata.category(chr(code)) in {"Cc", "Cf", "Cs"}
     ]
-    assert normalize("".join(unseen)) == ""
+    assert normalize("".join(invisible)) == ""
 
 
 @given(ANY_TEXT)
-def test_a_normal_text_stays(text: str) -> None:
-    """Normalising twice is normalising once."""
+def test_normalize_is_idempotent(text: str) -> None:
+    """Normalising twice gives the same as once."""
     assert normalize(normalize(text)) == normalize(text)
 
 
-def test_marks_without_end() -> None:
-    """A letter under fifty thousand combining marks keeps a few of them and costs no more than plain text."""
+def test_many_combining_marks() -> None:
+    """A letter with fifty thousand combining marks keeps a few of them."""
     assert len(normalize("a" + "\u0301\u0316" * 25_000)) <= 9
