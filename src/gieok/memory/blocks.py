@@ -1,7 +1,7 @@
-"""The blocks of a system prompt that are made from stored text: their wording, their form, and its inverse.
+"""Blocks of a system prompt that contain stored text: the state block and the block of past conversations.
 
-Every stored text is escaped onto one line behind a dash, so that no text can be a header, a directive or a
-line of its own: `parse_state(render_state(lines, language)) == lines`, whatever the lines say.
+Every stored text is escaped to one line that begins with a dash, so that no text can forge a header, a
+directive or another line: `parse_state(render_state(lines, language)) == lines` for any lines.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class StateLine(NamedTuple):
 
 
 class StateLike(Protocol):
-    """Whatever can be a line of the state block."""
+    """A record that can be a line of the state block."""
 
     @property
     def category(self) -> str: ...
@@ -38,7 +38,7 @@ class StateLike(Protocol):
 
 @dataclass(frozen=True)
 class Wording:
-    """What the blocks say in one language, besides what is stored."""
+    """The fixed text of the blocks in one language."""
 
     state_header: str
     state_directives: tuple[str, ...]
@@ -80,43 +80,43 @@ WORDING: Mapping[Language, Wording] = {
 }
 
 HEADERS = tuple(header for each in WORDING.values() for header in (each.state_header, each.memory_header))
-"""The lines that open a block. Nothing but a block may have them."""
+"""The first lines of the blocks. They must not appear anywhere else in a prompt."""
 
 DIRECTIVES = tuple(
     line
     for each in WORDING.values()
     for line in (each.memory_lead, *each.state_directives, *each.memory_directives)
 )
-"""What the blocks tell the model about themselves."""
+"""The instructions for the model in the blocks."""
 
 _LINE = re.compile(
     r"- \((?P<category>(?:[^\\)]|\\.)*)\) (?P<key>(?:[^\\:]|\\.|:(?! ))*): (?P<value>(?:[^\\]|\\.)*)"
 )
-# Inside a word a colon ends no key: `person:민수` stays as it is.
+# A colon inside a word does not end a key: `person:민수` needs no escape.
 _COLON_IN_WORD = re.compile(r"\\:(?=[0-9A-Za-z가-힣])")
 
 
 def state_line(fact: StateLike) -> str:
-    """`- (category) key: value`, always one line."""
+    """`- (category) key: value` on one line."""
     category = escape_line(fact.category, ")")
     key = _COLON_IN_WORD.sub(":", escape_line(fact.key, ":"))
     return f"- ({category}) {key}: {escape_line(fact.value)}"
 
 
 def state_frame(language: Language) -> str:
-    """The state block without its lines: what it takes before there is room for any."""
+    """The state block without its lines, to measure its fixed size."""
     wording = WORDING[language]
     return "\n".join((wording.state_header, "", *wording.state_directives))
 
 
 def render_state(facts: Sequence[StateLike], language: Language) -> str:
-    """The state block; empty where there is no fact."""
+    """The state block; empty without facts."""
     header, rest = state_frame(language).split("\n", 1)
     return "\n".join((header, *map(state_line, facts), rest)) if facts else ""
 
 
 def parse_state(block: str) -> tuple[StateLine, ...]:
-    """The lines that `render_state` was given. InputRefused for anything that it did not write."""
+    """The inverse of `render_state`. InputRefused for any other text."""
     if not block:
         return ()
     header, *lines = block.split("\n")
@@ -124,30 +124,30 @@ def parse_state(block: str) -> tuple[StateLine, ...]:
         ending = ["", *wording.state_directives]
         if header == wording.state_header and lines[-len(ending) :] == ending:
             return tuple(_parse_line(line) for line in lines[: -len(ending)])
-    raise InputRefused("does not begin and end like a state block", at="block")
+    raise InputRefused("is not a state block: its first or last lines differ", at="block")
 
 
 def memory_line(summary: str, day: datetime) -> str:
-    """`- summary (day)`, always one line."""
+    """`- summary (day)` on one line."""
     return f"- {escape_line(summary)} ({day:%Y-%m-%d})"
 
 
 def memory_frame(language: Language) -> tuple[str, str]:
-    """What stands before and after the lines of past conversations."""
+    """The text before and after the lines of past conversations."""
     wording = WORDING[language]
     before = "\n".join((wording.memory_header, wording.memory_lead, ""))
     return before, "\n".join(("", *wording.memory_directives))
 
 
 def render_memories(memories: Iterable[tuple[str, datetime]], language: Language) -> str:
-    """The block of past conversations, a summary and its day on each line; empty where there is none."""
+    """The block of past conversations, one summary with its day per line; empty without any."""
     lines = [memory_line(summary, day) for summary, day in memories]
     before, after = memory_frame(language)
     return "\n".join((before, *lines, after)) if lines else ""
 
 
 def _parse_line(line: str) -> StateLine:
-    found = _LINE.fullmatch(line)
-    if found is None:
-        raise InputRefused("holds a line that is not '- (category) key: value'", at="block")
-    return StateLine(*(unescape_line(part) for part in found.groups()))
+    match = _LINE.fullmatch(line)
+    if match is None:
+        raise InputRefused("has a line that is not '- (category) key: value'", at="block")
+    return StateLine(*(unescape_line(part) for part in match.groups()))

@@ -1,4 +1,4 @@
-"""What every store of version chains must do. Subclass `ChainContract` and give it a fixture `chains_of`.
+"""Contract suite for stores of version chains. Subclass it and define the fixture `chains_of`.
 
 class TestMyChains(ChainContract):
     @pytest.fixture
@@ -28,7 +28,7 @@ ALL = 1_000_000
 
 
 class ChainScope(Protocol):
-    """One owner's chains, each call in a transaction of its own."""
+    """One owner's chains. Each call is one transaction."""
 
     async def read(self, work: Callable[[ChainStore], T]) -> T: ...
     async def write(self, work: Callable[[ChainStore], T]) -> T: ...
@@ -38,7 +38,7 @@ ChainsOf = Callable[[str], Awaitable[ChainScope]]
 
 
 def draft(text: str = "one", minute: int = 0) -> VersionDraft:
-    """A version that says this, made this many minutes after the start."""
+    """A version with this content, made this many minutes after the start."""
     return VersionDraft(
         id=uuid4(), form=1, content=text.encode(), created_at=START + timedelta(minutes=minute)
     )
@@ -75,7 +75,7 @@ class ChainContract:
         assert await chains.read(lambda store: store.active([root])) == [second]
 
     @pytest.mark.req("DEC-4", "DEC-5")
-    async def test_an_older_version_stays_as_it_was_written(self, chains_of: ChainsOf) -> None:
+    async def test_an_older_version_does_not_change(self, chains_of: ChainsOf) -> None:
         chains, root = await chains_of("minsu"), uuid4()
         first = await append(chains, root, "one", NEW)
         await append(chains, root, "two")
@@ -83,7 +83,7 @@ class ChainContract:
         assert kept == first.model_copy(update={"is_active": False})
 
     @pytest.mark.req("DEC-4")
-    async def test_a_writer_who_is_behind_is_told_both_versions(self, chains_of: ChainsOf) -> None:
+    async def test_a_stale_expected_version_is_a_conflict_that_names_both(self, chains_of: ChainsOf) -> None:
         chains, root = await chains_of("minsu"), uuid4()
         await append(chains, root, "one", NEW)
         await append(chains, root, "two", 1)
@@ -92,7 +92,7 @@ class ChainContract:
                 await append(chains, root, "late", expected)
         assert said(await history(chains, root)) == [(1, "one", False), (2, "two", True)]
 
-    async def test_a_chain_that_does_not_exist_takes_no_version(self, chains_of: ChainsOf) -> None:
+    async def test_appending_to_an_unknown_chain_is_not_found(self, chains_of: ChainsOf) -> None:
         chains, root = await chains_of("minsu"), uuid4()
         for expected in (None, 1):
             with pytest.raises(NotFound, match=str(root)):
@@ -102,7 +102,7 @@ class ChainContract:
         assert await history(chains, root) == []
 
     @pytest.mark.req("DEC-4")
-    async def test_a_failure_leaves_the_chain_as_it_was(self, chains_of: ChainsOf) -> None:
+    async def test_a_failed_transaction_changes_nothing(self, chains_of: ChainsOf) -> None:
         chains, root = await chains_of("minsu"), uuid4()
         await append(chains, root, "one", NEW)
 
@@ -128,7 +128,7 @@ class ChainContract:
         with pytest.raises(NotFound):
             await chains.write(lambda store: store.retire(root, None))
 
-    async def test_a_retired_chain_lives_again_with_its_next_version(self, chains_of: ChainsOf) -> None:
+    async def test_a_new_version_reactivates_a_retired_chain(self, chains_of: ChainsOf) -> None:
         chains, root = await chains_of("minsu"), uuid4()
         await append(chains, root, "one", NEW)
         await chains.write(lambda store: store.retire(root, 1))
@@ -137,7 +137,7 @@ class ChainContract:
         await append(chains, root, "two", 1)
         assert said(await history(chains, root)) == [(1, "one", False), (2, "two", True)]
 
-    async def test_several_chains_are_read_in_the_order_asked(self, chains_of: ChainsOf) -> None:
+    async def test_active_versions_are_returned_in_the_order_of_the_ids(self, chains_of: ChainsOf) -> None:
         chains = await chains_of("minsu")
         roots = [uuid4() for _ in range(5)]
         for root in roots:
@@ -156,8 +156,8 @@ class ChainContract:
         assert said(list(page)) == [(4, "4", False), (5, "5", False)]
 
     @pytest.mark.req("OPS-4")
-    async def test_owners_never_meet(self, chains_of: ChainsOf) -> None:
-        """Two owners may have chains of one root, and each sees only their own."""
+    async def test_owners_are_isolated(self, chains_of: ChainsOf) -> None:
+        """Two owners may use the same root id, and each sees only their own chain."""
         minsu, jiyoung, root = await chains_of("minsu"), await chains_of("지영"), uuid4()
         await append(minsu, root, "of minsu", NEW)
         assert await history(jiyoung, root) == []
@@ -166,7 +166,7 @@ class ChainContract:
         assert said(await history(jiyoung, root)) == [(1, "of jiyoung", True)]
 
     @pytest.mark.req("DEC-4")
-    async def test_of_two_who_begin_a_chain_at_once_one_does(self, chains_of: ChainsOf) -> None:
+    async def test_only_one_of_many_concurrent_writers_begins_a_chain(self, chains_of: ChainsOf) -> None:
         chains = await chains_of("minsu")
         for _ in range(10):
             root = uuid4()
@@ -179,7 +179,7 @@ class ChainContract:
 
     @pytest.mark.req("DEC-4")
     async def test_many_writers_leave_one_active_version_and_no_gap(self, chains_of: ChainsOf) -> None:
-        """Half of them append to whatever is there, half insist on the version that they have seen."""
+        """Half of them append without an expected version, half with the version that they read."""
         chains, root = await chains_of("minsu"), uuid4()
         told = [await append(chains, root, "first", NEW)]
 
@@ -211,10 +211,10 @@ class ChainContract:
             st.tuples(st.sampled_from(["append", "retire"]), st.none() | st.integers(0, 5)), max_size=12
         )
     )
-    async def test_any_order_of_acts_agrees_with_a_plain_list(
+    async def test_any_sequence_of_operations_agrees_with_a_list(
         self, chains_of: ChainsOf, acts: list[tuple[str, int | None]]
     ) -> None:
-        """Appending and retiring, expecting this or that, against the obvious reference."""
+        """Appending and retiring with any expected version, against a simple reference."""
         chains, root = await chains_of("minsu"), uuid4()
         expected: list[str] = []
         is_retired = False

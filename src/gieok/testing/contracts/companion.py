@@ -1,8 +1,8 @@
-"""What every store of companion memory must do. Subclass `CompanionStoreContract` and give it `scope_of`.
+"""Contract suite for stores of companion memory. Subclass it and define the fixture `scope_of`.
 
 class TestMyStore(CompanionStoreContract):
     @pytest.fixture
-    def scope_of(self): ...   # returns a function: owner → something with async `read` and `write` over rooms
+    def scope_of(self): ...   # returns a function: owner → a scope with async `read(work)` and `write(work)`
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 
 class CompanionScope(Protocol):
-    """One owner's companion memory, as a cycle reaches it."""
+    """One owner's companion memory, with one transaction per call."""
 
     async def read(self, work: Callable[[CompanionRooms], T]) -> T: ...
     async def write(self, work: Callable[[CompanionRooms], T]) -> T: ...
@@ -40,7 +40,7 @@ ScopeOf = Callable[[str], CompanionScope]
 
 
 def memory(summary: str = "사용자가 면접을 앞두고 있음.", *, minute: int = 0, **given: Any) -> Memory:
-    """A memory made this many minutes after the start; everything else can be given."""
+    """A memory made this many minutes after the start. Any field can be set."""
     at = START + timedelta(minutes=minute)
     values: dict[str, Any] = {
         "id": uuid4(),
@@ -82,7 +82,7 @@ async def listed(
 
 
 async def loaded(scope: CompanionScope, persona: str = "hana", limit: int = 5) -> list[UUID]:
-    """The ids of what a conversation would begin with."""
+    """The ids of the memories that a new conversation loads."""
     found = await scope.read(lambda rooms: rooms.companion.load(persona, limit))
     return [one.id for one in found]
 
@@ -113,7 +113,7 @@ class CompanionStoreContract:
     """Run against every store of companion memory."""
 
     @pytest.mark.req("COMP-9")
-    async def test_a_memory_comes_back_as_it_was_saved(self, scope_of: ScopeOf) -> None:
+    async def test_a_saved_memory_is_returned_unchanged(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         kept = memory(
             "사용자가 새 영화를 봤고 재미있었다고 함.",
@@ -131,7 +131,7 @@ class CompanionStoreContract:
         assert (await listed(scope)).memories == (kept,)
         assert await scope.read(lambda rooms: rooms.companion.get(uuid4())) is None
 
-    async def test_an_id_is_used_once(self, scope_of: ScopeOf) -> None:
+    async def test_an_id_cannot_be_saved_twice(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         kept = memory()
         await save(scope, kept)
@@ -140,8 +140,8 @@ class CompanionStoreContract:
         assert await counted(scope) == MemoryCounts(active=1, archived=0)
 
     @pytest.mark.req("COMP-4", "COMP-6")
-    async def test_loading_goes_by_importance_then_newest(self, scope_of: ScopeOf) -> None:
-        """Memories of one instant are told apart by the order in which they were made."""
+    async def test_loading_is_ordered_by_importance_then_newest(self, scope_of: ScopeOf) -> None:
+        """Memories with the same time are ordered by creation."""
         scope = scope_of("minsu")
         old, middle, new, same = (memory(importance=4, minute=minute) for minute in (0, 1, 2, 2))
         best, archived = memory(importance=9), memory(importance=10, archived_at=START)
@@ -150,10 +150,8 @@ class CompanionStoreContract:
         assert await loaded(scope, limit=2) == ids([best, same])
 
     @pytest.mark.req("COMP-4")
-    async def test_of_memories_about_the_same_topics_only_the_newest_is_loaded(
-        self, scope_of: ScopeOf
-    ) -> None:
-        """Order, case and width of topics do not matter; memories without topics are about nothing alike."""
+    async def test_only_the_newest_memory_with_the_same_topics_is_loaded(self, scope_of: ScopeOf) -> None:
+        """Order, case and width of topics do not matter. Memories without topics are all loaded."""
         scope = scope_of("minsu")
         older = memory(topics=("영화", "IT"), importance=9)
         newer = memory(topics=("ｉｔ", "영화 ", "IT"), importance=3, minute=1)
@@ -163,7 +161,7 @@ class CompanionStoreContract:
         assert await loaded(scope) == ids([other, newer, *bare])
 
     @pytest.mark.req("COMP-7", "OPS-4")
-    async def test_nothing_crosses_owners_or_personas(self, scope_of: ScopeOf) -> None:
+    async def test_owners_and_personas_are_isolated(self, scope_of: ScopeOf) -> None:
         minsu, jiyoung = scope_of("minsu"), scope_of("지영")
         hana, duri = memory("면접", topics=("면접",)), memory("면접", topics=("면접",), persona_id="duri")
         other = memory("면접", topics=("면접",), minute=5)
@@ -221,7 +219,7 @@ class CompanionStoreContract:
 
     @pytest.mark.req("COMP-9")
     async def test_the_index_follows_every_change(self, scope_of: ScopeOf) -> None:
-        """Found by text, topic, tag and speaker; not when archived, unless asked; not by edited words."""
+        """Found by text, topic, tag and speaker; archived only on request; not by removed words."""
         scope = scope_of("minsu")
         kept = memory("내일 면접이 있음", topics=("취업",), tags=("긴장",), speaker="민수")
         await save(scope, kept)
@@ -238,9 +236,7 @@ class CompanionStoreContract:
         assert await found(scope, "시험", include_archived=True) == []
 
     @pytest.mark.req("COMP-9")
-    async def test_a_match_says_which_memory_has_a_term_how_often_and_among_how_many_words(
-        self, scope_of: ScopeOf
-    ) -> None:
+    async def test_a_match_has_the_memory_the_term_count_and_the_length(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         await save(
             scope,
@@ -265,10 +261,8 @@ class CompanionStoreContract:
         assert await matches([2, 3, 9]) == {"면접": [(3, 1, 1)], "회사": [(2, 1, 2)]}
         assert await matches([]) == {}
 
-    async def test_neighbours_are_the_two_before_and_the_two_after_in_the_session(
-        self, scope_of: ScopeOf
-    ) -> None:
-        """By time and then by order, without those of other sessions and, unless asked, archived ones."""
+    async def test_neighbours_are_the_two_before_and_after_in_the_session(self, scope_of: ScopeOf) -> None:
+        """Ordered by time, then creation. Other sessions and, by default, archived memories are left out."""
         scope = scope_of("minsu")
         told = [memory(session_ref="s1") for _ in range(6)]
         apart, archived = memory(session_ref="s2"), memory(session_ref="s1", archived_at=START)
@@ -337,6 +331,6 @@ class CompanionStoreContract:
             await loaded(scope_of("minsu"), persona)
 
     @pytest.mark.parametrize(("limit", "offset"), [(0, 0), (-1, 0), (1_001, 0), (1, -1)])
-    async def test_a_page_must_be_sensible(self, scope_of: ScopeOf, limit: int, offset: int) -> None:
+    async def test_limit_and_offset_are_checked(self, scope_of: ScopeOf, limit: int, offset: int) -> None:
         with pytest.raises(InputRefused):
             await listed(scope_of("minsu"), limit=limit, offset=offset)

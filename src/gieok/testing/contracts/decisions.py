@@ -1,8 +1,8 @@
-"""What every store of decision memory must do. Subclass the contract and give it a fixture `scope_of`.
+"""Contract suite for stores of decision memory. Subclass it and define the fixture `scope_of`.
 
 class TestMyStores(DecisionStoreContract):
     @pytest.fixture
-    def scope_of(self): ...   # returns a function: owner → something with async `read` and `write` over rooms
+    def scope_of(self): ...   # returns a function: owner → a scope with async `read(work)` and `write(work)`
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ALL = 1_000
 
 
 class DecisionScope(Protocol):
-    """One owner's decision memory, as a cycle reaches it."""
+    """One owner's decision memory, with one transaction per call."""
 
     async def read(self, work: Callable[[DecisionRooms], T]) -> T: ...
     async def write(self, work: Callable[[DecisionRooms], T]) -> T: ...
@@ -64,7 +64,7 @@ async def save(
     minute: int = 0,
     expected: int | None = None,
 ) -> Decision:
-    """Begin a decision, or append to the one of this root."""
+    """Begin a decision, or append to the one with this root id."""
     return await scope.write(
         lambda rooms: rooms.decisions.append(
             root or uuid4(),
@@ -109,7 +109,7 @@ class DecisionStoreContract:
     """Run against every store of decisions, relations, evidence and anchors."""
 
     @pytest.mark.req("DEC-1", "DEC-4", "DEC-7")
-    async def test_a_decision_is_read_as_it_was_saved(self, scope_of: ScopeOf) -> None:
+    async def test_a_saved_decision_is_returned_unchanged(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         what = DecisionContent(
             statement="결정은 덮어쓰지 않는다",
@@ -128,7 +128,7 @@ class DecisionStoreContract:
 
     @pytest.mark.req("DEC-4", "DEC-6")
     async def test_only_the_active_version_is_listed_and_found(self, scope_of: ScopeOf) -> None:
-        """A new version may move a decision to another domain, strength and words."""
+        """A new version may change domain, strength and words."""
         scope = scope_of("minsu")
         first = await save(scope, content("cache results", "runtime", "axis"))
         second = await save(scope, content("measure before", "ui", "lock"), first.root_id, minute=1)
@@ -141,9 +141,7 @@ class DecisionStoreContract:
         assert chain == [first.model_copy(update={"is_active": False}), second]
 
     @pytest.mark.req("DEC-4", "DEC-6")
-    async def test_a_version_is_found_by_the_words_that_it_keeps_and_those_that_are_new(
-        self, scope_of: ScopeOf
-    ) -> None:
+    async def test_the_search_index_follows_a_new_version(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         first = await save(scope, content("재고는 창고에서 바꾼다", "wms"))
         await save(scope, content("재고는 매장에서 바꾼다", "wms"), first.root_id, minute=1)
@@ -163,7 +161,7 @@ class DecisionStoreContract:
             assert set(existing) == {decision.root_id}
 
     @pytest.mark.req("DEC-4")
-    async def test_a_writer_who_is_behind_changes_nothing(self, scope_of: ScopeOf) -> None:
+    async def test_a_stale_expected_version_is_a_conflict(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         first = await save(scope, content("one"))
         second = await save(scope, content("two"), first.root_id, expected=1)
@@ -176,7 +174,7 @@ class DecisionStoreContract:
 
     @pytest.mark.req("DEC-2")
     async def test_a_proposal_is_refused(self, scope_of: ScopeOf) -> None:
-        """It looks like what was decided, and nobody has decided it."""
+        """A proposal has the fields of a decision but was not taken."""
         scope = scope_of("minsu")
         with pytest.raises(InputRefused, match="never a proposal"):
             await save(scope, DecisionProposal(statement="x", strength="axis", scope="global"))
@@ -185,10 +183,8 @@ class DecisionStoreContract:
     @pytest.mark.req("DEC-6", "DEC-7")
     @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(data=st.data())
-    async def test_lists_agree_with_the_obvious_reference(
-        self, scope_of: ScopeOf, data: st.DataObject
-    ) -> None:
-        """Random decisions, versions and filters, in pages of any size, against sorting all of them."""
+    async def test_lists_agree_with_a_simple_reference(self, scope_of: ScopeOf, data: st.DataObject) -> None:
+        """Random decisions, versions, filters and page sizes, against sorting everything."""
         scope = scope_of(f"owner-{uuid4().hex}")
         domains = st.sampled_from([None, "runtime", "ui"])
         active: dict[UUID, Decision] = {}
@@ -249,7 +245,7 @@ class DecisionStoreContract:
         assert await scope.read(lambda rooms: rooms.relations.get(other.id)) == other
 
     @pytest.mark.req("DEC-1")
-    async def test_a_content_is_kept_once(self, scope_of: ScopeOf) -> None:
+    async def test_the_same_evidence_is_stored_once(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         first = await keep(scope, EvidenceDraft(title="RFC", source="a book", content="원문 그대로"))
         again = await keep(scope, EvidenceDraft(title="another title", content="원문 그대로"))
@@ -282,7 +278,7 @@ class DecisionStoreContract:
             await scope.write(lambda rooms: rooms.anchors.save(old))
 
     @pytest.mark.req("OPS-4")
-    async def test_owners_never_meet(self, scope_of: ScopeOf) -> None:
+    async def test_owners_are_isolated(self, scope_of: ScopeOf) -> None:
         minsu, jiyoung = scope_of("minsu"), scope_of("지영")
         saved = await save(minsu, content("index every query", "runtime"))
         card = await keep(minsu, EvidenceDraft(title="t", content="원문"))
@@ -297,18 +293,18 @@ class DecisionStoreContract:
 
 
 def relation(source: UUID, kind: RelationType, target: UUID) -> Relation:
-    """A relation that was not declared yet."""
+    """A new relation."""
     return Relation(id=uuid4(), source=source, type=kind, target=target)
 
 
 async def touching(scope: DecisionScope, root: UUID) -> Sequence[UUID]:
-    """The ids of the relations around a decision."""
+    """The ids of the relations from and to a decision."""
     found = await scope.read(lambda rooms: rooms.relations.touching([root], ALL))
     return [each.id for each in found]
 
 
 async def keep(scope: DecisionScope, draft: EvidenceDraft) -> EvidenceCard:
-    """Keep evidence."""
+    """Save evidence."""
     return await scope.write(lambda rooms: rooms.evidence.save(draft, evidence_id=uuid4(), created_at=START))
 
 

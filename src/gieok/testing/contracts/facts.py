@@ -1,8 +1,8 @@
-"""What every store of facts must do. Subclass `FactStoreContract` and give it a fixture `scope_of`.
+"""Contract suite for stores of facts. Subclass it and define the fixture `scope_of`.
 
 class TestMyFacts(FactStoreContract):
     @pytest.fixture
-    def scope_of(self): ...   # returns a function: owner → something with async `read` and `write` over rooms
+    def scope_of(self): ...   # returns a function: owner → a scope with async `read(work)` and `write(work)`
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ALL = 1_000_000
 
 
 class CanonScope(Protocol):
-    """One owner's canon, as a cycle reaches it."""
+    """One owner's canon, with one transaction per call."""
 
     async def read(self, work: Callable[[CanonRooms], T]) -> T: ...
     async def write(self, work: Callable[[CanonRooms], T]) -> T: ...
@@ -43,7 +43,7 @@ ScopeOf = Callable[[str], CanonScope]
 
 
 def fact(value: str = "900점", key: str = "토익", **given: Any) -> FactDraft:
-    """A goal that the user spoke of, unless it is said otherwise."""
+    """A goal that the user stated. Other fields can be set."""
     said: dict[str, Any] = {"category": Category.GOAL, "importance": 5, "provenance": "user"}
     return FactDraft(key=key, value=value, **said | given)
 
@@ -67,7 +67,7 @@ async def active(
 
 
 async def values(scope: CanonScope, persona: str = "hana", **options: Any) -> list[str]:
-    """What the active facts say, in order."""
+    """The values of the active facts, in order."""
     return [each.value for each in await active(scope, persona, **options)]
 
 
@@ -77,13 +77,13 @@ async def history(scope: CanonScope, root_id: UUID, persona: str = "hana") -> Se
 
 
 def root_of(change: FactChange) -> UUID:
-    """The chain that a change was about."""
+    """The root id of the changed fact."""
     assert change.fact is not None
     return change.fact.root_id
 
 
 def said(versions: Sequence[FactVersion]) -> list[tuple[int, str, bool]]:
-    """Number, value and standing of each version."""
+    """Number, value and whether it is active, of each version."""
     return [(version.version, version.value, version.is_active) for version in versions]
 
 
@@ -104,14 +104,14 @@ class FactStoreContract:
 
     @pytest.mark.req("CANON-6")
     @pytest.mark.parametrize("again", ["Busan Station", "busan  station", "ＢＵＳＡＮ station"])
-    async def test_saying_the_same_again_does_nothing(self, scope_of: ScopeOf, again: str) -> None:
+    async def test_the_same_value_again_changes_nothing(self, scope_of: ScopeOf, again: str) -> None:
         scope = scope_of("minsu")
         first = await save(scope, fact("Busan Station", importance=5))
         second = await save(scope, fact(again, importance=9), minute=1)
         assert second == FactChange(outcome="unchanged", fact=first.fact)
         assert len(await history(scope, root_of(first))) == 1
 
-    async def test_by_hand_every_difference_counts(self, scope_of: ScopeOf) -> None:
+    async def test_an_edit_by_hand_always_makes_a_version(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         await save(scope, fact("busan"))
         assert (await save(scope, fact("Busan", provenance="hand"))).outcome == "superseded"
@@ -119,7 +119,7 @@ class FactStoreContract:
         assert (await save(scope, fact("Busan", provenance="hand", importance=9))).outcome == "unchanged"
         assert [(each.value, each.importance) for each in await active(scope)] == [("Busan", 9)]
 
-    async def test_a_key_has_one_spelling_inside_its_category(self, scope_of: ScopeOf) -> None:
+    async def test_keys_are_normalised_within_a_category(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         await save(scope, fact("one", "Home Town"))
         assert (await save(scope, fact("two", " home  town "))).outcome == "superseded"
@@ -136,7 +136,7 @@ class FactStoreContract:
         assert (await retract(scope, fact())).outcome == "unknown"
 
     @pytest.mark.req("CANON-6")
-    async def test_what_was_retired_may_become_true_again(self, scope_of: ScopeOf) -> None:
+    async def test_a_retired_fact_can_be_saved_again(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         first = await save(scope, fact("900점"))
         await retract(scope, fact())
@@ -144,7 +144,7 @@ class FactStoreContract:
         assert (again.outcome, root_of(again)) == ("added", root_of(first))
         assert said(await history(scope, root_of(first))) == [(1, "900점", False), (2, "900점", True)]
 
-    async def test_retracting_what_never_was_changes_nothing(self, scope_of: ScopeOf) -> None:
+    async def test_retracting_an_unknown_fact_changes_nothing(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         await save(scope, fact("900점"))
         for other in (fact(key="다른 목표"), fact(category=Category.EVENT)):
@@ -176,7 +176,7 @@ class FactStoreContract:
         assert set(await values(scope)) == state | {"PERSONAL_INFO", "PREFERENCE", "OTHER"}
 
     @pytest.mark.req("COMP-7")
-    async def test_facts_are_separate_per_user_and_per_persona(self, scope_of: ScopeOf) -> None:
+    async def test_owners_and_personas_are_isolated(self, scope_of: ScopeOf) -> None:
         minsu, other = scope_of("minsu"), scope_of("other")
         kept = await save(minsu, fact("minsu and hana"))
         await save(minsu, fact("minsu and duri"), "duri")
@@ -190,7 +190,7 @@ class FactStoreContract:
                 await _retire(scope, root_of(kept), persona)
         assert await values(minsu) == ["minsu and hana"]
 
-    async def test_a_fact_is_retired_by_its_root(self, scope_of: ScopeOf) -> None:
+    async def test_a_fact_is_retired_by_its_root_id(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         kept = await save(scope, fact("900점"))
         assert await _retire(scope, root_of(kept)) == FactChange(outcome="retired", fact=kept.fact)
@@ -201,7 +201,7 @@ class FactStoreContract:
 
     @pytest.mark.req("CANON-6")
     async def test_exactly_one_version_is_active_under_many_writers(self, scope_of: ScopeOf) -> None:
-        """Also of a fact that all of them begin at the same moment."""
+        """Even if all of them begin the fact at the same moment."""
         scope = scope_of("minsu")
         changes = await asyncio.gather(*(save(scope, fact(f"value {number}")) for number in range(16)))
         assert sorted(change.outcome for change in changes) == ["added"] + ["superseded"] * 15
@@ -214,7 +214,7 @@ class FactStoreContract:
     @pytest.mark.req("CANON-6")
     @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(data=st.data())
-    async def test_any_history_leaves_what_was_said_last(
+    async def test_any_sequence_of_operations_agrees_with_a_dictionary(
         self, scope_of: ScopeOf, data: st.DataObject
     ) -> None:
         """Saves and retractions in any order, of two personas, against a plain dictionary."""

@@ -1,8 +1,8 @@
-"""What every store of jobs must do. Subclass and give it the fixtures `job_scope_of` and `claim_due`.
+"""Contract suite for stores of jobs. Subclass it and define the fixtures `job_scope_of` and `claim_due`.
 
 class TestMyStore(JobStoreContract):
     @pytest.fixture
-    def job_scope_of(self): ...   # owner → something with async `read` and `write` over rooms
+    def job_scope_of(self): ...   # owner → a scope with async `read(work)` and `write(work)`
     @pytest.fixture
     def claim_due(self): ...      # async (now, lease_until, limit) → jobs of any owner that are due
 """
@@ -27,7 +27,7 @@ LEASE = timedelta(minutes=5)
 
 
 class JobScope(Protocol):
-    """One owner's jobs, as a cycle reaches them."""
+    """One owner's jobs, with one transaction per call."""
 
     async def read(self, work: Callable[[JobRooms], T]) -> T: ...
     async def write(self, work: Callable[[JobRooms], T]) -> T: ...
@@ -38,7 +38,7 @@ ClaimDue = Callable[[datetime, datetime, int], Awaitable[Sequence[ClaimedJob]]]
 
 
 async def queue(scope: JobScope, *, minute: int = 0, kind: JobKind = "summary", seq: int = 1) -> UUID:
-    """Queue a job that is due so many minutes after the start."""
+    """Queue a job that is due this many minutes after the start."""
     draft = JobDraft(
         id=uuid4(),
         kind=kind,
@@ -65,7 +65,7 @@ class JobStoreContract:
     """Run against every store of jobs."""
 
     @pytest.mark.req("COMP-8")
-    async def test_what_is_due_is_claimed_once_longest_due_first(
+    async def test_due_jobs_are_claimed_once_longest_due_first(
         self, job_scope_of: JobScopeOf, claim_due: ClaimDue
     ) -> None:
         minsu, jiyoung = job_scope_of("minsu"), job_scope_of("jiyoung")
@@ -82,16 +82,14 @@ class JobStoreContract:
         }
         assert list(await claim_due(now, now + LEASE, 10)) == []
 
-    async def test_a_claim_takes_no_more_than_was_asked_for(
-        self, job_scope_of: JobScopeOf, claim_due: ClaimDue
-    ) -> None:
+    async def test_a_claim_respects_its_limit(self, job_scope_of: JobScopeOf, claim_due: ClaimDue) -> None:
         scope = job_scope_of("minsu")
         ids = [await queue(scope, minute=minute) for minute in range(3)]
         now = START + timedelta(minutes=5)
         taken = [(await claim_due(now, now + LEASE, 1))[0].job.id for _ in range(3)]
         assert taken == ids
 
-    async def test_workers_at_once_never_take_the_same_job(
+    async def test_concurrent_workers_never_claim_the_same_job(
         self, job_scope_of: JobScopeOf, claim_due: ClaimDue
     ) -> None:
         scope = job_scope_of("minsu")
@@ -101,10 +99,10 @@ class JobStoreContract:
         taken += [each.job.id for each in await claim_due(START, START + LEASE, 20)]
         assert sorted(taken) == sorted(ids)
 
-    async def test_a_job_whose_worker_died_is_taken_up_by_another(
+    async def test_an_expired_lease_is_claimed_by_another_worker(
         self, job_scope_of: JobScopeOf, claim_due: ClaimDue
     ) -> None:
-        """And the first worker, should it come back, changes nothing."""
+        """The first worker can no longer settle the job."""
         scope = job_scope_of("minsu")
         job_id = await queue(scope)
         (first,) = await claim_due(START, START + LEASE, 1)
@@ -129,7 +127,7 @@ class JobStoreContract:
         far = START + timedelta(days=365)
         assert list(await claim_due(far, far + LEASE, 10)) == []
 
-    async def test_a_job_that_was_put_back_comes_again_and_keeps_its_memory(
+    async def test_a_requeued_job_keeps_its_memory(
         self, job_scope_of: JobScopeOf, claim_due: ClaimDue
     ) -> None:
         scope = job_scope_of("minsu")
@@ -140,12 +138,12 @@ class JobStoreContract:
         assert list(await claim_due(again - timedelta(seconds=1), again + LEASE, 1)) == []
         (second,) = await claim_due(again, again + LEASE, 1)
         assert second.job.memory_id == memory_id
-        assert second.job.attempts == 1, "it went well, so it is counted anew"
+        assert second.job.attempts == 1, "a success resets the attempts"
         await settle(scope, second.job, JobOutcome(status="queued", due_at=again, error="STORE_UNAVAILABLE"))
         put_back = await get(scope, job_id)
         assert (put_back.memory_id, put_back.attempts) == (memory_id, 1)
 
-    async def test_one_job_is_claimed_by_its_id_only_while_it_is_due(self, job_scope_of: JobScopeOf) -> None:
+    async def test_a_job_is_claimed_by_id_only_while_it_is_due(self, job_scope_of: JobScopeOf) -> None:
         scope = job_scope_of("minsu")
         job_id = await queue(scope, minute=1)
         due = START + timedelta(minutes=1)
@@ -172,7 +170,7 @@ class JobStoreContract:
         assert [job.id for job in left] == [first, second]
         assert list(await job_scope_of("jiyoung").read(lambda rooms: rooms.jobs.unfinished("s"))) == []
 
-    async def test_a_failed_summary_can_be_asked_for_again(
+    async def test_a_failed_summary_can_be_revived(
         self, job_scope_of: JobScopeOf, claim_due: ClaimDue
     ) -> None:
         scope = job_scope_of("minsu")
@@ -185,7 +183,7 @@ class JobStoreContract:
         assert (revived.status, revived.attempts, revived.error) == ("queued", 0, None)
         assert await scope.write(lambda rooms: rooms.jobs.revive("s", START)) == 0
 
-    async def test_a_job_is_queued_once(self, job_scope_of: JobScopeOf) -> None:
+    async def test_adding_a_job_twice_queues_it_once(self, job_scope_of: JobScopeOf) -> None:
         scope = job_scope_of("minsu")
         draft = JobDraft(id=uuid4(), kind="watch", session_ref="s", first_seq=0, last_seq=0, due_at=START)
         await scope.write(lambda rooms: rooms.jobs.add(draft, START))

@@ -1,8 +1,8 @@
-"""What every keystore must do. Subclass `KeyStoreContract` and give it a fixture `open_keystore`.
+"""Contract suite for keystores. Subclass it and define the fixture `open_keystore`.
 
 class TestMyKeyStore(KeyStoreContract):
     @pytest.fixture
-    def open_keystore(self, tmp_path): ...   # returns a function; each call opens the same new keystore anew
+    def open_keystore(self, tmp_path): ...   # returns a function; each call opens the same keystore again
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def tag_of(owner: str) -> bytes:
 
 
 def at_once(*actions: Callable[[], T]) -> list[T]:
-    """Run all at the same moment, each on a thread of its own."""
+    """Run all at the same moment, each on its own thread."""
     barrier = Barrier(len(actions))
 
     def run(action: Callable[[], T]) -> T:
@@ -57,11 +57,11 @@ def at_once(*actions: Callable[[], T]) -> list[T]:
 
 
 class KeyStoreContract:
-    """Run against every keystore. `claimed` is one that root key `ROOT` wraps."""
+    """Run against every keystore. `claimed` belongs to the root key `ROOT`."""
 
     @pytest.fixture
     def open_keystore(self) -> OpenKeyStore:
-        raise NotImplementedError("a subclass gives the keystore")
+        raise NotImplementedError("a subclass provides the keystore")
 
     @pytest.fixture
     def claimed(self, open_keystore: OpenKeyStore) -> KeyStore:
@@ -72,7 +72,7 @@ class KeyStoreContract:
     def test_a_new_keystore_belongs_to_no_root_key(self, open_keystore: OpenKeyStore) -> None:
         assert open_keystore().head() is None
 
-    def test_a_claim_is_there_for_the_next_process(self, open_keystore: OpenKeyStore) -> None:
+    def test_a_claim_is_durable(self, open_keystore: OpenKeyStore) -> None:
         head = a_head()
         assert open_keystore().claim(head) == head
         assert open_keystore().head() == head
@@ -81,7 +81,7 @@ class KeyStoreContract:
         assert claimed.claim(a_head(OTHER_ROOT)) == claimed.head()
         assert claimed.claim(a_head(OTHER_ROOT)).root_id == ROOT
 
-    def test_of_two_claims_at_once_one_holds(self, open_keystore: OpenKeyStore) -> None:
+    def test_one_of_two_concurrent_claims_wins(self, open_keystore: OpenKeyStore) -> None:
         one, other = open_keystore(), open_keystore()
         first, second = at_once(lambda: one.claim(a_head()), lambda: other.claim(a_head(OTHER_ROOT)))
         assert first == second == one.head()
@@ -89,7 +89,7 @@ class KeyStoreContract:
     def test_an_owner_without_keys_has_none(self, claimed: KeyStore) -> None:
         assert list(claimed.read(ROOT, "철수", tag_of("철수"))) == []
 
-    def test_keys_are_read_as_they_were_inserted(
+    def test_inserted_keys_are_returned_unchanged(
         self, claimed: KeyStore, open_keystore: OpenKeyStore
     ) -> None:
         keys = first_keys("철수")
@@ -102,12 +102,12 @@ class KeyStoreContract:
         claimed.insert(ROOT, tag_of("Kim"), theirs)
         assert list(claimed.read(ROOT, "kim", tag_of("kim"))) == mine
 
-    def test_a_second_insert_gives_the_first_keys(self, claimed: KeyStore) -> None:
+    def test_a_second_insert_returns_the_first_keys(self, claimed: KeyStore) -> None:
         keys = first_keys("kim")
         claimed.insert(ROOT, tag_of("kim"), keys)
         assert list(claimed.insert(ROOT, tag_of("kim"), first_keys("kim"))) == keys
 
-    def test_of_two_inserts_at_once_one_holds(self, claimed: KeyStore, open_keystore: OpenKeyStore) -> None:
+    def test_one_of_two_concurrent_inserts_wins(self, claimed: KeyStore, open_keystore: OpenKeyStore) -> None:
         other = open_keystore()
         first, second = at_once(
             lambda: list(claimed.insert(ROOT, tag_of("kim"), first_keys("kim"))),
@@ -122,15 +122,13 @@ class KeyStoreContract:
         assert list(claimed.read(ROOT, "kim", tag_of("kim"))) == [data, added, index]
 
     @pytest.mark.parametrize("generation", [1, 3])
-    def test_a_generation_that_does_not_follow_is_a_conflict(
-        self, claimed: KeyStore, generation: int
-    ) -> None:
+    def test_a_gap_in_the_generations_is_a_conflict(self, claimed: KeyStore, generation: int) -> None:
         kept = claimed.insert(ROOT, tag_of("kim"), first_keys("kim"))
         with pytest.raises(Conflict):
             claimed.add(ROOT, tag_of("kim"), a_key("kim", generation=generation))
         assert claimed.read(ROOT, "kim", tag_of("kim")) == kept
 
-    def test_an_owner_without_keys_gets_no_further_one(self, claimed: KeyStore) -> None:
+    def test_adding_a_key_for_an_unknown_owner_is_a_conflict(self, claimed: KeyStore) -> None:
         with pytest.raises(Conflict):
             claimed.add(ROOT, tag_of("kim"), a_key("kim", generation=2))
 
@@ -171,7 +169,7 @@ class KeyStoreContract:
         assert list(claimed.read(OTHER_ROOT, "kim", tag_of("kim"))) == [_reversed(key) for key in many[:1200]]
         assert list(claimed.read(OTHER_ROOT, "박", tag_of("박"))) == [_reversed(many[-1])]
 
-    def test_a_rewrapping_that_fails_changes_nothing(self, claimed: KeyStore) -> None:
+    def test_a_failed_rewrapping_changes_nothing(self, claimed: KeyStore) -> None:
         kept = list(claimed.insert(ROOT, tag_of("kim"), [a_key("kim", generation=n) for n in range(1, 700)]))
         head = claimed.head()
 
@@ -185,7 +183,7 @@ class KeyStoreContract:
         assert claimed.head() == head
         assert list(claimed.read(ROOT, "kim", tag_of("kim"))) == kept
 
-    def test_erasing_destroys_keys_and_refuses_the_name(self, claimed: KeyStore) -> None:
+    def test_erasing_destroys_the_keys_and_blocks_the_owner(self, claimed: KeyStore) -> None:
         claimed.insert(ROOT, tag_of("kim"), first_keys("kim"))
         claimed.begin_erasure("kim", tag_of("kim"))
         attempts: Sequence[Callable[[], object]] = [
@@ -198,7 +196,7 @@ class KeyStoreContract:
                 attempt()
         assert claimed.counts().keys == 0
 
-    def test_an_erasure_is_unfinished_until_it_is_finished(self, claimed: KeyStore) -> None:
+    def test_an_erasure_is_pending_until_it_is_finished(self, claimed: KeyStore) -> None:
         claimed.begin_erasure("kim", tag_of("kim"))
         claimed.begin_erasure("kim", tag_of("kim"))
         assert (list(claimed.unfinished_erasures()), claimed.has_tombstone(tag_of("kim"))) == (["kim"], True)
@@ -212,11 +210,11 @@ class KeyStoreContract:
         claimed.begin_erasure("kim", tag_of("kim"))
         assert list(claimed.unfinished_erasures()) == []
 
-    def test_an_erasure_that_was_not_begun_cannot_be_finished(self, claimed: KeyStore) -> None:
+    def test_an_erasure_must_begin_before_it_is_finished(self, claimed: KeyStore) -> None:
         assert not claimed.finish_erasure(tag_of("kim"))
         assert not claimed.has_tombstone(tag_of("kim"))
 
-    def test_an_erasure_beside_an_insert_leaves_no_key(
+    def test_a_concurrent_erasure_and_insert_leave_no_key(
         self, claimed: KeyStore, open_keystore: OpenKeyStore
     ) -> None:
         other = open_keystore()
@@ -234,7 +232,7 @@ class KeyStoreContract:
             )
         assert claimed.counts().keys == 0
 
-    def test_the_tags_of_erased_owners_are_listed_page_by_page(self, claimed: KeyStore) -> None:
+    def test_erased_owners_are_listed_in_pages(self, claimed: KeyStore) -> None:
         for owner in ("minsu", "jiyoung", "seojun"):
             claimed.begin_erasure(owner, tag_of(owner))
         claimed.finish_erasure(tag_of("minsu"))
@@ -242,13 +240,13 @@ class KeyStoreContract:
         assert claimed.tombstones(tag_of("minsu"), 2) == [tag_of("seojun")]
         assert claimed.tombstones(tag_of("seojun"), 2) == []
 
-    def test_the_owners_with_keys_are_listed_page_by_page(self, claimed: KeyStore) -> None:
+    def test_owners_with_keys_are_listed_in_pages(self, claimed: KeyStore) -> None:
         for owner in ("kim", "lee", "park"):
             claimed.insert(ROOT, tag_of(owner), first_keys(owner))
         claimed.begin_erasure("lee", tag_of("lee"))
         assert (claimed.owners("", 1), claimed.owners("kim", 5)) == (["kim"], ["park"])
 
-    def test_counts_are_what_an_operator_expects(self, claimed: KeyStore) -> None:
+    def test_counts(self, claimed: KeyStore) -> None:
         assert claimed.counts().oldest_key is None
         for owner in ("kim", "lee", "park"):
             claimed.insert(ROOT, tag_of(owner), first_keys(owner))

@@ -1,8 +1,8 @@
-"""What every store of notices must do. Subclass `NoticeStoreContract` and give it `scope_of`.
+"""Contract suite for stores of notices. Subclass it and define the fixture `scope_of`.
 
 class TestMyStore(NoticeStoreContract):
     @pytest.fixture
-    def scope_of(self): ...   # returns a function: owner → something with async `write` over rooms
+    def scope_of(self): ...   # returns a function: owner → a scope with async `write(work)`
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class NoticeScope(Protocol):
-    """Runs work on one owner's notices, each piece in a transaction of its own."""
+    """Runs work on one owner's notices, with one transaction per call."""
 
     async def write(self, work: Callable[[NoticeRooms], T]) -> T: ...
 
@@ -32,12 +32,12 @@ ScopeOf = Callable[[str], NoticeScope]
 
 
 async def leave(scope: NoticeScope, notices: Collection[Notice], persona: str = "hana") -> None:
-    """Leave notices to be told."""
+    """Leave notices for a persona."""
     await scope.write(lambda rooms: rooms.notices.leave(persona, notices, START))
 
 
 async def take(scope: NoticeScope, persona: str = "hana") -> list[Notice]:
-    """What is told now."""
+    """Take the notices that are waiting."""
 
     def taken(rooms: NoticeRooms) -> Sequence[Notice]:
         return rooms.notices.take(persona)
@@ -48,7 +48,7 @@ async def take(scope: NoticeScope, persona: str = "hana") -> list[Notice]:
 class NoticeStoreContract:
     """Run against every store of notices."""
 
-    async def test_what_was_left_is_told_once_in_the_order_of_notices(self, scope_of: ScopeOf) -> None:
+    async def test_notices_are_taken_once_in_their_fixed_order(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         await leave(scope, [EXCERPT, FULL])
         await leave(scope, [MORE, FULL])
@@ -59,7 +59,7 @@ class NoticeStoreContract:
         assert await take(scope) == [FULL]
 
     @pytest.mark.req("OPS-4")
-    async def test_notices_are_each_persona_s_and_each_owner_s_own(self, scope_of: ScopeOf) -> None:
+    async def test_owners_and_personas_are_isolated(self, scope_of: ScopeOf) -> None:
         minsu, jiyoung = scope_of("minsu"), scope_of("지영")
         await leave(minsu, [FULL])
         await leave(minsu, [MORE], "duri")
@@ -68,7 +68,7 @@ class NoticeStoreContract:
         assert await take(jiyoung) == [EXCERPT]
         assert await take(minsu) == [FULL]
 
-    async def test_what_is_undone_was_not_told(self, scope_of: ScopeOf) -> None:
+    async def test_a_rolled_back_take_returns_the_notices(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         await leave(scope, [FULL])
 
@@ -80,12 +80,12 @@ class NoticeStoreContract:
             await scope.write(fail)
         assert await take(scope) == [FULL]
 
-    async def test_of_many_that_take_at_once_one_tells(self, scope_of: ScopeOf) -> None:
+    async def test_only_one_of_many_concurrent_takers_gets_the_notices(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         await leave(scope, [FULL, EXCERPT])
         taken = await asyncio.gather(*(take(scope) for _ in range(8)))
         assert sorted(taken, key=len) == [*([[]] * 7), [FULL, EXCERPT]]
 
-    async def test_a_persona_that_cannot_be_one_is_refused(self, scope_of: ScopeOf) -> None:
+    async def test_an_invalid_persona_is_refused(self, scope_of: ScopeOf) -> None:
         with pytest.raises(InputRefused):
             await take(scope_of("minsu"), "")

@@ -1,4 +1,4 @@
-"""What every store of personas must do. Subclass `PersonaStoreContract` and give it a fixture `scope_of`."""
+"""Contract suite for stores of personas. Subclass it and define the fixture `scope_of`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gieok.testing.contracts.facts import ALL, START, CanonScope, ScopeOf
 
 
 def draft(prompt: str = "너는 하나야.") -> PersonaDraft:
-    """A persona with something of everything."""
+    """A persona with every field set."""
     return PersonaDraft(
         name="하나",
         language="ko",
@@ -65,28 +65,28 @@ class PersonaStoreContract:
         assert await get(scope) == second
         assert await versions(scope) == [first, second]
 
-    async def test_an_edit_without_a_difference_makes_no_version(self, scope_of: ScopeOf) -> None:
+    async def test_an_edit_without_a_change_makes_no_version(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         first = await create(scope)
         assert await edit(scope, draft()) == first
         assert await versions(scope) == [first]
 
     @pytest.mark.parametrize("text", ["너는 하나야.", "달라진 하나"])
-    async def test_an_editor_who_is_behind_is_told(self, scope_of: ScopeOf, text: str) -> None:
+    async def test_a_stale_expected_version_is_a_conflict(self, scope_of: ScopeOf, text: str) -> None:
         scope = scope_of("minsu")
         first = await create(scope)
         with pytest.raises(Conflict, match="version 1, and version 2 was expected"):
             await edit(scope, draft(text), expected=2)
         assert await versions(scope) == [first]
 
-    async def test_an_id_is_taken_once(self, scope_of: ScopeOf) -> None:
+    async def test_an_id_cannot_be_created_twice(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         first = await create(scope)
         with pytest.raises(Conflict, match="edit it, or choose another id"):
             await create(scope, minute=1)
         assert await versions(scope) == [first]
 
-    async def test_what_does_not_exist_is_not_found(self, scope_of: ScopeOf) -> None:
+    async def test_an_unknown_persona_is_not_found(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         await create(scope_of("other"))
         assert await get(scope) is None
@@ -94,9 +94,7 @@ class PersonaStoreContract:
         with pytest.raises(NotFound):
             await edit(scope, draft())
 
-    async def test_a_list_is_in_the_order_of_creation_and_goes_on_where_it_ended(
-        self, scope_of: ScopeOf
-    ) -> None:
+    async def test_a_list_is_in_pages_in_the_order_of_creation(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         made = [await create(scope, name, minute) for minute, name in enumerate(("c", "a", "b"))]
         await create(scope_of("other"), "d")

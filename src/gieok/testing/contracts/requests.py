@@ -1,8 +1,8 @@
-"""What every store of named requests must do. Subclass `RequestStoreContract` and give it `scope_of`.
+"""Contract suite for stores of idempotency keys. Subclass it and define the fixture `scope_of`.
 
 class TestMyStore(RequestStoreContract):
     @pytest.fixture
-    def scope_of(self): ...   # returns a function: owner → something with async `write` over rooms
+    def scope_of(self): ...   # returns a function: owner → a scope with async `write(work)`
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class RequestScope(Protocol):
-    """Runs work on one owner's requests, each piece in a transaction of its own."""
+    """Runs work on one owner's requests, with one transaction per call."""
 
     async def write(self, work: Callable[[RequestRooms], T]) -> T: ...
 
@@ -39,7 +39,7 @@ def named(key: str = "k1", body: bytes = b"{}") -> RequestKey:
 async def remember(
     scope: RequestScope, request: RequestKey, answer: str = "made", *, now: datetime = START
 ) -> None:
-    """Keep an answer for a day."""
+    """Store the answer of a request for a day."""
     await scope.write(lambda rooms: rooms.requests.remember(request, answer, now=now, until=now + DAY))
 
 
@@ -48,16 +48,16 @@ async def answered(scope: RequestScope, request: RequestKey, *, now: datetime = 
 
 
 class RequestStoreContract:
-    """Run against every store of named requests."""
+    """Run against every store of idempotency keys."""
 
-    async def test_the_same_request_is_answered_the_same(self, scope_of: ScopeOf) -> None:
+    async def test_a_repeated_request_returns_the_stored_answer(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         assert await answered(scope, named()) is None
         await remember(scope, named(), "열하나")
         assert await answered(scope, named()) == "열하나"
         assert await answered(scope, named("k2")) is None
 
-    async def test_a_key_that_names_another_request_is_a_conflict(self, scope_of: ScopeOf) -> None:
+    async def test_a_key_reused_for_another_request_is_a_conflict(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         await remember(scope, named(body=b"walk"))
         with pytest.raises(Conflict):
@@ -66,7 +66,7 @@ class RequestStoreContract:
             await remember(scope, named(body=b"rain"))
         assert await answered(scope, named(body=b"walk")) == "made"
 
-    async def test_a_key_is_free_again_when_its_time_is_over(self, scope_of: ScopeOf) -> None:
+    async def test_a_key_can_be_reused_after_it_expires(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         await remember(scope, named(body=b"walk"))
         assert (
@@ -77,7 +77,7 @@ class RequestStoreContract:
         assert await answered(scope, named(body=b"rain"), now=START + DAY) == "later"
 
     @pytest.mark.req("OPS-4")
-    async def test_a_key_is_each_owner_s_own(self, scope_of: ScopeOf) -> None:
+    async def test_owners_are_isolated(self, scope_of: ScopeOf) -> None:
         minsu, jiyoung = scope_of("minsu"), scope_of("지영")
         await remember(minsu, named(), "minsu's")
         assert await answered(jiyoung, named()) is None
@@ -87,7 +87,7 @@ class RequestStoreContract:
             "지영의",
         )
 
-    async def test_of_many_that_remember_at_once_one_does(self, scope_of: ScopeOf) -> None:
+    async def test_only_one_of_many_concurrent_requests_is_stored(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         outcomes = await asyncio.gather(
             *(remember(scope, named(), str(number)) for number in range(8)), return_exceptions=True

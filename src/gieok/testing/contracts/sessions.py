@@ -1,8 +1,8 @@
-"""What every store of sessions and messages must do. Subclass and give it a fixture `log_scope_of`.
+"""Contract suite for stores of sessions and messages. Subclass it and define the fixture `log_scope_of`.
 
 class TestMyStore(MessageStoreContract):
     @pytest.fixture
-    def log_scope_of(self): ...   # owner → something with async `read` and `write` over rooms
+    def log_scope_of(self): ...   # owner → a scope with async `read(work)` and `write(work)`
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HASH, OTHER_HASH = "a" * 64, "b" * 64
 
 
 class LogScope(Protocol):
-    """One owner's sessions and their messages, as a cycle reaches them."""
+    """One owner's sessions and their messages, with one transaction per call."""
 
     async def read(self, work: Callable[[LogRooms], T]) -> T: ...
     async def write(self, work: Callable[[LogRooms], T]) -> T: ...
@@ -33,7 +33,7 @@ LogScopeOf = Callable[[str], LogScope]
 
 
 def message(number: int, content: str | None = None, role: Role = "user") -> ChatMessage:
-    """A message with the id `m<number>`, said so many minutes after the start."""
+    """A message with the id `m<number>`, sent this many minutes after the start."""
     return ChatMessage(
         id=f"m{number}",
         role=role,
@@ -74,7 +74,7 @@ class MessageStoreContract:
     """Run against every store of sessions and messages."""
 
     @pytest.mark.req("COMP-10", "SESS-4")
-    async def test_what_was_said_is_kept_in_order_and_as_it_was(self, log_scope_of: LogScopeOf) -> None:
+    async def test_messages_are_returned_in_order_and_unchanged(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")
         await start(scope)
         said = (message(1, "내일 면접이 있어"), message(2, "떨리겠다! 🙂", role="assistant"), message(3))
@@ -91,8 +91,8 @@ class MessageStoreContract:
         assert [said.id for said in window] == [f"m{number}" for number in range(4, 14)]
 
     @pytest.mark.req("SESS-4")
-    async def test_a_known_message_changes_nothing(self, log_scope_of: LogScopeOf) -> None:
-        """Also inside one batch, and also when the session has ended meanwhile."""
+    async def test_a_repeated_message_changes_nothing(self, log_scope_of: LogScopeOf) -> None:
+        """Also within one batch, and also after the session has ended."""
         scope = log_scope_of("minsu")
         await start(scope)
         await append(scope, message(1))
@@ -103,7 +103,7 @@ class MessageStoreContract:
 
     @pytest.mark.req("SESS-4")
     @pytest.mark.parametrize("other", [message(1, "changed"), message(1, role="assistant")])
-    async def test_a_known_message_that_says_something_else_is_a_conflict(
+    async def test_a_repeated_id_with_other_content_is_a_conflict(
         self, log_scope_of: LogScopeOf, other: ChatMessage
     ) -> None:
         scope = log_scope_of("minsu")
@@ -113,9 +113,7 @@ class MessageStoreContract:
             await append(scope, message(2), other)
         assert tuple(await logged(scope)) == (message(1),)
 
-    async def test_a_writer_who_has_not_seen_the_newest_message_is_refused(
-        self, log_scope_of: LogScopeOf
-    ) -> None:
+    async def test_a_stale_expected_count_is_a_conflict(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")
         await start(scope)
         await append(scope, message(1), expected_count=0)
@@ -124,7 +122,7 @@ class MessageStoreContract:
         assert tuple(await logged(scope)) == (message(1),)
 
     @pytest.mark.req("SESS-2")
-    async def test_an_ended_session_takes_nothing_more(self, log_scope_of: LogScopeOf) -> None:
+    async def test_an_ended_session_accepts_no_messages(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")
         await start(scope)
         ended = await scope.write(lambda rooms: rooms.sessions.end("s", START))
@@ -135,7 +133,7 @@ class MessageStoreContract:
         later = START + timedelta(hours=1)
         assert await scope.write(lambda rooms: rooms.sessions.end("s", later)) == ended
 
-    async def test_sessions_that_are_not_there(self, log_scope_of: LogScopeOf) -> None:
+    async def test_an_unknown_session_is_not_found(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")
         with pytest.raises(NotFound):
             await append(scope, message(1))
@@ -144,14 +142,14 @@ class MessageStoreContract:
         assert await scope.read(lambda rooms: rooms.sessions.get("s")) is None
         assert list(await logged(scope)) == []
 
-    async def test_a_name_is_taken_once(self, log_scope_of: LogScopeOf) -> None:
+    async def test_a_session_cannot_be_started_twice(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")
         first = await start(scope)
         with pytest.raises(Conflict, match="already"):
             await start(scope)
         assert await scope.read(lambda rooms: rooms.sessions.get("s")) == first
 
-    async def test_messages_need_a_persona_who_remembers_them(self, log_scope_of: LogScopeOf) -> None:
+    async def test_messages_need_a_session_with_a_persona(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")
         await remember(scope)
         with pytest.raises(InputRefused, match="persona"):
@@ -163,7 +161,7 @@ class MessageStoreContract:
         assert (session.persona_id, session.account_plan) == ("hana", "premium")
 
     @pytest.mark.req("ENG-9", "COMP-7")
-    async def test_a_session_keeps_its_plan_and_its_persona(self, log_scope_of: LogScopeOf) -> None:
+    async def test_the_plan_and_persona_of_a_session_do_not_change(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")
         await start(scope)
         with pytest.raises(PlanHashMismatch):
@@ -171,7 +169,7 @@ class MessageStoreContract:
         with pytest.raises(Conflict, match="another persona"):
             await remember(scope, persona_id="mina")
 
-    async def test_activity_never_goes_back(self, log_scope_of: LogScopeOf) -> None:
+    async def test_the_time_of_the_last_activity_never_decreases(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")
         await start(scope)
         later = START + timedelta(minutes=9)
@@ -182,7 +180,7 @@ class MessageStoreContract:
         assert (session.started_at, session.last_activity_at) == (START, later)
 
     @pytest.mark.req("OPS-4", "COMP-7")
-    async def test_owners_and_sessions_do_not_meet(self, log_scope_of: LogScopeOf) -> None:
+    async def test_owners_and_sessions_are_isolated(self, log_scope_of: LogScopeOf) -> None:
         minsu, jiyoung = log_scope_of("minsu"), log_scope_of("jiyoung")
         await start(minsu)
         await start(minsu, "s2")

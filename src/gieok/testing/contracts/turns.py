@@ -1,8 +1,8 @@
-"""What every store of turn memory must do. Subclass `MemoryStoreContract` and give it a fixture `scope_of`.
+"""Contract suite for stores of turn memory. Subclass it and define the fixture `scope_of`.
 
 class TestMyStore(MemoryStoreContract):
     @pytest.fixture
-    def scope_of(self): ...   # returns a function: owner → something with async `read` and `write` over rooms
+    def scope_of(self): ...   # returns a function: owner → a scope with async `read(work)` and `write(work)`
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 
 class TurnScope(Protocol):
-    """One owner's turn memory, as a cycle reaches it."""
+    """One owner's turn memory, with one transaction per call."""
 
     async def read(self, work: Callable[[TurnRooms], T]) -> T: ...
     async def write(self, work: Callable[[TurnRooms], T]) -> T: ...
@@ -60,12 +60,12 @@ async def save(scope: TurnScope, *items: MemoryItem) -> None:
 async def search(
     scope: TurnScope, query: str, *, session: str = "s", top_k: int = 10
 ) -> Sequence[RecalledMemory]:
-    """What a search of the session finds."""
+    """The results of a search in the session."""
     return await scope.read(lambda rooms: rooms.turns.search(session, query, top_k))
 
 
 async def found_ids(scope: TurnScope, query: str, **options: Any) -> list[UUID]:
-    """The ids of what a search finds, in order."""
+    """The ids of the results of a search, in order."""
     return [memory.id for memory in await search(scope, query, **options)]
 
 
@@ -97,9 +97,7 @@ class MemoryStoreContract:
     """Run against every store of turn memory."""
 
     @pytest.mark.req("TURN-5", "TURN-1")
-    async def test_a_search_returns_summary_id_and_timestamp_and_nothing_else(
-        self, scope_of: ScopeOf
-    ) -> None:
+    async def test_a_search_returns_only_summary_id_and_timestamp(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         kept = item("면접", "IT 스타트업", summary="사용자가 IT 스타트업 면접을 앞두고 있음.")
         await save(scope, kept)
@@ -134,7 +132,7 @@ class MemoryStoreContract:
         assert await found_ids(scope, query) == [kept.id]
 
     @pytest.mark.req("TURN-6")
-    async def test_whole_words_rank_before_words_that_only_begin_alike(self, scope_of: ScopeOf) -> None:
+    async def test_whole_words_rank_before_prefixes(self, scope_of: ScopeOf) -> None:
         """`cat` finds `category`, but after every `cat`, even though it is newer and has more of them."""
         scope = scope_of("minsu")
         cat, category = item("cat"), item("category", "catalogue", "catapult", minute=9)
@@ -155,7 +153,7 @@ class MemoryStoreContract:
         assert await found_ids(scope, "cat") == [two.id, newer.id, one.id]
 
     @pytest.mark.req("TURN-6")
-    async def test_order_is_number_of_matched_keywords_then_newest(self, scope_of: ScopeOf) -> None:
+    async def test_results_rank_by_matched_keywords_then_newest(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         old_two = item("면접", "회사")
         new_one, newest_one = item("면접", "영화", minute=5), item("회사", minute=6)
@@ -187,8 +185,8 @@ class MemoryStoreContract:
         assert await found_ids(scope, "면접", session="tomorrow") == []
 
     @pytest.mark.req("TURN-7", "OPS-4")
-    async def test_owners_never_meet(self, scope_of: ScopeOf) -> None:
-        """Two owners with a session of the same name find only their own, and one may use the other's id."""
+    async def test_owners_are_isolated(self, scope_of: ScopeOf) -> None:
+        """Two owners may use the same session name and the same ids, and find only their own items."""
         minsu, jiyoung = scope_of("minsu"), scope_of("지영")
         of_minsu = item("면접", summary="minsu")
         of_jiyoung = of_minsu.model_copy(update={"summary": "jiyoung"})
@@ -197,7 +195,7 @@ class MemoryStoreContract:
         assert [memory.summary for memory in await search(minsu, "면접")] == ["minsu"]
         assert [memory.summary for memory in await search(jiyoung, "면접")] == ["jiyoung"]
 
-    async def test_an_owner_who_has_nothing_finds_nothing(self, scope_of: ScopeOf) -> None:
+    async def test_an_owner_without_items_finds_nothing(self, scope_of: ScopeOf) -> None:
         assert await found_ids(scope_of("nobody"), "면접") == []
 
     @pytest.mark.req("TURN-1")
@@ -218,7 +216,7 @@ class MemoryStoreContract:
                 await save(scope, each)
         assert await found_ids(scope, "면접") == []
 
-    async def test_an_id_is_used_once(self, scope_of: ScopeOf) -> None:
+    async def test_an_id_cannot_be_saved_twice(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         kept = item("면접")
         await save(scope, kept)
@@ -228,7 +226,7 @@ class MemoryStoreContract:
         assert await found_ids(scope, "면접") == [kept.id]
 
     @pytest.mark.parametrize("top_k", [0, -1, 1_001])
-    async def test_top_k_must_be_sensible(self, scope_of: ScopeOf, top_k: int) -> None:
+    async def test_top_k_is_checked(self, scope_of: ScopeOf, top_k: int) -> None:
         with pytest.raises(InputRefused, match="topK"):
             await search(scope_of("minsu"), "면접", top_k=top_k)
 
@@ -245,17 +243,17 @@ class MemoryStoreContract:
         await save(scope, item("면접"))
         assert await found_ids(scope, query) == []
 
-    async def test_a_query_beyond_all_measure_is_refused(self, scope_of: ScopeOf) -> None:
+    async def test_a_query_that_is_too_long_is_refused(self, scope_of: ScopeOf) -> None:
         with pytest.raises(InputRefused, match="query"):
             await search(scope_of("minsu"), "면접 " * 10_000)
 
     @pytest.mark.req("TURN-6", "TURN-7")
     @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(data=st.data())
-    async def test_search_agrees_with_the_obvious_reference(
+    async def test_search_agrees_with_a_simple_reference(
         self, scope_of: ScopeOf, data: st.DataObject
     ) -> None:
-        """Random keywords out of words that overlap in every way, in two sessions, against a plain loop."""
+        """Random keywords and queries from overlapping words, in two sessions, against a plain loop."""
         scope = scope_of("minsu")
         run = uuid4().hex
         sessions = [f"{run}-a", f"{run}-b"]

@@ -1,8 +1,8 @@
-"""What every store of vectors must do. Subclass `VectorStoreContract` and give it `scope_of`.
+"""Contract suite for stores of vectors. Subclass it and define the fixture `scope_of`.
 
 class TestMyStore(VectorStoreContract):
     @pytest.fixture
-    def scope_of(self): ...   # returns a function: owner → something with async `read` and `write` over rooms
+    def scope_of(self): ...   # returns a function: owner → a scope with async `read(work)` and `write(work)`
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Rooms(CompanionRooms, VectorRooms, Protocol):
 
 
 class VectorScope(Protocol):
-    """One owner's memories and vectors, as a cycle reaches them."""
+    """One owner's memories and vectors, with one transaction per call."""
 
     async def read(self, work: Callable[[Rooms], T]) -> T: ...
     async def write(self, work: Callable[[Rooms], T]) -> T: ...
@@ -46,13 +46,13 @@ async def keep(scope: VectorScope, *memories: Memory) -> None:
 
 
 async def waiting(scope: VectorScope, space: str = SPACE, limit: int = 100, persona: str = "hana") -> Waiting:
-    """What waits in a space, which becomes the persona's."""
+    """The memories that wait for a vector in a space, which becomes the persona's current space."""
     await scope.write(lambda rooms: rooms.vectors.begin(persona, space))
     return await scope.read(lambda rooms: rooms.vectors.waiting(persona, space, limit))
 
 
 def vectors_of(waits: Waiting) -> tuple[Embedded, ...]:
-    """A vector for each: its number, eight times."""
+    """A vector for each: its number, eight times as a byte."""
     return tuple(
         Embedded(
             number=each.number,
@@ -71,13 +71,13 @@ async def store(
     made: Sequence[Embedded] | None = None,
     persona: str = "hana",
 ) -> int:
-    """Save the vectors of what waited."""
+    """Save the vectors of the waiting memories."""
     kept = vectors_of(waits) if made is None else made
     return await scope.write(lambda rooms: rooms.vectors.save(persona, space, kept, waits))
 
 
 async def embed(scope: VectorScope, space: str = SPACE, persona: str = "hana") -> int:
-    """Give everything that waits its vector."""
+    """Embed every waiting memory."""
     return await store(scope, await waiting(scope, space, persona=persona), space, persona=persona)
 
 
@@ -87,17 +87,17 @@ async def kept(scope: VectorScope, space: str = SPACE, persona: str = "hana") ->
 
 
 async def numbers(scope: VectorScope, space: str = SPACE, persona: str = "hana") -> list[int]:
-    """Which memories have a vector."""
+    """The numbers of the memories that have a vector."""
     return sorted(await scope.read(lambda rooms: rooms.vectors.numbers(persona, space)))
 
 
 async def marked(scope: VectorScope, persona: str = "hana") -> Mark:
-    """How far the vectors have come."""
+    """The change marks of a persona's vectors."""
     return await scope.read(lambda rooms: rooms.vectors.mark(persona))
 
 
 async def edit(scope: VectorScope, before: Memory, summary: str = "other words") -> Memory:
-    """The next version of a memory."""
+    """Save the next version of a memory."""
     after = before.model_copy(update={"summary": summary, "version": before.version + 1})
     await scope.write(lambda rooms: rooms.companion.replace(after))
     return after
@@ -106,7 +106,7 @@ async def edit(scope: VectorScope, before: Memory, summary: str = "other words")
 class VectorStoreContract:
     """Run against every store of vectors."""
 
-    async def test_a_vector_comes_back_as_it_was_saved(self, scope_of: VectorScopeOf) -> None:
+    async def test_a_saved_vector_is_returned_unchanged(self, scope_of: VectorScopeOf) -> None:
         scope = scope_of("minsu")
         await keep(scope, memory(), memory(minute=1))
         assert await embed(scope) == 2
@@ -116,7 +116,7 @@ class VectorStoreContract:
             (1, b"\x01" * 8, False),
         ]
 
-    async def test_the_oldest_wait_first_and_some_at_a_time(self, scope_of: VectorScopeOf) -> None:
+    async def test_waiting_memories_come_in_pages_oldest_first(self, scope_of: VectorScopeOf) -> None:
         scope = scope_of("minsu")
         await keep(scope, *(memory(f"words {n}", minute=n) for n in range(5)))
         seen: list[str] = []
@@ -126,8 +126,8 @@ class VectorStoreContract:
         assert seen == [f"words {n}" for n in range(5)]
         assert await scope.read(lambda rooms: rooms.vectors.unfinished(SPACE, 9)) == []
 
-    async def test_a_memory_without_a_vector_is_passed_over_for_good(self, scope_of: VectorScopeOf) -> None:
-        """As one in a language that the model does not know."""
+    async def test_a_memory_without_a_vector_is_skipped_permanently(self, scope_of: VectorScopeOf) -> None:
+        """For example one in a language that the model does not support."""
         scope = scope_of("minsu")
         await keep(scope, memory())
         waits = await waiting(scope)
@@ -146,9 +146,7 @@ class VectorStoreContract:
         assert (await marked(scope)).removed > before.stamp
         assert [each.text for each in (await waiting(scope)).memories] == ["other words"]
 
-    async def test_what_is_edited_while_it_is_embedded_waits_for_its_new_words(
-        self, scope_of: VectorScopeOf
-    ) -> None:
+    async def test_a_memory_edited_during_embedding_waits_again(self, scope_of: VectorScopeOf) -> None:
         scope = scope_of("minsu")
         first = memory()
         await keep(scope, first, memory(minute=1))
@@ -157,10 +155,10 @@ class VectorStoreContract:
         assert await store(scope, waits) == 1
         assert [each.version for each in (await waiting(scope)).memories] == [2]
 
-    async def test_an_edit_of_what_had_its_vector_is_not_lost_meanwhile(
+    async def test_an_edit_of_another_memory_during_embedding_is_not_lost(
         self, scope_of: VectorScopeOf
     ) -> None:
-        """One is edited, so that the search for what waits begins there; then another one behind it."""
+        """The first is edited, so that the scan starts there; then the second, behind it."""
         scope = scope_of("minsu")
         first, second = memory(), memory(minute=1)
         await keep(scope, first, second)
@@ -171,7 +169,7 @@ class VectorStoreContract:
         await store(scope, waits)
         assert [each.number for each in (await waiting(scope)).memories] == [2]
 
-    async def test_a_deleted_memory_takes_its_vector_along(self, scope_of: VectorScopeOf) -> None:
+    async def test_deleting_a_memory_deletes_its_vector(self, scope_of: VectorScopeOf) -> None:
         scope = scope_of("minsu")
         first = memory()
         await keep(scope, first, memory(minute=1))
@@ -182,7 +180,7 @@ class VectorStoreContract:
         assert (await marked(scope)).removed > before.stamp
         assert (await waiting(scope)).memories == ()
 
-    async def test_what_is_deleted_while_it_is_embedded_leaves_nothing(self, scope_of: VectorScopeOf) -> None:
+    async def test_a_memory_deleted_during_embedding_gets_no_vector(self, scope_of: VectorScopeOf) -> None:
         scope = scope_of("minsu")
         gone = memory()
         await keep(scope, gone)
@@ -190,9 +188,7 @@ class VectorStoreContract:
         await scope.write(lambda rooms: rooms.companion.delete(gone.id))
         assert (await store(scope, waits), await numbers(scope)) == (0, [])
 
-    async def test_an_archived_memory_keeps_its_vector_under_a_new_stamp(
-        self, scope_of: VectorScopeOf
-    ) -> None:
+    async def test_archiving_keeps_the_vector_and_changes_its_stamp(self, scope_of: VectorScopeOf) -> None:
         scope = scope_of("minsu")
         first = memory()
         await keep(scope, first, memory(minute=1))
@@ -208,7 +204,7 @@ class VectorStoreContract:
         assert not any(each.is_archived for each in await kept(scope))
 
     async def test_changes_come_in_pages(self, scope_of: VectorScopeOf) -> None:
-        """Also where many share a stamp, because they were stored together."""
+        """Even where many vectors share a stamp, because they were stored together."""
         scope = scope_of("minsu")
         await keep(scope, *(memory(minute=n) for n in range(5)))
         await embed(scope)
@@ -220,7 +216,7 @@ class VectorStoreContract:
             stamp, number = page[-1].stamp, page[-1].number
         assert seen == [1, 2, 3, 4, 5]
 
-    async def test_the_old_space_stays_until_the_new_one_is_whole(self, scope_of: VectorScopeOf) -> None:
+    async def test_the_old_space_stays_until_the_new_one_is_complete(self, scope_of: VectorScopeOf) -> None:
         scope = scope_of("minsu")
         await keep(scope, memory(), memory(minute=1))
         await embed(scope)
@@ -230,7 +226,7 @@ class VectorStoreContract:
         await embed(scope, "other@4")
         assert (await numbers(scope), await numbers(scope, "other@4")) == ([], [1, 2])
 
-    async def test_a_worker_of_another_space_keeps_nothing(self, scope_of: VectorScopeOf) -> None:
+    async def test_a_worker_of_another_space_stores_nothing(self, scope_of: VectorScopeOf) -> None:
         scope = scope_of("minsu")
         await keep(scope, memory())
         late = await waiting(scope, "other@4")
@@ -238,7 +234,7 @@ class VectorStoreContract:
         assert (await store(scope, late, "other@4"), await numbers(scope, "other@4")) == (0, [])
         assert await store(scope, waits) == 1
 
-    async def test_two_workers_at_the_same_memories_do_no_harm(self, scope_of: VectorScopeOf) -> None:
+    async def test_two_workers_may_embed_the_same_memories(self, scope_of: VectorScopeOf) -> None:
         scope = scope_of("minsu")
         await keep(scope, memory(), memory(minute=1))
         one, other = await waiting(scope), await waiting(scope)
@@ -246,7 +242,7 @@ class VectorStoreContract:
         assert await numbers(scope) == [1, 2]
 
     @pytest.mark.req("COMP-7")
-    async def test_owners_and_personas_are_apart(self, scope_of: VectorScopeOf) -> None:
+    async def test_owners_and_personas_are_isolated(self, scope_of: VectorScopeOf) -> None:
         minsu, jiyeon = scope_of("minsu"), scope_of("jiyeon")
         await keep(minsu, memory(), memory(persona_id="duri"))
         await keep(jiyeon, memory())
