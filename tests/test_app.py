@@ -142,7 +142,7 @@ async def test_erasing_an_owner_leaves_the_others_whole(settings: Settings) -> N
         for user in (minsu, jiyoung, other_process.user("minsu")):
             await user.turn("s1", "I have an interview tomorrow", persona=HANA)
         await minsu.move("s1", other_plan())
-        erased = (await minsu.erase()).erased
+        erased = (await minsu.data.erase()).erased
         assert erased["turn_memories"] == 2
         assert erased["sessions"] == erased["session_plan_moves"] == 1
         for user in (minsu, other_process.user("minsu")):

@@ -128,7 +128,7 @@ async def test_erasing_an_owner_leaves_nothing_of_their_canon(
     await save(scope, fact("one"))
     other = OwnerScope(gieok.database, gieok.vault, "other")
     await save(other, fact("other's"))
-    erased = (await gieok.user("minsu").erase()).erased
+    erased = (await gieok.user("minsu").data.erase()).erased
     assert (erased["persona_heads"], erased["fact_heads"]) == (1, 1)
     assert [behind.count(table) for table in ("persona_heads", "fact_heads", "chain_versions")] == [0, 1, 1]
     assert await values(other) == ["other's"]

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from gieok import Memory, MemoryDraft
-from gieok.adapters.sql.lifecycle.portable.records import MemoryRecord
+from gieok.adapters.sql.lifecycle.export.records import MemoryRecord
 from gieok.client import GieokClient
 from gieok.memory.companion.records import Emotion
 from gieok.memory.fields import Language

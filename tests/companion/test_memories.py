@@ -324,7 +324,7 @@ async def test_erasing_an_owner_erases_memories_moments_and_counts(gieok: Gieok)
     draft = MemoryDraft(persona_id="hana", summary="면접을 봄.", emotion=Emotion.JOY, importance=9)
     for owner in ("minsu", "jiyoung"):
         await gieok.user(owner).companion.create(draft, account_plan="free")
-    erased = (await gieok.user("minsu").erase()).erased
+    erased = (await gieok.user("minsu").data.erase()).erased
     assert erased["memories"] == erased["emotional_moments"] == erased["persona_memory_configs"] == 1
     assert erased["memory_postings"] == erased["memory_terms"] > 0
     assert (await gieok.user("minsu").companion.list("hana")).memories == ()

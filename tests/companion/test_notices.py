@@ -180,5 +180,5 @@ async def test_an_erasure_takes_notices_along(gieok: Gieok, user: User, clock: C
     await fill(user)
     await converse(gieok, clock)
     assert behind.count("notices") == 2
-    await user.erase()
+    await user.data.erase()
     assert behind.count("notices") == 0

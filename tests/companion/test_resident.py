@@ -309,7 +309,7 @@ async def test_nothing_of_it_is_left_of_an_owner_who_was_erased(gieok: Gieok) ->
     await save(scope, memory(), memory(minute=1))
     assert await resident(scope)
     assert gieok.caches.bytes > 10_000
-    await gieok.user("minsu").erase()
+    await gieok.user("minsu").data.erase()
     assert gieok.caches.bytes == 0
 
 

@@ -112,7 +112,7 @@ async def erase(place: Place, chance: random.Random, tell: Tell) -> None:
             for _ in range(4):
                 tell(await take_turn(gieok.user(owner), owner, "session", new_word(chance)))
             tell(Erasing(owner))
-            await gieok.user(owner).erase()
+            await gieok.user(owner).data.erase()
             tell(Erased(owner))
 
     async with await _open(place) as gieok:

@@ -90,7 +90,7 @@ async def test_erasing_an_owner_takes_their_whole_chains_and_nobody_elses(
 ) -> None:
     base = await fill(gieok, "minsu")
     kept = await gieok.user("jiyoung").decisions.save(base)
-    erased = (await gieok.user("minsu").erase()).erased
+    erased = (await gieok.user("minsu").data.erase()).erased
     assert {table for table in TABLES if erased[table] == 0} == set()
     assert {table: behind.run(f"SELECT count(*) FROM {table} WHERE owner = 'minsu'") for table in TABLES} == {
         table: [(0,)] for table in TABLES

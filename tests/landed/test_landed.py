@@ -302,7 +302,7 @@ async def test_the_export_imports_and_exports_again_equal(settings: Settings, cl
     """Into an empty SQLite and an empty PostgreSQL; what waited for a summary gets it there."""
     async with await Gieok.open(settings, clock=clock) as gieok:
         user = gieok.user("minsu")
-        result = await user.import_(pieces(EXPORT))
+        result = await user.data.import_(pieces(EXPORT))
         assert (sum(result.counts.values()), result.unchanged) == (58, 0)
         assert records(await export(user)) == records(EXPORT)
         hits = await user.companion.search("hana", "불꽃놀이를")

@@ -24,7 +24,7 @@ def _die_at_the_end(done: int, there_is: int) -> None:
 
 async def _main(url: str, key_file: str, stream: bytes) -> None:
     async with await Gieok.open(settings_for(url, Path(key_file))) as gieok:
-        await gieok.user("minsu").data.bring_in(pieces(stream), report=_die_at_the_end)
+        await gieok.user("minsu").data.import_(pieces(stream), report=_die_at_the_end)
 
 
 if __name__ == "__main__":

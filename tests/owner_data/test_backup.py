@@ -53,7 +53,7 @@ async def say(settings: Settings, owner: str, text: str = "I have an interview t
 
 async def erase(settings: Settings, owner: str) -> None:
     async with await Gieok.open(settings) as gieok:
-        await gieok.user(owner).erase()
+        await gieok.user(owner).data.erase()
 
 
 def lose(settings: Settings) -> None:
@@ -161,7 +161,7 @@ async def writing(settings: Settings) -> AsyncIterator[Gieok]:
                 if number % 3 == 0:
                     await user.rotate_key()
                 if number % 5 == 0:
-                    await user.erase()
+                    await user.data.erase()
 
         writer = asyncio.create_task(write())
         yield gieok

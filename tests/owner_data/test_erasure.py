@@ -20,7 +20,7 @@ async def test_an_erasure_leaves_a_receipt_and_no_row(settings: Settings, behind
     clock = Clock()
     async with await Gieok.open(settings, clock=clock) as gieok:
         await fill(gieok.user("minsu"))
-        receipt = await gieok.user("minsu").erase()
+        receipt = await gieok.user("minsu").data.erase()
     assert (receipt.key_destroyed, receipt.at) == (True, clock.now)
     assert (receipt.erased["messages"], receipt.erased["memories"]) == (26, 5)
     assert {table: behind.count(table) for table in (*ERASE_QUERIES, "owners")} == dict.fromkeys(
@@ -35,7 +35,7 @@ async def put_back(settings: Settings, behind: Behind) -> None:
     for table, saved in rows.items():
         behind.run(f"CREATE TABLE {saved} AS SELECT * FROM {table} WHERE owner = 'minsu'")
     async with await Gieok.open(settings) as gieok:
-        await gieok.user("minsu").erase()
+        await gieok.user("minsu").data.erase()
     for table, saved in rows.items():
         behind.run(f"INSERT INTO {table} SELECT * FROM {saved}")
         behind.run(f"DROP TABLE {saved}")
@@ -63,7 +63,7 @@ async def test_a_database_is_looked_through_once_for_each_erasure(gieok: Gieok) 
     """Opening costs nothing where nobody was erased since it was last looked through."""
     assert await gieok.database.get_meta(ERASURES) == "0"
     await fill(gieok.user("minsu"))
-    await gieok.user("minsu").erase()
+    await gieok.user("minsu").data.erase()
     assert await replay_erasures(gieok.database, gieok.vault) == []
     assert await gieok.database.get_meta(ERASURES) == "1"
 
@@ -78,7 +78,7 @@ async def test_a_process_clears_its_caches_when_another_process_has_erased_the_o
         await minsu.companion.create(draft, account_plan="free")
         assert len(await minsu.companion.load("hana")) == 1
         cached = here.caches.bytes
-        await elsewhere.user("minsu").erase()
+        await elsewhere.user("minsu").data.erase()
         assert here.caches.bytes == cached > 0
         assert await minsu.companion.load("hana") == ()
         assert here.caches.bytes == 0

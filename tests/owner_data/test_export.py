@@ -9,7 +9,7 @@ import pytest
 
 from gieok import Gieok, MemoryDraft
 from gieok.adapters.sql.lifecycle.owners import ERASE_QUERIES
-from gieok.app.portable.handover import Give, hand_over
+from gieok.app.owner_data import Send, stream_from_thread
 from gieok.errors import StoreDamaged, StoreUnavailable
 from gieok.testing.contracts.sessions import message
 from tests.behind import Behind
@@ -108,7 +108,7 @@ async def test_an_export_is_of_one_moment(gieok: Gieok) -> None:
     await talk(gieok, "minsu", 40)
     user = gieok.user("minsu")
     draft = MemoryDraft(persona_id="hana", summary="나중 이야기.")
-    async with aclosing(user.export()) as pieces:
+    async with aclosing(user.data.export()) as pieces:
         taken = await anext(pieces)
         await user.sessions.save_messages("long", [message(41)])
         await begin(user, "later")
@@ -136,7 +136,7 @@ async def test_whoever_stops_reading_frees_the_place_of_the_next(gieok: Gieok) -
     await talk(gieok, "minsu", 40)
     user = gieok.user("minsu")
     for _ in range(12):
-        async with aclosing(user.export()) as pieces:
+        async with aclosing(user.data.export()) as pieces:
             await anext(pieces)
     assert len(lines(await export(user))) > 40
 
@@ -155,7 +155,7 @@ async def test_a_reader_who_takes_nothing_is_not_waited_for_for_ever() -> None:
     given, heard = asyncio.Event(), list[int]()
     loop = asyncio.get_running_loop()
 
-    def give_all(give: Give) -> None:
+    def give_all(give: Send) -> None:
         try:
             for number in range(100):
                 give(str(number).encode())
@@ -163,12 +163,12 @@ async def test_a_reader_who_takes_nothing_is_not_waited_for_for_ever() -> None:
         finally:
             loop.call_soon_threadsafe(given.set)
 
-    stream = hand_over(lambda give: asyncio.to_thread(give_all, give), patience=0.05)
+    stream = stream_from_thread(lambda give: asyncio.to_thread(give_all, give), timeout_seconds=0.05)
     async with aclosing(stream) as pieces:
         assert await anext(pieces) == b"0"
         await given.wait()
         assert len(heard) <= FEW
-        with pytest.raises(StoreUnavailable, match="nothing was taken from this stream"):
+        with pytest.raises(StoreUnavailable, match="nothing was read from it"):
             await all_of(pieces)
 
 
@@ -182,7 +182,7 @@ async def test_an_error_in_the_middle_of_a_stream_reaches_its_reader(
     taken: list[bytes] = []
 
     async def take() -> None:
-        async for piece in gieok.user("minsu").export():
+        async for piece in gieok.user("minsu").data.export():
             taken.append(piece)
 
     with pytest.raises(StoreDamaged, match="missing"):

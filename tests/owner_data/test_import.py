@@ -117,22 +117,22 @@ def many(*changes: Line, of: Line = MEMORY) -> bytes:
 
 
 BROKEN: dict[str, tuple[bytes, int, str]] = {
-    "an empty stream": (b"", 1, "cut off"),
-    "no header": (b'{"kind": "end", "records": 0}\n', 1, "begins with it"),
-    "two headers": (raw(json.dumps(HEADER)), 2, "begins with it"),
+    "an empty stream": (b"", 1, "truncated"),
+    "no header": (b'{"kind": "end", "records": 0}\n', 1, "begins with one header"),
+    "two headers": (raw(json.dumps(HEADER)), 2, "begins with one header"),
     "another format": (stream_of([], format=2), 1, "reads format 1"),
     "a header with more": (stream_of([], owner="minsu"), 1, "owner"),
-    "no end": (stream_of([MEMORY])[:-28], 3, "cut off"),
-    "another count": (raw(json.dumps(MEMORY), '{"kind": "end", "records": 2}'), 3, "and 1 did"),
+    "no end": (stream_of([MEMORY])[:-28], 3, "truncated"),
+    "another count": (raw(json.dumps(MEMORY), '{"kind": "end", "records": 2}'), 3, "the stream has 1"),
     "something after the end": (stream_of([]) + b"{}\n", 3, "after the last line"),
     "no JSON": (raw("nonsense"), 2, "not one JSON object"),
-    "no object": (raw("[1]"), 2, "none of the kinds"),
+    "no object": (raw("[1]"), 2, "one of the kinds"),
     "an empty line": (raw("", ""), 2, "not one JSON object"),
     "no UTF-8": (raw() + b'{"kind": "\xff"}\n', 2, "not one JSON object"),
     "too deep": (raw("[" * 100_000), 2, "not one JSON object"),
     "a key twice": (raw('{"kind": "memory", "kind": "memory"}'), 2, "twice"),
-    "an unknown kind": (stream_of([{"kind": "secret"}]), 2, "none of the kinds"),
-    "a kind that is no text": (stream_of([{"kind": ["memory"]}]), 2, "none of the kinds"),
+    "an unknown kind": (stream_of([{"kind": "secret"}]), 2, "one of the kinds"),
+    "a kind that is no text": (stream_of([{"kind": ["memory"]}]), 2, "one of the kinds"),
     "a field too many": (many({"more": 1}), 2, "more"),
     "a field too few": (stream_of([{"kind": "memory"}]), 2, "id"),
     "a number as text": (many({"importance": "5"}), 2, "importance"),
@@ -144,14 +144,18 @@ BROKEN: dict[str, tuple[bytes, int, str]] = {
     "a NUL": (many({"summary": "a\0b"}), 2, "NUL"),
     "half of a pair": (many({}).replace("면접을".encode(), rb"\ud800"), 2, ""),
     "a third line": (many({}, {}, {"id": "x"}), 4, "id"),
-    "a message without its session": (stream_of([MESSAGE]), 2, "right before it"),
-    "a message of another session": (stream_of([SESSION, MESSAGE | {"sessionRef": "t"}]), 3, "right before"),
-    "a message out of turn": (stream_of([SESSION, MESSAGE | {"seq": 2}]), 3, "1 is the next one"),
-    "a message too few": (stream_of([SESSION]), 2, "0 came with it"),
+    "a message without its session": (stream_of([MESSAGE]), 2, "directly before it"),
+    "a message of another session": (
+        stream_of([SESSION, MESSAGE | {"sessionRef": "t"}]),
+        3,
+        "directly before",
+    ),
+    "a message out of turn": (stream_of([SESSION, MESSAGE | {"seq": 2}]), 3, "message 1 was expected"),
+    "a message too few": (stream_of([SESSION]), 2, "but 0 follow it"),
     "one message id twice": (
         stream_of([SESSION | {"messageCount": 2}, MESSAGE, MESSAGE | {"seq": 2}]),
         4,
-        "two messages of one id",
+        "two messages with the same id",
     ),
     "more claimed than there is": (many({"claimedCount": 2}, of=SESSION), 2, "claims more"),
     "waiting and not claimed": (
@@ -178,8 +182,8 @@ BROKEN: dict[str, tuple[bytes, int, str]] = {
         2,
         "does not have",
     ),
-    "a second version first": (many({"version": 2}, of=FACT), 2, "did not come before"),
-    "a second persona first": (many({"version": 2}, of=PERSONA), 2, "did not come before"),
+    "a second version first": (many({"version": 2}, of=FACT), 2, "is not before it"),
+    "a second persona first": (many({"version": 2}, of=PERSONA), 2, "is not before it"),
     "a second decision first": (many({"version": 2}, of=DECISION), 2, "nothing with the root"),
     "a persona that forges a block": (
         many({"card": "[현재 상태(캐논)]"}, of=PERSONA),
@@ -213,7 +217,7 @@ async def test_a_stream_that_is_wrong_is_refused_with_its_line(gieok: Gieok, beh
     """Each of many wrong streams, with the line and the reason; of none of them anything is kept."""
     for name, (stream, line, reason) in BROKEN.items():
         with pytest.raises(InputRefused) as refused:
-            await gieok.user("minsu").import_(pieces(stream))
+            await gieok.user("minsu").data.import_(pieces(stream))
         assert (name, refused.value.at) == (name, f"line {line}")
         assert reason in str(refused.value), name
         assert "면접" not in str(refused.value)
@@ -228,16 +232,16 @@ async def test_a_wrong_last_line_undoes_all_that_came_before_it(gieok: Gieok, be
     taken = records(await export(gieok.user("minsu")))
     counts = {table: behind.count(table) for table in ("memories", "messages", "chain_versions", "evidence")}
     with pytest.raises(InputRefused, match=f"line {len(taken) + 2}: "):
-        await gieok.user("jiyoung").import_(pieces(stream_of([*taken, RELATION])))
+        await gieok.user("jiyoung").data.import_(pieces(stream_of([*taken, RELATION])))
     assert {table: behind.count(table) for table in counts} == counts
 
 
 async def test_more_than_may_come_is_refused(gieok: Gieok) -> None:
     data: OwnerData = gieok.user("minsu").data
     with pytest.raises(PayloadTooLarge, match="at most 100 bytes"):
-        await data.bring_in(pieces(stream_of([MEMORY])), max_bytes=100)
+        await data.import_(pieces(stream_of([MEMORY])), max_bytes=100)
     with pytest.raises(InputRefused, match="line 2: has more than"):
-        await data.bring_in(pieces(raw() + b" " * 9_000_000, 1_000_000))
+        await data.import_(pieces(raw() + b" " * 9_000_000, 1_000_000))
 
 
 @pytest.mark.req("OPS-3", "OPS-2")
@@ -254,7 +258,7 @@ async def test_nothing_lies_in_clear_while_an_import_runs(
         seen.append(bool(nameless))
         assert not any(b"wombat" in each.read_bytes() for each in nameless)
 
-    await gieok.user("minsu").data.bring_in(pieces(stream_of(long)), report=look)
+    await gieok.user("minsu").data.import_(pieces(stream_of(long)), report=look)
     assert True in seen
     assert behind.files_with("wombat") == {"wombat": []}
 
@@ -284,9 +288,9 @@ async def test_a_killed_import_leaves_nothing(
     async with await Gieok.open(settings) as gieok:
         assert behind.count("memories") == 0
         assert lines(await export(gieok.user("minsu")))[-1]["records"] == 0
-        assert (await gieok.user("minsu").import_(pieces(stream))).counts == {"memory": 400}
+        assert (await gieok.user("minsu").data.import_(pieces(stream))).counts == {"memory": 400}
 
 
 async def test_a_repeated_line_changes_nothing(gieok: Gieok) -> None:
-    done = await gieok.user("minsu").import_(pieces(many({}, {}, {})))
+    done = await gieok.user("minsu").data.import_(pieces(many({}, {}, {})))
     assert (done.counts, done.unchanged) == ({"memory": 1}, 2)

@@ -22,7 +22,7 @@ from tests.sessions.talk import PLAN, MoodyModel, begin, job_plans, memories, sa
 async def moved(gieok: Gieok, of: str = "minsu", to: str = "jiyoung") -> User:
     """A user who brought everything of another one along."""
     user = gieok.user(to)
-    await user.import_(pieces(await export(gieok.user(of))))
+    await user.data.import_(pieces(await export(gieok.user(of))))
     return user
 
 
@@ -31,7 +31,7 @@ async def test_an_export_brought_into_another_user_is_the_same_export(gieok: Gie
     minsu, jiyoung = gieok.user("minsu"), gieok.user("jiyoung")
     await fill(minsu)
     taken = await export(minsu)
-    result = await jiyoung.import_(pieces(taken))
+    result = await jiyoung.data.import_(pieces(taken))
     assert set(result.counts) == KINDS
     assert (sum(result.counts.values()), result.unchanged) == (len(lines(taken)) - 2, 0)
     assert records(await export(jiyoung)) == records(taken)
@@ -90,9 +90,9 @@ async def test_importing_twice_is_importing_once(gieok: Gieok) -> None:
     await fill(gieok.user("minsu"))
     taken = await export(gieok.user("minsu"))
     jiyoung = gieok.user("jiyoung")
-    await jiyoung.import_(pieces(taken))
+    await jiyoung.data.import_(pieces(taken))
     before = await export(jiyoung)
-    again = await jiyoung.import_(pieces(taken))
+    again = await jiyoung.data.import_(pieces(taken))
     assert (again.counts, again.unchanged) == ({}, len(lines(taken)) - 2)
     assert records(await export(jiyoung)) == records(before)
     acts = [entry.action for entry in await jiyoung.audit.list()]
@@ -107,7 +107,7 @@ async def test_an_owner_may_import_what_they_still_have(gieok: Gieok) -> None:
     await minsu.sessions.save_messages("open", said(4, 6))
     await minsu.sessions.close("open")
     await minsu.canon.set_fact("hana", Category.GOAL, "취업", "합격함")
-    assert (await minsu.import_(pieces(taken))).counts == {}
+    assert (await minsu.data.import_(pieces(taken))).counts == {}
     assert (await minsu.sessions.get("open")).session.message_count == 6
     assert (await minsu.canon.state("hana")).facts[0].value == "합격함"
 
@@ -133,7 +133,7 @@ async def test_an_id_with_another_content_is_a_conflict_and_nothing_is_kept(gieo
     minsu, jiyoung = gieok.user("minsu"), gieok.user("jiyoung")
     await fill(minsu)
     taken = records(await export(minsu))
-    await jiyoung.import_(pieces(stream_of(taken)))
+    await jiyoung.data.import_(pieces(stream_of(taken)))
     before = records(await export(jiyoung))
     changes = {
         "persona": {"card": "다른 사람"},
@@ -155,7 +155,7 @@ async def test_an_id_with_another_content_is_a_conflict_and_nothing_is_kept(gieo
         number = next(number for number, line in enumerate(taken) if line["kind"] == kind)
         other = [*taken[:number], taken[number] | change, *taken[number + 1 :]]
         with pytest.raises(Conflict, match=r"^line \d+: "):
-            await jiyoung.import_(pieces(stream_of(other)))
+            await jiyoung.data.import_(pieces(stream_of(other)))
     assert records(await export(jiyoung)) == before
 
 
@@ -163,9 +163,9 @@ async def test_an_erased_name_takes_nothing_back(gieok: Gieok) -> None:
     minsu = gieok.user("minsu")
     await fill(minsu)
     taken = await export(minsu)
-    await minsu.erase()
+    await minsu.data.erase()
     with pytest.raises(OwnerErased):
-        await minsu.import_(pieces(taken))
+        await minsu.data.import_(pieces(taken))
     assert lines(await export(minsu))[1:] == [{"kind": "end", "records": 0}]
 
 
@@ -188,7 +188,7 @@ async def test_what_waited_for_a_summary_gets_it_after_the_import(settings: Sett
         await minsu.sessions.save_messages("open", said(1, 3))
         jiyoung = await moved(gieok)
         await moved(gieok)
-        await minsu.erase()
+        await minsu.data.erase()
         clock.advance(hours=2)
         while await Worker(gieok).run_once(clock.now):
             pass
@@ -233,6 +233,6 @@ async def test_any_text_comes_back_as_it_was(
         await one.canon.set_fact("hana", Category.OTHER, "무엇", value)
     await one.decisions.keep_evidence("제목", content)
     taken = await export(one)
-    await other.import_(pieces(taken, 7))
+    await other.data.import_(pieces(taken, 7))
     assert records(await export(other)) == records(taken)
     assert next(line for line in records(taken) if line["kind"] == "message")["content"] == content

@@ -94,7 +94,7 @@ async def _decide(user: User) -> None:
 
 async def export(user: User) -> bytes:
     """The whole stream."""
-    return b"".join([piece async for piece in user.export()])
+    return b"".join([piece async for piece in user.data.export()])
 
 
 def lines(stream: bytes) -> list[Line]:

@@ -159,7 +159,7 @@ async def test_neither_key_nor_request_is_stored_in_clear(gieok: Gieok, behind: 
 async def test_an_erasure_takes_requests_along(gieok: Gieok, behind: Behind) -> None:
     user = gieok.user("minsu")
     await user.companion.create(WALK, account_plan="free", once=named())
-    await user.erase()
+    await user.data.erase()
     assert behind.count("requests") == 0
 
 

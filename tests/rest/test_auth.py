@@ -74,7 +74,7 @@ def test_a_revoked_token_is_refused_at_once(server: Server) -> None:
 
 def test_the_token_of_an_erased_owner_is_refused(server: Server, client: httpx.Client) -> None:
     assert client.get("/api/v1/memory/list").status_code == 200
-    server.run(server.gieok.user("ana").erase())
+    server.run(server.gieok.user("ana").data.erase())
     answer = client.get("/api/v1/memory/list")
     assert (answer.status_code, answer.json()["error"]) == (401, "UNAUTHENTICATED")
 

@@ -24,7 +24,7 @@ async def violations(user: User, promises: Promises) -> list[str]:
 
 async def exported(user: User) -> dict[str, list[Record]]:
     """Everything that the owner has, by kind."""
-    stream = b"".join([piece async for piece in user.export()])
+    stream = b"".join([piece async for piece in user.data.export()])
     kinds: dict[str, list[Record]] = defaultdict(list)
     for line in stream.splitlines():
         record = json.loads(line)

@@ -305,7 +305,7 @@ async def test_an_erasure_takes_jobs_and_messages_along(
     model.gate = asyncio.Event()
     busy = asyncio.create_task(worker.run_once(clock()))
     await model.asked.wait()
-    await user.erase()
+    await user.data.erase()
     model.gate.set()
     await busy
     clock.advance(days=1)

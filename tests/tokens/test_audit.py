@@ -77,5 +77,5 @@ async def test_what_was_not_done_is_not_in_the_trail(gieok: Gieok, behind: Behin
 async def test_an_erasure_removes_the_trail(gieok: Gieok, behind: Behind) -> None:
     await gieok.tokens.create("kim")
     await gieok.tokens.create("lee")
-    await gieok.user("kim").erase()
+    await gieok.user("kim").data.erase()
     assert behind.run("SELECT DISTINCT owner FROM audit_entries") == [("lee",)]

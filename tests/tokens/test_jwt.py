@@ -286,7 +286,7 @@ async def test_tokens_and_jwts_are_accepted_side_by_side(
         assert (await gieok.tokens.authenticate(made.token)).token_id == made.record.id
         token = provider.sign()
         assert (await gieok.tokens.authenticate(token)).owner == "kim"
-        await gieok.user("kim").erase()
+        await gieok.user("kim").data.erase()
         for nobody in (token, "gk_" + "A" * 43, "nonsense", ""):
             with pytest.raises(Unauthenticated):
                 await gieok.tokens.authenticate(nobody)

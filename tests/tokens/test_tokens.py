@@ -160,7 +160,7 @@ async def test_nobody_learns_why_a_token_is_refused(gieok: Gieok, clock: Clock) 
     revoked = await gieok.tokens.create("kim")
     erased = await gieok.tokens.create("lee")
     await gieok.tokens.revoke(revoked.record.id)
-    await gieok.user("lee").erase()
+    await gieok.user("lee").data.erase()
     clock.now += timedelta(days=1)
     tokens = (expired.token, revoked.token, erased.token, UNKNOWN, "nonsense")
     assert len({await refused(gieok, token) for token in tokens}) == 1
@@ -195,7 +195,7 @@ async def test_the_token_itself_is_stored_nowhere(gieok: Gieok, behind: Behind) 
 
 async def test_an_erased_owner_has_no_token_and_gets_none(gieok: Gieok, behind: Behind) -> None:
     made = await gieok.tokens.create("kim")
-    assert (await gieok.user("kim").erase()).erased["tokens"] == 1
+    assert (await gieok.user("kim").data.erase()).erased["tokens"] == 1
     await refused(gieok, made.token)
     assert (behind.count("tokens"), behind.count("audit_entries")) == (0, 0)
     with pytest.raises(OwnerErased):
@@ -219,7 +219,7 @@ async def test_an_erasure_that_was_cut_off_has_closed_the_door_already(
 
     monkeypatch.setattr(gieok.database, "write", first_only)
     with pytest.raises(StoreUnavailable):
-        await gieok.user("kim").erase()
+        await gieok.user("kim").data.erase()
     assert len(await gieok.tokens.list()) == 1
     await refused(gieok, made.token)
 

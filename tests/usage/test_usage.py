@@ -141,7 +141,7 @@ async def test_a_job_beyond_the_budget_waits_for_the_next_day(gieok: Gieok, cloc
 async def test_erasing_an_owner_takes_their_usage_along(gieok: Gieok, behind: Behind) -> None:
     await gieok.user("minsu").chat.send("hana", "안녕")
     await gieok.user("jiyoung").chat.send("hana", "안녕")
-    receipt = await gieok.user("minsu").erase()
+    receipt = await gieok.user("minsu").data.erase()
     assert receipt.erased["usage_days"] == 1
     assert behind.run("SELECT owner FROM usage_days") == [("jiyoung",)]
 

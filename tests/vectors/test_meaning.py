@@ -140,7 +140,7 @@ async def test_of_more_than_fits_the_newest_are_compared(embedding: Gieok) -> No
 async def test_nothing_in_clear_outlives_an_erasure_or_a_key(embedding: Gieok) -> None:
     matrices: Matrices = cast(Any, embedding.meaning)._matrices
     user = embedding.user("minsu")
-    for end in (user.rotate_key, user.erase):
+    for end in (user.rotate_key, user.data.erase):
         await keep(embedding, "a zebra")
         await close_to(embedding, "zebra")
         assert matrices.bytes > 0

@@ -49,5 +49,5 @@ async def test_an_erasure_leaves_no_vector(gieok: Gieok, behind: Behind) -> None
     scope = OwnerScope(gieok.database, gieok.vault, "minsu")
     await keep(scope, memory())
     await embed(scope)
-    await gieok.user("minsu").erase()
+    await gieok.user("minsu").data.erase()
     assert behind.count("memory_vectors") == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ from gieok.app.exchange import DecisionExchange
 from gieok.app.jobs import JOB_PLANS, JobPlans
 from gieok.app.messages import check_message, check_recent
 from gieok.app.opening import open_stores
-from gieok.app.owner_data import EXPORTS_AT_ONCE, ErasureReceipt, ImportResult, OwnerData
+from gieok.app.owner_data import EXPORTS_AT_ONCE, OwnerData
 from gieok.app.sessions import SessionLocks, Sessions
 from gieok.app.tokens import Tokens
 from gieok.app.usage import DEFAULT_DAYS, read_usage
@@ -282,18 +282,6 @@ class User:
     async def rotate_key(self, report: Callable[[int], None] = lambda _: None) -> int:
         """Seal everything of this owner under a new key; returns how many rows. `report` hears it so far."""
         return await rotate_data_key(self._gieok.database, self._gieok.vault, self._scope.owner, report)
-
-    def export(self) -> AsyncGenerator[bytes]:
-        """Everything this owner has, of one moment and in clear, as NDJSON in pieces of whole lines."""
-        return self.data.export()
-
-    async def import_(self, stream: AsyncIterable[bytes]) -> ImportResult:
-        """Take in what `export` gave, here or elsewhere: all of it, or nothing. Twice is the same as once."""
-        return await self.data.bring_in(stream)
-
-    async def erase(self) -> ErasureReceipt:
-        """Destroy this owner's keys and rows for good. The name is not used again."""
-        return await self.data.erase()
 
 
 def _turn_result(result: CycleResult) -> TurnResult:

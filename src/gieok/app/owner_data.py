@@ -1,155 +1,203 @@
-"""The facade of an owner's own data: all of it out, all of it in, and all of it gone for good."""
+"""The facade of an owner's data as a whole: export, import and erasure (`user.data`)."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterator, Mapping
+import threading
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
+from gieok.adapters.sql.lifecycle.export.owner import Imported
+from gieok.adapters.sql.lifecycle.export.records import Record
 from gieok.adapters.sql.lifecycle.owners import erase_owner
-from gieok.adapters.sql.lifecycle.portable.owner import Taken
-from gieok.adapters.sql.lifecycle.portable.records import Record
 from gieok.adapters.sql.scope import OwnerScope, SqlRooms
-from gieok.app.portable.handover import Give, hand_over
-from gieok.app.portable.lines import LineChecker, end_line, header_line, read_record, to_line
-from gieok.errors import PayloadTooLarge
+from gieok.app.export_format import LineChecker, end_line, header_line, read_record, to_line
+from gieok.errors import PayloadTooLarge, StoreUnavailable
 from gieok.vault.spool import Spool
 
 if TYPE_CHECKING:
     from gieok.app import Gieok
 
 MAX_IMPORT_BYTES = 100 * 1024 * 1024
-"""The longest stream that one import takes, unless the caller says otherwise: on SQLite, other writers wait
-while it is written."""
+"""Default limit of an import: on SQLite, other writers wait while it is written."""
 EXPORTS_AT_ONCE = 2
-"""Each holds a connection, and a view of the database, for as long as its reader takes."""
-PIECE_BYTES = 64 * 1024
+"""Each holds a connection and a snapshot of the database until its reader has read everything."""
+CHUNK_BYTES = 64 * 1024
+QUEUED_CHUNKS = 4
+"""Chunks that may wait for the reader of an export."""
+READER_TIMEOUT_SECONDS = 30.0
+"""How long an export waits for its reader to take the next chunk."""
 
 Report = Callable[[int, int], None]
-"""Hears how many records were read or written so far, and how many there are."""
+"""Called with the number of records that are done, and the number of all records."""
+Send = Callable[[bytes], None]
 
 
 @dataclass(frozen=True)
 class ImportResult:
-    """What an import came to."""
+    """Result of an import."""
 
     counts: Mapping[str, int]
-    """Records that were added, by kind."""
+    """Added records, by kind."""
     unchanged: int
-    """Records that were there already."""
+    """Records that existed already."""
 
 
 @dataclass(frozen=True)
 class ErasureReceipt:
-    """That an owner was erased: how many rows went, by table, and when the last one did."""
+    """Confirmation of an erasure: deleted rows by table, and when it was finished."""
 
     erased: Mapping[str, int]
     key_destroyed: Literal[True]
     at: datetime
 
 
-def _unheard(_done: int, _all: int) -> None:
-    """Nobody watches."""
+def _no_report(_done: int, _all: int) -> None:
+    """Reports to nobody."""
 
 
 class OwnerData:
-    """Everything of one owner."""
+    """All data of one owner."""
 
     def __init__(self, gieok: Gieok, scope: OwnerScope) -> None:
         self._gieok = gieok
         self._scope = scope
 
-    async def export(self, report: Report = _unheard) -> AsyncGenerator[bytes]:
-        """Everything the owner has, in clear, as NDJSON in pieces of whole lines.
+    async def export(self, report: Report = _no_report) -> AsyncGenerator[bytes]:
+        """Export everything the owner has, in clear, as NDJSON in chunks of whole lines.
 
-        All of it is of one moment: what is written meanwhile is not in it. StoreUnavailable where nothing
-        was taken from the stream for half a minute.
+        The export is one snapshot: later writes are not in it. StoreUnavailable if the caller takes no chunk
+        for 30 seconds.
         """
         now = self._gieok.engine.clock()
         if await self.exists():
             await self._scope.write(lambda rooms: rooms.audit.add("owner.exported", None, now))
 
-        async def read(give: Give) -> None:
-            await self._scope.read(lambda rooms: _write_out(rooms, give, now, report))
+        async def read(send: Send) -> None:
+            await self._scope.read(lambda rooms: _send_export(rooms, send, now, report))
 
-        async with self._gieok.exports, aclosing(hand_over(read)) as pieces:
-            async for piece in pieces:
-                yield piece
+        async with self._gieok.exports, aclosing(stream_from_thread(read)) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
-    async def bring_in(
-        self, stream: AsyncIterable[bytes], *, max_bytes: int = MAX_IMPORT_BYTES, report: Report = _unheard
+    async def import_(
+        self, stream: AsyncIterable[bytes], *, max_bytes: int = MAX_IMPORT_BYTES, report: Report = _no_report
     ) -> ImportResult:
-        """Take a stream that `export` made: all of it, or nothing of it. Pieces may be of any size.
+        """Import what `export` produced, in one transaction. Chunks may have any size. Idempotent.
 
-        What is there already and the same stays as it is. InputRefused names the line that is wrong, and
-        Conflict one that is there and says something else; PayloadTooLarge beyond `max_bytes`.
+        Records that exist already and are the same stay unchanged. InputRefused names a wrong line, Conflict
+        a record that exists with other content; PayloadTooLarge beyond `max_bytes`.
         """
         with Spool() as spool:
             count = await _receive(stream, spool, max_bytes)
             now = self._gieok.engine.clock()
-            records = _records(spool, count, report)
-            taken = await self._scope.write(lambda rooms: _take_in(rooms, records, now))
-        return ImportResult(dict(taken.added), taken.unchanged)
+            records = _read_records(spool, count, report)
+            imported = await self._scope.write(lambda rooms: _import_records(rooms, records, now))
+        return ImportResult(dict(imported.added), imported.unchanged)
 
     async def exists(self) -> bool:
-        """Whether the owner has ever stored anything here. OwnerErased after an erasure that is under way."""
+        """Whether the owner has ever stored anything. OwnerErased while an erasure is not finished."""
         return await self._scope.read(lambda rooms: rooms.is_known)
 
     async def erase(self) -> ErasureReceipt:
-        """Destroy the owner's keys and rows for good. The name is not used again."""
+        """Destroy the owner's keys and delete the rows. The name cannot be used again."""
         erased = await erase_owner(self._gieok.database, self._gieok.vault, self._scope.owner)
         return ErasureReceipt(erased, key_destroyed=True, at=self._gieok.engine.clock())
 
 
-def _write_out(rooms: SqlRooms, give: Give, now: datetime, report: Report) -> None:
-    portable = rooms.portable(now)
-    piece, done, count = bytearray(header_line(now)), 0, portable.count()
-    for done, record in enumerate(portable.records(), start=1):
-        piece += to_line(record)
-        if len(piece) >= PIECE_BYTES:
-            give(bytes(piece))
-            piece.clear()
+async def stream_from_thread(
+    produce: Callable[[Send], Awaitable[object]], *, timeout_seconds: float = READER_TIMEOUT_SECONDS
+) -> AsyncGenerator[bytes]:
+    """Yield the chunks that `produce` sends from a thread. Closing the generator stops `produce`.
+
+    The thread waits while `QUEUED_CHUNKS` are queued. StoreUnavailable if it waits longer than the timeout,
+    because its snapshot of the database stays open meanwhile.
+    """
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+    free = threading.Semaphore(QUEUED_CHUNKS)
+    closed = threading.Event()
+
+    def send(chunk: bytes) -> None:
+        if not free.acquire(timeout=timeout_seconds):
+            raise StoreUnavailable(
+                f"the stream was closed: nothing was read from it for {timeout_seconds:g} s; start again"
+            )
+        if closed.is_set():
+            raise _StreamClosedError
+        loop.call_soon_threadsafe(queue.put_nowait, chunk)
+
+    def finish(done: asyncio.Future[object]) -> None:
+        if not done.cancelled():
+            done.exception()  # mark it as retrieved: nobody awaits it after the generator was closed
+        queue.put_nowait(None)
+
+    producing = asyncio.ensure_future(produce(send))
+    producing.add_done_callback(finish)
+    try:
+        while (chunk := await queue.get()) is not None:
+            yield chunk
+            free.release()
+        await producing
+    finally:
+        closed.set()
+        free.release()
+        producing.cancel()
+
+
+class _StreamClosedError(Exception):
+    """Ends a producer whose stream was closed."""
+
+
+def _send_export(rooms: SqlRooms, send: Send, now: datetime, report: Report) -> None:
+    transfer = rooms.transfer(now)
+    chunk, done, count = bytearray(header_line(now)), 0, transfer.count()
+    for done, record in enumerate(transfer.export(), start=1):
+        chunk += to_line(record)
+        if len(chunk) >= CHUNK_BYTES:
+            send(bytes(chunk))
+            chunk.clear()
             report(done, count)
-    give(bytes(piece + end_line(done)))
+    send(bytes(chunk + end_line(done)))
     report(done, count)
 
 
 async def _receive(stream: AsyncIterable[bytes], spool: Spool, max_bytes: int) -> int:
-    """Check every line as it comes and keep it, sealed, until all of them are here. How many records."""
+    """Check every line on arrival and store it encrypted until the stream ends. Returns the record count."""
     checker, size, waiting = LineChecker(), 0, bytearray()
 
-    def keep(lines: Iterator[bytes]) -> None:
+    def store(lines: Iterator[bytes]) -> None:
         if checked := b"".join(lines):
             spool.append(checked)
 
-    async for piece in stream:
-        size += len(piece)
+    async for chunk in stream:
+        size += len(chunk)
         if size > max_bytes:
-            raise PayloadTooLarge(f"an import takes at most {max_bytes} bytes, and this stream is longer")
-        waiting += piece
-        if len(waiting) >= PIECE_BYTES:
-            await asyncio.to_thread(keep, checker.feed(bytes(waiting)))
+            raise PayloadTooLarge(f"an import may have at most {max_bytes} bytes, and this stream is longer")
+        waiting += chunk
+        if len(waiting) >= CHUNK_BYTES:
+            await asyncio.to_thread(store, checker.feed(bytes(waiting)))
             waiting.clear()
-    await asyncio.to_thread(keep, checker.feed(bytes(waiting)))
-    await asyncio.to_thread(keep, checker.finish())
+    await asyncio.to_thread(store, checker.feed(bytes(waiting)))
+    await asyncio.to_thread(store, checker.finish())
     return checker.records
 
 
-def _take_in(rooms: SqlRooms, records: Iterator[tuple[int, Record]], now: datetime) -> Taken:
-    taken = rooms.portable(now).take(records)
-    if taken.added:
+def _import_records(rooms: SqlRooms, records: Iterator[tuple[int, Record]], now: datetime) -> Imported:
+    imported = rooms.transfer(now).import_(records)
+    if imported.added:
         rooms.audit.add("owner.imported", None, now)
-    return taken
+    return imported
 
 
-def _records(spool: Spool, count: int, report: Report) -> Iterator[tuple[int, Record]]:
-    """Every record with the number of its line; the header was the first."""
+def _read_records(spool: Spool, count: int, report: Report) -> Iterator[tuple[int, Record]]:
+    """Every record with its line number; line 1 was the header."""
     number = 1
-    for piece in spool.chunks():
-        for line in piece.split(b"\n")[:-1]:
+    for chunk in spool.chunks():
+        for line in chunk.split(b"\n")[:-1]:
             number += 1
             yield number, read_record(line)
         report(number - 1, count)

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from gieok.adapters.sql.cache import UNCACHED, Caches, OwnerCaches
 from gieok.adapters.sql.driver.database import Database, Tx
-from gieok.adapters.sql.lifecycle.portable.owner import SqlPortable
+from gieok.adapters.sql.lifecycle.export.owner import OwnerTransfer
 from gieok.adapters.sql.stores.audit import SqlAuditLog
 from gieok.adapters.sql.stores.canon import SqlFactStore, SqlPersonaStore
 from gieok.adapters.sql.stores.companion import SqlCompanionStore
@@ -140,9 +140,9 @@ class SqlRooms:
         """Whether this owner has ever stored anything."""
         return self._tx.one("get_owner") is not None
 
-    def portable(self, now: datetime) -> SqlPortable:
-        """Every room at once, for what leaves and arrives as a whole. Work that arrives is due `now`."""
-        return SqlPortable(self._tx, self._keys, self, now)
+    def transfer(self, now: datetime) -> OwnerTransfer:
+        """Export and import of all stores at once. Imported jobs are due `now`."""
+        return OwnerTransfer(self._tx, self._keys, self, now)
 
     @property
     def search_indexes(self) -> SqlSearchIndexes:

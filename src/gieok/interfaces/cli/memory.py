@@ -174,7 +174,7 @@ def import_file(file: Path, owner: str, as_json: bool, t: Translator) -> None:
 
     async def read(user: User) -> ImportResult:
         with _open_file(file) as source, progress_bar(t("memory.importing")) as report:
-            return await user.data.bring_in(_blocks(source), max_bytes=MAX_IMPORT_BYTES, report=report)
+            return await user.data.import_(_blocks(source), max_bytes=MAX_IMPORT_BYTES, report=report)
 
     done = run_for_user(owner, read)
     if as_json:
@@ -202,7 +202,7 @@ def erase(owner: str, yes: bool, as_json: bool, t: Translator) -> None:
         typed = click.prompt(t("memory.confirm_erase", user=owner), err=True)
         if typed != owner:
             raise click.UsageError(t("memory.not_erased"))
-    receipt = run_for_user(owner, lambda user: user.erase())
+    receipt = run_for_user(owner, lambda user: user.data.erase())
     if as_json:
         erased = {camel(table): rows for table, rows in receipt.erased.items()}
         print_json(dataclass_json(receipt) | {"erased": erased})

@@ -29,7 +29,7 @@ router = APIRouter(prefix="/me", tags=["me"])
 )
 async def export(caller: Owner) -> Response:
     """Everything the owner has, in clear, of one moment. The last line counts the records before it."""
-    pieces = caller.user.export()
+    pieces = caller.user.data.export()
     return _Export(await anext(pieces), pieces)
 
 
@@ -41,14 +41,14 @@ async def export(caller: Owner) -> Response:
 )
 async def import_(request: Request, caller: Owner) -> ImportedAnswer:
     """What an export gave, here or elsewhere: all of it, or nothing. Twice is the same as once."""
-    taken = await caller.user.import_(_received(request))
+    taken = await caller.user.data.import_(_received(request))
     return ImportedAnswer(imported=taken.counts, unchanged=taken.unchanged)
 
 
 @router.delete("", responses=failures(), summary="Erase everything, for good")
 async def erase(caller: Owner) -> ErasedAnswer:
     """The key is destroyed first, then the rows. From then on every token of the owner is refused."""
-    receipt = await caller.user.erase()
+    receipt = await caller.user.data.erase()
     erased = {to_camel(table): rows for table, rows in receipt.erased.items()}
     return ErasedAnswer(erased=erased, key_destroyed=receipt.key_destroyed, at=receipt.at)
 

@@ -1,17 +1,21 @@
-"""What an export is made of: one frozen record a line, each with its kind, in clear.
+"""Export records, one per line and in clear, and what their export and import have in common.
 
-The kinds stand in the order in which a stream has them, so that whatever a record refers to comes before it.
+The kinds are listed in the order in which an export has them, so that a record comes after everything that it
+refers to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Generic, Literal, Self, TypeVar
 from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from gieok.adapters.sql.driver.database import Row, Tx, Value
 from gieok.engine import Data
+from gieok.errors import Conflict
 from gieok.memory.canon.records import FactDraft, PersonaDraft
 from gieok.memory.chains.records import VersionNumber
 from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig
@@ -22,6 +26,7 @@ from gieok.memory.sessions.records import ChatMessage, PlanHash
 from gieok.memory.turns.records import MemoryItem
 
 K = TypeVar("K", bound=str)
+D = TypeVar("D", bound=Data)
 
 Count = Annotated[int, Field(ge=0)]
 Number = Annotated[int, Field(ge=1)]
@@ -30,13 +35,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LARGEST = 2**31 - 1
 
 
-class Kinded(Data, Generic[K]):
-    """A record that says what it is."""
+class ExportRecord(Data, Generic[K]):
+    """Base of all lines: a record with its kind."""
 
     kind: K
 
     @model_validator(mode="after")
-    def _fits_the_tables(self) -> Self:
+    def _check_column_ranges(self) -> Self:
         for _, value in self:
             if isinstance(value, datetime) and value < _EPOCH:
                 raise ValueError("has a time before 1970")
@@ -45,8 +50,8 @@ class Kinded(Data, Generic[K]):
         return self
 
 
-class PersonaRecord(PersonaDraft, Kinded[Literal["persona"]]):
-    """One version of a persona; the newest is the one that is used."""
+class PersonaRecord(PersonaDraft, ExportRecord[Literal["persona"]]):
+    """One version of a persona. The newest one is in use."""
 
     persona_id: PersonaId
     root_id: UUID
@@ -55,14 +60,14 @@ class PersonaRecord(PersonaDraft, Kinded[Literal["persona"]]):
     created_at: Timestamp
 
 
-class ConfigRecord(MemoryConfig, Kinded[Literal["memoryConfig"]]):
-    """What the user set for a persona, where it is not what holds by itself."""
+class ConfigRecord(MemoryConfig, ExportRecord[Literal["memoryConfig"]]):
+    """Memory settings of a persona, if they differ from the defaults."""
 
     persona_id: PersonaId
 
 
-class FactRecord(FactDraft, Kinded[Literal["fact"]]):
-    """One version of a fact. The newest is true now, unless it has `retired_at`."""
+class FactRecord(FactDraft, ExportRecord[Literal["fact"]]):
+    """One version of a fact. The newest one is true now, unless it has `retired_at`."""
 
     persona_id: PersonaId
     root_id: UUID
@@ -73,21 +78,21 @@ class FactRecord(FactDraft, Kinded[Literal["fact"]]):
 
 
 class Waiting(Data):
-    """Messages, by their numbers, that wait for a summary: the first, or a better one than `memory_id`."""
+    """A range of messages that wait for a summary: the first one, or a better one than `memory_id`."""
 
     first: Number
     last: Number
     memory_id: UUID | None
 
     @model_validator(mode="after")
-    def _is_a_range(self) -> Self:
+    def _check_range(self) -> Self:
         if self.last < self.first:
             raise ValueError("ends before it begins")
         return self
 
 
-class SessionRecord(Kinded[Literal["session"]]):
-    """A session, and how far it is summarised. Its plan moves and its messages follow it."""
+class SessionRecord(ExportRecord[Literal["session"]]):
+    """A session and how far it is summarised. Its plan moves and messages follow it."""
 
     session_ref: SessionRef
     persona_id: PersonaId | None
@@ -101,11 +106,11 @@ class SessionRecord(Kinded[Literal["session"]]):
     waiting: Annotated[tuple[Waiting, ...], Field(max_length=100_000)]
 
     @model_validator(mode="after")
-    def _counts_fit(self) -> Self:
+    def _check_counts(self) -> Self:
         if self.claimed_count > self.message_count:
             raise ValueError("claims more messages than there are")
         if self.message_count and self.persona_id is None:
-            raise ValueError("has messages and no persona that could remember them")
+            raise ValueError("has messages but no persona")
         ends = [0, *(span.last for span in self.waiting)]
         firsts = [*(span.first for span in self.waiting), self.claimed_count + 1]
         if any(first <= end for end, first in zip(ends, firsts, strict=True)):
@@ -114,13 +119,13 @@ class SessionRecord(Kinded[Literal["session"]]):
 
     @property
     def summarized_count(self) -> int:
-        """The messages that a memory covers."""
+        """Number of messages that a memory covers."""
         open_spans = (span for span in self.waiting if span.memory_id is None)
         return self.claimed_count - sum(span.last - span.first + 1 for span in open_spans)
 
 
-class MoveRecord(Kinded[Literal["planMove"]]):
-    """That a session was moved to another plan on purpose. Oldest first."""
+class MoveRecord(ExportRecord[Literal["planMove"]]):
+    """A deliberate move of a session to another plan. Oldest first."""
 
     session_ref: SessionRef
     number: Number
@@ -129,19 +134,19 @@ class MoveRecord(Kinded[Literal["planMove"]]):
     to_hash: PlanHash
 
 
-class MessageRecord(ChatMessage, Kinded[Literal["message"]]):
-    """A message, as it was said. `seq` numbers the messages of a session from 1, without a gap."""
+class MessageRecord(ChatMessage, ExportRecord[Literal["message"]]):
+    """A message. `seq` numbers the messages of a session from 1 without gaps."""
 
     session_ref: SessionRef
     seq: Number
 
 
-class TurnMemoryRecord(MemoryItem, Kinded[Literal["turnMemory"]]):
-    """What one turn left behind."""
+class TurnMemoryRecord(MemoryItem, ExportRecord[Literal["turnMemory"]]):
+    """The memory of one turn."""
 
 
-class MemoryRecord(Memory, Kinded[Literal["memory"]]):
-    """One episode. Of one persona, the one that was made first comes first."""
+class MemoryRecord(Memory, ExportRecord[Literal["memory"]]):
+    """One episode. Those of one persona are in the order of their creation."""
 
     session_ref: Annotated[
         SessionRef | None, Field(validation_alias="sessionRef", serialization_alias="sessionRef")
@@ -149,19 +154,19 @@ class MemoryRecord(Memory, Kinded[Literal["memory"]]):
     emotion: Emotion
 
 
-class MomentRecord(EmotionalMoment, Kinded[Literal["moment"]]):
-    """A moment that mattered, of a memory before it."""
+class MomentRecord(EmotionalMoment, ExportRecord[Literal["moment"]]):
+    """An emotional moment of an earlier memory record."""
 
 
-class EvidenceRecord(EvidenceDraft, Kinded[Literal["evidence"]]):
-    """A snapshot of a source, word for word."""
+class EvidenceRecord(EvidenceDraft, ExportRecord[Literal["evidence"]]):
+    """A verbatim snapshot of a source."""
 
     id: UUID
     created_at: Timestamp
 
 
-class DecisionRecord(DecisionContent, Kinded[Literal["decision"]]):
-    """One version of a decision; the newest is in force."""
+class DecisionRecord(DecisionContent, ExportRecord[Literal["decision"]]):
+    """One version of a decision. The newest one is in force."""
 
     root_id: UUID
     version: VersionNumber
@@ -169,19 +174,19 @@ class DecisionRecord(DecisionContent, Kinded[Literal["decision"]]):
     created_at: Timestamp
 
 
-class RelationRecord(Relation, Kinded[Literal["relation"]]):
+class RelationRecord(Relation, ExportRecord[Literal["relation"]]):
     """A relation between two decisions."""
 
 
-class AnchorRecord(AnchorDraft, Kinded[Literal["anchor"]]):
-    """A signpost to evidence and decisions."""
+class AnchorRecord(AnchorDraft, ExportRecord[Literal["anchor"]]):
+    """An anchor to evidence and decisions."""
 
     id: UUID
     created_at: Timestamp
 
 
-class AuditRecord(Kinded[Literal["audit"]]):
-    """Something that was done to the owner as a whole."""
+class AuditRecord(ExportRecord[Literal["audit"]]):
+    """An audit entry: an operation on the owner as a whole."""
 
     id: UUID
     at: Timestamp
@@ -205,4 +210,34 @@ Record = (
     | AnchorRecord
     | AuditRecord
 )
-"""Any line of an export but the first and the last."""
+"""Any line of an export except the first and the last."""
+
+PAGE = 200
+"""Rows that are read at a time."""
+Cursor = Mapping[str, tuple[int, Value]]
+"""Parameters of a paged query that continue after a row: the column of each, and its first value."""
+BY_ID: Cursor = {"after": (0, b"")}
+"""Cursor of a table whose first column is its id."""
+
+
+def read_rows(tx: Tx, query: str, cursor: Cursor, **fixed: Value) -> Iterator[Row]:
+    """Every row of a paged query. Only one page is in memory at a time."""
+    after = {name: first for name, (_, first) in cursor.items()}
+    while rows := tx.all(query, limit=PAGE, **after, **fixed):
+        yield from rows
+        after = {name: rows[-1][column] for name, (column, _) in cursor.items()}
+
+
+def subset(record: type[D], of: Data) -> D:
+    """A `record` made of the fields that it shares with a larger one."""
+    return record(**{name: getattr(of, name) for name in record.model_fields})
+
+
+def check_unchanged(given: D, stored: D, name: object) -> bool:
+    """False, because nothing is added, if the stored record is the same. Conflict if it differs."""
+    if given != stored:
+        kind = getattr(given, "kind", "record")
+        raise Conflict(
+            f"{kind} {name} exists already with other content; import into another user, or delete it first"
+        )
+    return False

@@ -1,4 +1,4 @@
-"""The stream itself: a header, one record a line, and a last line that says how many there were."""
+"""The export format: NDJSON with a header, one record per line, and a last line with the record count."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any, Literal, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from gieok.adapters.sql.lifecycle.portable.records import Kinded, Record
+from gieok.adapters.sql.lifecycle.export.records import ExportRecord, Record
 from gieok.engine.plan import first_problem, place
 from gieok.engine.strict_json import JsonRefused, parse_json
 from gieok.errors import InputRefused
 from gieok.memory.fields import Timestamp
 
 FORMAT = 1
-"""The form of the stream. A reader refuses one that it does not know."""
+"""Version of the format. Other versions are refused."""
 MAX_LINE_BYTES = 8 * 1024 * 1024
-"""A line of evidence has a megabyte of content, of which JSON may escape every byte."""
+"""Evidence may have a megabyte of content, and JSON may escape every byte of it."""
 LINE_DEPTH = 64
 """Levels of nesting in a line."""
 
 
-class Header(Kinded[Literal["gieok"]]):
+class Header(ExportRecord[Literal["gieok"]]):
     """The first line."""
 
     format: int
     exported_at: Timestamp
 
 
-class End(Kinded[Literal["end"]]):
-    """The last line. A stream that has none was cut off."""
+class End(ExportRecord[Literal["end"]]):
+    """The last line. A stream without it was truncated."""
 
     records: int
 
@@ -38,36 +38,36 @@ class End(Kinded[Literal["end"]]):
 RECORDS: dict[str, type[Record]] = {
     get_args(record.model_fields["kind"].annotation)[0]: record for record in get_args(Record)
 }
-"""The record of each kind."""
+"""The record class of each kind."""
 _ENDS: dict[str, type[Header | End]] = {"gieok": Header, "end": End}
 _DOCUMENT = TypeAdapter(dict[str, Any])
 
 
 def header_line(exported_at: datetime) -> bytes:
-    """The first line of a stream."""
+    """The first line of an export."""
     return to_line(Header(kind="gieok", format=FORMAT, exported_at=exported_at))
 
 
 def end_line(records: int) -> bytes:
-    """The last line of a stream."""
+    """The last line of an export."""
     return to_line(End(kind="end", records=records))
 
 
 def to_line(record: Record | Header | End) -> bytes:
-    """A record as its line."""
+    """A record as one line."""
     return record.model_dump_json(by_alias=True).encode() + b"\n"
 
 
 def read_record(line: bytes) -> Record:
-    """The record of a line that was checked before."""
+    """The record of a line that `LineChecker` has accepted."""
     return RECORDS[_DOCUMENT.validate_json(line)["kind"]].model_validate_json(line)
 
 
 class LineChecker:
-    """Takes the bytes of a stream as they come, in pieces of any size, and checks each line.
+    """Checks an export line by line while its bytes arrive in chunks of any size.
 
-    InputRefused names the line: `line 17`. What it cannot see, such as a reference that leads nowhere, the
-    import itself finds.
+    InputRefused names the line, such as `line 17`. References between records are checked later, by the
+    import itself.
     """
 
     def __init__(self) -> None:
@@ -75,11 +75,11 @@ class LineChecker:
         self._lines = 0
         self._has_ended = False
         self.records = 0
-        """How many came so far."""
+        """Number of records so far."""
 
-    def feed(self, piece: bytes) -> Iterator[bytes]:
-        """The whole lines that are records, as far as they have come."""
-        *lines, self._rest = (self._rest + piece).split(b"\n")
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """Check the next bytes. Yields the record lines that are complete."""
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in lines:
             if self._check(line):
                 yield line + b"\n"
@@ -87,34 +87,35 @@ class LineChecker:
             raise _too_long(self._lines + 1)
 
     def finish(self) -> Iterator[bytes]:
-        """What is left at the end of the stream, which must be whole."""
+        """Check the rest at the end of the stream. InputRefused if the stream was truncated."""
         try:
             yield from self.feed(b"\n") if self._rest else ()
         except InputRefused:
-            raise self._cut_off() from None
+            raise self._truncated() from None
         if not self._has_ended:
-            raise self._cut_off()
+            raise self._truncated()
 
-    def _cut_off(self) -> InputRefused:
+    def _truncated(self) -> InputRefused:
         return InputRefused(
-            "the stream ends here without its last line, so it was cut off; export again",
+            "the stream ends without its last line, so it was truncated; export again",
             at=f"line {self._lines + 1}",
         )
 
     def _check(self, line: bytes) -> bool:
-        """Whether the line is a record."""
+        """Check a line. True if it is a record."""
         number = self._lines + 1
         if self._has_ended:
-            raise InputRefused("stands after the last line; nothing may follow it", at=f"line {number}")
+            raise InputRefused("is after the last line; nothing may follow that", at=f"line {number}")
         read = _read(line, number)
         if (number == 1) != isinstance(read, Header):
             raise InputRefused(
-                f'a stream has one header, {{"kind": "gieok", "format": {FORMAT}, …}}, and begins with it',
+                f'an export begins with one header, {{"kind": "gieok", "format": {FORMAT}, …}}',
                 at=f"line {number}",
             )
         if isinstance(read, Header) and read.format != FORMAT:
             raise InputRefused(
-                f"has format {read.format}, and this Gieok reads format {FORMAT}; use the Gieok that made it",
+                f"has format {read.format}, but this version of Gieok reads format {FORMAT}; "
+                "import it with the version that exported it",
                 at=f"line {number}",
             )
         if isinstance(read, End):
@@ -127,7 +128,7 @@ class LineChecker:
     def _check_end(self, end: End, number: int) -> None:
         if end.records != self.records:
             raise InputRefused(
-                f"says that {end.records} records came before it, and {self.records} did; export again",
+                f"says {end.records} records, but the stream has {self.records}; export again",
                 at=f"line {number}",
             )
         self._has_ended = True
@@ -141,11 +142,11 @@ def _read(line: bytes, number: int) -> Record | Header | End:
         document = parse_json(line, depth=LINE_DEPTH)
     except JsonRefused as refused:
         where = f"{refused.at}: " if refused.at else ""
-        raise InputRefused(f"not one JSON object: {where}{refused}", at=at) from None
+        raise InputRefused(f"is not one JSON object: {where}{refused}", at=at) from None
     kind = cast("dict[str, Any]", document).get("kind") if isinstance(document, dict) else None
     record = RECORDS.get(kind) or _ENDS.get(kind) if isinstance(kind, str) else None
     if record is None:
-        raise InputRefused(f"has none of the kinds {', '.join([*_ENDS, *RECORDS])}", at=at)
+        raise InputRefused(f"must have one of the kinds {', '.join([*_ENDS, *RECORDS])}", at=at)
     try:
         return record.model_validate_json(line)
     except ValidationError as error:

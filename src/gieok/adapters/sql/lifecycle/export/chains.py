@@ -1,4 +1,4 @@
-"""Version chains, out and in: personas, facts and decisions, each version a record."""
+"""Export and import of version chains: personas, facts and decisions, one record per version."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from collections.abc import Iterator
 
 from gieok.adapters.sql.driver.clock import from_micros, to_micros
 from gieok.adapters.sql.driver.database import Row, Tx
-from gieok.adapters.sql.lifecycle.portable.carrying import part, unchanged, walk
-from gieok.adapters.sql.lifecycle.portable.records import DecisionRecord, FactRecord, PersonaRecord
+from gieok.adapters.sql.lifecycle.export.records import (
+    DecisionRecord,
+    FactRecord,
+    PersonaRecord,
+    check_unchanged,
+    read_rows,
+    subset,
+)
 from gieok.adapters.sql.stores.canon import SqlFactStore, SqlPersonaStore
 from gieok.adapters.sql.stores.decisions import SqlDecisionStore
 from gieok.errors import Conflict, InputRefused
@@ -19,30 +25,31 @@ from gieok.memory.chains.records import ChainVersion
 from gieok.memory.decisions import upcasting
 from gieok.memory.decisions.records import DecisionContent
 
-_KEY = {"root_id": (0, b""), "version": (1, 0)}
+_BY_VERSION = {"root_id": (0, b""), "version": (1, 0)}
 
 
-class PersonaCarrier(SqlPersonaStore):
-    """Personas of one owner, out and in."""
+class PersonaTransfer(SqlPersonaStore):
+    """Personas of one owner."""
 
-    def out(self) -> Iterator[PersonaRecord]:
-        for row in walk(self._tx, "list_chain_seals", _KEY, kind="persona"):
-            yield _persona(self._chain.open_row(row))
+    def export(self) -> Iterator[PersonaRecord]:
+        for row in read_rows(self._tx, "list_chain_seals", _BY_VERSION, kind="persona"):
+            yield _persona_record(self._chain.open_row(row))
 
-    def bring(self, record: PersonaRecord) -> bool:
-        """Whether it is new. A version that is not there yet must follow the newest one that is."""
-        known = _version(self._tx, "persona", record)
-        if known:
-            return unchanged(record, _persona(self._chain.open_row(known)), record.root_id)
+    def import_(self, record: PersonaRecord) -> bool:
+        """Add a version, which must follow the newest stored one. False if it exists already."""
+        stored = _stored_version(self._tx, "persona", record)
+        if stored:
+            return check_unchanged(record, _persona_record(self._chain.open_row(stored)), record.root_id)
         check_persona(record)
-        self._find_place(record)
-        draft = part(PersonaDraft, record)
+        self._ensure_head(record)
+        draft = subset(PersonaDraft, record)
         expected = record.version - 1
         self._append(record.root_id, record.persona_id, draft, record.version_id, record.created_at, expected)
         self._tx.run("move_persona", persona_id=record.persona_id, version=record.version)
         return True
 
-    def _find_place(self, record: PersonaRecord) -> None:
+    def _ensure_head(self, record: PersonaRecord) -> None:
+        """Add the head with the first version. Conflict if the id belongs to another persona."""
         if record.version == 1:
             self._tx.run(
                 "add_persona",
@@ -52,27 +59,28 @@ class PersonaCarrier(SqlPersonaStore):
             )
         head = self._tx.one("get_persona_head", persona_id=record.persona_id)
         if head is None:
-            raise InputRefused("is a version of a persona whose first version did not come before it")
+            raise InputRefused("is a version of a persona whose first version is not before it")
         if head[0] != record.root_id.bytes:
             raise Conflict(
-                f"persona '{record.persona_id}' is another one here; import into another user, or rename it"
+                f"another persona '{record.persona_id}' exists already; "
+                "import into another user, or rename it"
             )
 
 
-class FactCarrier(SqlFactStore):
-    """Facts of one owner, out and in."""
+class FactTransfer(SqlFactStore):
+    """Facts of one owner."""
 
-    def out(self) -> Iterator[FactRecord]:
-        for row in walk(self._tx, "list_fact_exports", _KEY):
-            yield _fact(self._chain.open_row(row[:6]), row[6])
+    def export(self) -> Iterator[FactRecord]:
+        for row in read_rows(self._tx, "list_fact_exports", _BY_VERSION):
+            yield _fact_record(self._chain.open_row(row[:6]), row[6])
 
-    def bring(self, record: FactRecord) -> bool:
-        """Whether it is new. Of a version that is there, a later retirement changes nothing."""
-        known = _version(self._tx, "fact", record)
-        if known:
+    def import_(self, record: FactRecord) -> bool:
+        """Add a version. False if it exists already, even if it was retired later than the stored one."""
+        stored = _stored_version(self._tx, "fact", record)
+        if stored:
             given = record.model_copy(update={"retired_at": None})
-            return unchanged(given, _fact(self._chain.open_row(known), None), record.root_id)
-        draft = part(FactDraft, record)
+            return check_unchanged(given, _fact_record(self._chain.open_row(stored), None), record.root_id)
+        draft = subset(FactDraft, record)
         token = self._key_token(record.persona_id, record.category, record.key)
         if record.version == 1:
             self._begin(record.persona_id, token, record.root_id, draft, record.valid_from)
@@ -85,10 +93,10 @@ class FactCarrier(SqlFactStore):
     def _check_head(self, token: int, record: FactRecord) -> None:
         head = self._tx.one("hold_fact_by_key", key_token=token)
         if head is None:
-            raise InputRefused("is a version of a fact whose first version did not come before it")
+            raise InputRefused("is a version of a fact whose first version is not before it")
         if head[0] != record.root_id.bytes:
             raise Conflict(
-                f"a fact of the same persona, category and key as {record.root_id} is there already; "
+                f"a fact with the same persona, category and key as {record.root_id} exists already; "
                 "import into another user"
             )
 
@@ -106,21 +114,21 @@ class FactCarrier(SqlFactStore):
             self._tx.run("retire_fact", root_id=record.root_id.bytes, updated_at=to_micros(record.retired_at))
 
 
-class DecisionCarrier(SqlDecisionStore):
-    """Decisions of one owner, out and in."""
+class DecisionTransfer(SqlDecisionStore):
+    """Decisions of one owner."""
 
-    def out(self) -> Iterator[DecisionRecord]:
-        for row in walk(self._tx, "list_chain_seals", _KEY, kind="decision"):
-            yield _decision(self._chain.open_row(row))
+    def export(self) -> Iterator[DecisionRecord]:
+        for row in read_rows(self._tx, "list_chain_seals", _BY_VERSION, kind="decision"):
+            yield _decision_record(self._chain.open_row(row))
 
-    def bring(self, record: DecisionRecord) -> bool:
-        """Whether it is new. A version that is not there yet must follow the newest one that is."""
-        known = _version(self._tx, "decision", record)
-        if known:
-            return unchanged(record, _decision(self._chain.open_row(known)), record.root_id)
+    def import_(self, record: DecisionRecord) -> bool:
+        """Add a version, which must follow the newest stored one. False if it exists already."""
+        stored = _stored_version(self._tx, "decision", record)
+        if stored:
+            return check_unchanged(record, _decision_record(self._chain.open_row(stored)), record.root_id)
         self.append(
             record.root_id,
-            part(DecisionContent, record),
+            subset(DecisionContent, record),
             version_id=record.version_id,
             created_at=record.created_at,
             expected_version=record.version - 1,
@@ -128,11 +136,11 @@ class DecisionCarrier(SqlDecisionStore):
         return True
 
 
-def _version(tx: Tx, kind: str, record: PersonaRecord | FactRecord | DecisionRecord) -> Row | None:
+def _stored_version(tx: Tx, kind: str, record: PersonaRecord | FactRecord | DecisionRecord) -> Row | None:
     return tx.one("get_chain_version", kind=kind, root_id=record.root_id.bytes, version=record.version)
 
 
-def _persona(version: ChainVersion) -> PersonaRecord:
+def _persona_record(version: ChainVersion) -> PersonaRecord:
     document = documents.from_document(PersonaDocument, version.content, version.form)
     written = {name: getattr(document, name) for name in PersonaDraft.model_fields}
     return PersonaRecord(
@@ -146,7 +154,7 @@ def _persona(version: ChainVersion) -> PersonaRecord:
     )
 
 
-def _fact(version: ChainVersion, retired_at: int | None) -> FactRecord:
+def _fact_record(version: ChainVersion, retired_at: int | None) -> FactRecord:
     document = documents.from_document(FactDocument, version.content, version.form)
     return FactRecord(
         kind="fact",
@@ -159,7 +167,7 @@ def _fact(version: ChainVersion, retired_at: int | None) -> FactRecord:
     )
 
 
-def _decision(version: ChainVersion) -> DecisionRecord:
+def _decision_record(version: ChainVersion) -> DecisionRecord:
     content = upcasting.from_document(version.content, version.form)
     return DecisionRecord(
         kind="decision",

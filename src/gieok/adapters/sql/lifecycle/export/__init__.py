@@ -1,0 +1,1 @@
+"""Export and import of everything that one owner has, as records."""

@@ -1,0 +1,137 @@
+"""Export and import of every store of one owner, inside one transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from gieok.adapters.sql.driver.database import Tx
+from gieok.adapters.sql.lifecycle.export.chains import DecisionTransfer, FactTransfer, PersonaTransfer
+from gieok.adapters.sql.lifecycle.export.conversations import (
+    MemoryTransfer,
+    MomentTransfer,
+    SessionTransfer,
+    TurnMemoryTransfer,
+)
+from gieok.adapters.sql.lifecycle.export.evidence import (
+    AnchorTransfer,
+    AuditTransfer,
+    EvidenceTransfer,
+    RelationTransfer,
+)
+from gieok.adapters.sql.lifecycle.export.records import AnchorRecord, DecisionRecord, Record, RelationRecord
+from gieok.errors import Conflict, InputRefused, NotFound
+from gieok.memory.decisions.known import check_decisions, check_evidence, check_targets
+from gieok.memory.decisions.store import DecisionRooms
+from gieok.vault import OwnerKeys
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Result of an import."""
+
+    added: Counter[str]
+    """Added records, by kind."""
+    unchanged: int
+    """Records that existed already."""
+
+
+class OwnerTransfer:
+    """Everything of one owner inside one transaction."""
+
+    def __init__(self, tx: Tx, keys: OwnerKeys, rooms: DecisionRooms, now: datetime) -> None:
+        self._tx = tx
+        self._rooms = rooms
+        self._personas = PersonaTransfer(tx, keys)
+        self._facts = FactTransfer(tx, keys)
+        self._sessions = SessionTransfer(tx, keys, now)
+        self._turns = TurnMemoryTransfer(tx, keys)
+        self._memories = MemoryTransfer(tx, keys)
+        self._moments = MomentTransfer(tx, keys)
+        self._evidence = EvidenceTransfer(tx, keys)
+        self._decisions = DecisionTransfer(tx, keys)
+        self._relations = RelationTransfer(tx)
+        self._anchors = AnchorTransfer(tx, keys)
+        self._audit = AuditTransfer(tx)
+
+    def count(self) -> int:
+        """Number of records."""
+        row = self._tx.one("count_exports")
+        return int(row[0]) if row else 0
+
+    def export(self) -> Iterator[Record]:
+        """Every record, after those that it refers to. Only one page of rows is in memory at a time."""
+        yield from self._personas.export()
+        yield from self._memories.export_configs()
+        yield from self._facts.export()
+        yield from self._sessions.export()
+        yield from self._turns.export()
+        yield from self._memories.export()
+        yield from self._moments.export()
+        yield from self._evidence.export()
+        yield from self._decisions.export()
+        yield from self._relations.export()
+        yield from self._anchors.export()
+        yield from self._audit.export()
+
+    def import_(self, records: Iterable[tuple[int, Record]]) -> Imported:
+        """Add records, each given with its line number. Existing ones must be the same.
+
+        InputRefused and Conflict name the line. Indexes, counts and heads are rebuilt, and summaries that
+        were waiting are queued.
+        """
+        import_one = self._by_kind()
+        added: Counter[str] = Counter()
+        seen = line = 0
+        for line, record in records:
+            with _at(line):
+                added[record.kind] += import_one[record.kind](record)
+            seen += 1
+        with _at(line):
+            self._sessions.finish()
+        return Imported(+added, seen - added.total())
+
+    def _by_kind(self) -> dict[str, Callable[[Any], bool]]:
+        return {
+            "persona": self._personas.import_,
+            "memoryConfig": self._memories.import_config,
+            "fact": self._facts.import_,
+            "session": self._sessions.import_,
+            "planMove": self._sessions.import_move,
+            "message": self._sessions.import_message,
+            "turnMemory": self._turns.import_,
+            "memory": self._memories.import_,
+            "moment": self._moments.import_,
+            "evidence": self._evidence.import_,
+            "decision": self._import_decision,
+            "relation": self._import_relation,
+            "anchor": self._import_anchor,
+            "audit": self._audit.import_,
+        }
+
+    def _import_decision(self, record: DecisionRecord) -> bool:
+        check_evidence(self._rooms, record.evidence_ids)
+        return self._decisions.import_(record)
+
+    def _import_relation(self, record: RelationRecord) -> bool:
+        check_decisions(self._rooms, (record.source, record.target))
+        return self._relations.import_(record)
+
+    def _import_anchor(self, record: AnchorRecord) -> bool:
+        check_targets(self._rooms, record.targets)
+        return self._anchors.import_(record)
+
+
+@contextmanager
+def _at(line: int) -> Generator[None]:
+    """Add the line number to errors."""
+    try:
+        yield
+    except (InputRefused, NotFound) as refused:
+        raise InputRefused(str(refused), at=f"line {line}") from None
+    except Conflict as clash:
+        raise Conflict(f"line {line}: {clash}") from None
