@@ -22,7 +22,7 @@ from bench.turns.saving import OWNER, open_at, scope_of
 from bench.turns.words import Words
 from gieok import Gieok
 from gieok.adapters.sql.driver import sqlite_file
-from gieok.adapters.sql.scope import SqlRooms
+from gieok.adapters.sql.scope import SqlView
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.companion.records import Emotion, Memory
@@ -121,7 +121,7 @@ async def save(gieok: Gieok, words: Words, count: int) -> None:
     await gieok.user(OWNER).personas.create(_HANA, persona_id=PERSONA)
     memories = _memories(words, count)
 
-    def save(rooms: SqlRooms) -> None:
+    def save(rooms: SqlView) -> None:
         for memory in memories:
             rooms.companion.save(memory)
 

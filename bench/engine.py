@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from bench.rounds import interleaved
 from bench.table import Row, Table, at_most, micros
-from gieok.engine import Data, Engine, NoData, Registry, Stage, Step, StepContext, Write, make_plan
+from gieok.engine import ActStep, Data, Engine, NoData, Registry, Stage, StepContext, WriteStep, make_plan
+
+T = TypeVar("T")
 
 _STAGES = (
     Stage.CONTEXT_SELECT,
@@ -24,27 +26,38 @@ class Text(Data):
     text: str
 
 
-class Pass(Step[NoData, Text, Text]):
-    """Hands its input on."""
+class Pass(ActStep[NoData, Text, Text]):
+    """Returns its input."""
 
     type = "Pass"
-    stages = frozenset(Stage)
+    stages = frozenset(Stage) - {Stage.PERSIST}
 
     async def run(self, metadata: NoData, inputs: Text, context: StepContext) -> Text:
+        return inputs
+
+
+class PassWrite(WriteStep[NoData, Text, Text]):
+    """The same in the commit."""
+
+    type = "PassWrite"
+
+    def apply(self, view: None, metadata: NoData, inputs: Text, context: StepContext) -> Text:
         return inputs
 
 
 class Nowhere:
     """A scope without a store."""
 
-    async def commit(self, writes: Sequence[Write]) -> list[Any]:
-        return []
+    async def read(self, work: Callable[[Any], T], *, heavy: bool = False) -> T:
+        return work(None)
+
+    async def write(self, work: Callable[[Any], T]) -> T:
+        return work(None)
 
 
 async def run(*, short: bool) -> list[Table]:
     rounds, cycles = (5, 20) if short else (40, 200)
-    registry = Registry[Nowhere]()
-    registry.register(Pass, lambda _: Pass())
+    registry = Registry([Pass(), PassWrite()])
     engine = Engine(registry)
     plan = registry.check(make_plan(_six_steps()))
     scope, request = Nowhere(), {"text": "안녕"}
@@ -88,7 +101,7 @@ def _six_steps() -> dict[str, Any]:
         "steps": [
             {
                 "id": f"step{number}",
-                "type": "Pass",
+                "type": "PassWrite" if stage is Stage.PERSIST else "Pass",
                 "stage": stage,
                 "inputs": {"text": source},
                 "metadata": {},

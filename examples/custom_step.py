@@ -2,8 +2,8 @@
 
     python examples/custom_step.py
 
-A step declares three models: its policy (from the plan), its inputs, its output. It reads only what the plan
-gives it. The plan below puts it before a step that Gieok has, which keeps what it made.
+A step declares three models: its policy (from the plan), its inputs, its output. It is a read, an act or a
+write; this one is an act. The plan below puts it before a step that Gieok has, which stores what it made.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gieok import Gieok
-from gieok.engine import Data, Stage, Step, StepContext, make_plan
+from gieok.engine import ActStep, Data, Stage, StepContext, make_plan
 from gieok.errors import PlanInvalid
 from gieok.text import terms
 
@@ -34,8 +34,8 @@ class Page(Data):
     keywords: tuple[str, ...]
 
 
-class WritePage(Step[PageMetadata, PageInputs, Page]):
-    """Makes a page, and stores nothing: that is for a step in Persist."""
+class WritePage(ActStep[PageMetadata, PageInputs, Page]):
+    """Makes a page, and stores nothing: that is for a write step."""
 
     type = "WritePage"
     stages = frozenset({Stage.POST_PROCESS})
@@ -72,10 +72,7 @@ READ_DIARY = make_plan({"name": "read_diary", "version": 1, "request": REQUEST, 
 
 
 async def main() -> None:
-    # `register` is told the registry once. The scope, which this step has no use for, is one owner's stores.
-    async with await Gieok.open(
-        register=lambda registry: registry.register(WritePage, lambda scope: WritePage())
-    ) as memory:
+    async with await Gieok.open(steps=[WritePage()]) as memory:
         user = memory.user("minsu")
         for line in ("오늘 면접을 봤다", "Nabi had her surgery"):
             result = await user.run(WRITE_DIARY, {"sessionRef": "diary", "message": line})

@@ -13,11 +13,11 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 
-from gieok.engine import Engine, Registry, Write, make_plan
+from gieok.engine import Engine, Registry, make_plan
 from gieok.errors import Conflict, InputRefused
 from gieok.memory.turns.records import MemoryItem, RecalledMemory
 from gieok.memory.turns.rules import check_search, match_terms, matches_part, matches_whole, query_stems
@@ -64,7 +64,7 @@ def _rank(item: MemoryItem, session_ref: str, query: str) -> tuple[int, int] | N
 
 @dataclass
 class ListScope:
-    """One owner, as steps and the engine see one: reads, and a commit that is whole or nothing."""
+    """One owner's data as the engine sees it: reads, and writes that all take effect or none."""
 
     items: list[MemoryItem] = field(default_factory=list[MemoryItem])
 
@@ -72,15 +72,12 @@ class ListScope:
     def turns(self) -> ListStore:
         return ListStore(self.items)
 
-    async def read(self, work: Callable[[ListScope], T], *, brief: bool = False) -> T:
+    async def read(self, work: Callable[[ListScope], T], *, heavy: bool = False) -> T:
         return work(self)
 
     async def write(self, work: Callable[[ListScope], T]) -> T:
-        return (await self.commit([work]))[0]
-
-    async def commit(self, writes: Sequence[Write]) -> list[Any]:
         draft = ListScope(list(self.items))
-        done = [write(draft) for write in writes]
+        done = work(draft)
         self.items[:] = draft.items  # only now, when every write has succeeded
         return done
 
@@ -123,9 +120,7 @@ PLAN = make_plan(
 
 
 async def main() -> None:
-    registry = Registry[ListScope]()
-    registry.register(RetrieveMemory, RetrieveMemory)
-    registry.register(PersistMemory, lambda _: PersistMemory())
+    registry = Registry([RetrieveMemory(), PersistMemory()])
     engine, plan, minsu = Engine(registry), registry.check(PLAN), ListScope()
     for query, summary, keyword in (
         ("내일 면접이 있어", "사용자가 내일 면접을 앞두고 있음.", "면접"),

@@ -101,6 +101,4 @@ def test_every_example_is_listed() -> None:
 async def test_a_step_cannot_take_the_name_of_another(settings: Settings) -> None:
     """Otherwise a program could change what shipped plans do without saying so."""
     with pytest.raises(ValueError, match="PersistMemory"):
-        await Gieok.open(
-            settings, register=lambda registry: registry.register(PersistMemory, lambda _: PersistMemory())
-        )
+        await Gieok.open(settings, steps=[PersistMemory()])

@@ -76,11 +76,11 @@ async def make(file: Path, size: Size, crowd: Crowd) -> Memory:
     domain, others = list(_domain()), list(_others())
     async with await Gieok.open(memory.settings) as gieok:
         exchange = gieok.user(OWNER).exchange
-        await exchange.bring_in([*domain, *others])
+        await exchange.import_entries([*domain, *others])
         filler = Filler(file, OWNER, crowd.active - len(domain) - len(others))
         for version in range(1, crowd.versions + 1):
             if version > 1:
-                await exchange.bring_in([_changed(entry, version) for entry in domain])
+                await exchange.import_entries([_changed(entry, version) for entry in domain])
             filler.append(version)
         filler.join(memory.origin, size.reached, size.edges_among_reached, crowd.edges)
         filler.close()

@@ -15,7 +15,7 @@ from bench.table import Row, Table, at_least, rate
 from gieok import Gieok, User
 from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.driver.open import open_database
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.engine import utc_now
 from gieok.memory.decisions.records import DecisionProposal
 
@@ -96,7 +96,7 @@ async def _appends(gieok: Gieok, times: int) -> Work:
     scope = OwnerScope(gieok.database, gieok.vault, OWNER)
     numbers = count(1)
 
-    def append(rooms: SqlRooms) -> None:
+    def append(rooms: SqlView) -> None:
         content = _proposal(next(numbers), None).content
         rooms.decisions.append(
             first.root_id, content, version_id=uuid4(), created_at=utc_now(), expected_version=None

@@ -9,8 +9,8 @@ from bench.rounds import Work, interleaved
 from bench.table import Row, Table, at_most, millis
 from gieok import Gieok
 from gieok.adapters.sql.driver import sqlite_file
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
-from gieok.memory.decisions.impact import MAX_DEPTH, MAX_LIMIT, impact_of
+from gieok.adapters.sql.scope import OwnerScope, SqlView
+from gieok.memory.decisions.graph.impact import MAX_DEPTH, MAX_LIMIT, impact_of
 from gieok.memory.decisions.records import Impact
 
 _REACHED = """
@@ -71,7 +71,7 @@ async def _check(gieok: Gieok, memory: Memory, bare: sqlite_file.Connection) -> 
 def _walks(gieok: Gieok, memory: Memory, times: int) -> Work:
     scope = OwnerScope(gieok.database, gieok.vault, OWNER)
 
-    def walk(rooms: SqlRooms) -> Impact:
+    def walk(rooms: SqlView) -> Impact:
         return impact_of(memory.origin, rooms.graph.edges, depth=MAX_DEPTH, limit=MAX_LIMIT)
 
     async def work() -> float:

@@ -16,7 +16,7 @@ from bench.turns.words import Words
 from gieok import Gieok, Persona, User
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.memory.turns.records import MemoryItem
-from gieok.memory.turns.store import TurnRooms
+from gieok.memory.turns.store import TurnView
 from gieok.testing.settings import settings_for
 
 WRITERS = 32
@@ -104,7 +104,7 @@ async def _save_all(scope: OwnerScope, items: list[MemoryItem], *, writers: int)
 
 
 async def save(scope: OwnerScope, *items: MemoryItem) -> None:
-    def save_all(rooms: TurnRooms) -> None:
+    def save_all(rooms: TurnView) -> None:
         for item in items:
             rooms.turns.save(item)
 

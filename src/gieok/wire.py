@@ -18,7 +18,7 @@ from pydantic.alias_generators import to_camel
 from gieok.memory.canon.records import Fact, FactChange
 from gieok.memory.companion.records import Memory, MemoryConfig, MemoryCounts, Why
 from gieok.memory.conversation.records import StateFact
-from gieok.memory.decisions.guardian import Objections
+from gieok.memory.decisions.graph.guardian import Objections
 from gieok.memory.decisions.records import Decision, DecisionProposal, Impact
 from gieok.memory.fields import AS_SESSION_ID
 from gieok.memory.jobs.records import JobKind, JobStatus

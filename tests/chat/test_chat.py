@@ -20,8 +20,7 @@ from gieok.errors import (
     StepFailed,
 )
 from gieok.memory.canon.records import PersonaDraft
-from gieok.memory.sessions.steps import Resumed, ResumeSession
-from gieok.memory.sessions.steps_log import LoadWindow, Window
+from gieok.memory.conversation.steps import AssembledPrompt, PromptAssemble
 from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.plans import plan_names
 from gieok.testing.clock import Clock
@@ -212,26 +211,18 @@ async def test_what_a_user_pays_for_stays_known_where_a_send_does_not_say(gieok:
 async def test_a_reply_that_missed_a_message_is_not_kept(
     gieok: Gieok, monkeypatch: pytest.MonkeyPatch, plan: str
 ) -> None:
-    """Another process writes when the window is read, and other steps of the turn still read the session."""
+    """Another process writes after the window was read and before the turn commits."""
     user = gieok.user("minsu")
     hana = await user.personas.create(HANA)
     told = await user.chat.send(hana.id, "안녕", plan=plan)
-    wrote = asyncio.Event()
-    load, resume = LoadWindow.run, ResumeSession.run
+    assemble = PromptAssemble.run
     elsewhere = OwnerScope(gieok.database, gieok.vault, "minsu")
 
-    async def load_then_another_writes(step: LoadWindow, *given: Any) -> Window:
-        window = await load(step, *given)
+    async def assemble_while_another_writes(step: PromptAssemble, *given: Any) -> AssembledPrompt:
         await append(elsewhere, message(1), session_ref=told.session_ref)
-        wrote.set()
-        return window
+        return await assemble(step, *given)
 
-    async def resume_last(step: ResumeSession, *given: Any) -> Resumed:
-        await wrote.wait()
-        return await resume(step, *given)
-
-    monkeypatch.setattr(LoadWindow, "run", load_then_another_writes)
-    monkeypatch.setattr(ResumeSession, "run", resume_last)
+    monkeypatch.setattr(PromptAssemble, "run", assemble_while_another_writes)
     with pytest.raises(Conflict):
         await user.chat.send(hana.id, "뭐 해?", session_ref=told.session_ref, plan=plan)
     assert len(await user.sessions.log(told.session_ref)) == 3

@@ -11,8 +11,8 @@ from uuid import UUID
 from gieok import DecisionProposal, MemoryDraft, Message, PersonaDraft
 from gieok.client import GieokClient
 from gieok.memory.companion.records import MemoryChanges, MemoryConfig
-from gieok.memory.companion.steps_drafting import MemoryOutline
-from gieok.memory.decisions.evidence import Target
+from gieok.memory.companion.steps.memories import MemoryOutline
+from gieok.memory.decisions.records import Target
 from gieok.memory.sessions.records import ChatMessage
 
 PERSONA = PersonaDraft(name="하나", system_prompt="너는 하나, 사용자의 친구다.")

@@ -171,8 +171,9 @@ async def test_a_notice_of_no_known_kind_is_damage(
     await fill(user)
     await converse(gieok, clock)
     behind.run("UPDATE notices SET kind = 'other' WHERE kind = 'more'")
-    with pytest.raises(StoreDamaged):
+    with pytest.raises(StepFailed) as failed:
         await told(user)
+    assert isinstance(failed.value.cause, StoreDamaged)
 
 
 @pytest.mark.req("OPS-3")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gieok import Gieok, Settings
 from gieok.adapters.sql.cache import UNCACHED, OwnerCache
 from gieok.adapters.sql.driver.database import Tx
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores import companion_resident
 from gieok.adapters.sql.stores.companion import SqlCompanionStore
 from gieok.adapters.sql.stores.companion_index import SqlMemoryIndex, read_state
@@ -54,7 +54,7 @@ async def agree(scope: OwnerScope) -> None:
     """What is read in memory is what a transaction that keeps nothing reads in the database."""
     for archived in (True, False):
 
-        def look(rooms: SqlRooms, *, archived: bool = archived) -> tuple[type, dict[str, Any]]:
+        def look(rooms: SqlView, *, archived: bool = archived) -> tuple[type, dict[str, Any]]:
             index = rooms.companion.index("hana", include_archived=archived)
             return type(index), told(index)
 
@@ -80,7 +80,7 @@ DEEDS = st.tuples(
 )
 
 
-def do(rooms: SqlRooms, deed: str, one: Memory, words: list[str]) -> Memory | None:
+def do(rooms: SqlView, deed: str, one: Memory, words: list[str]) -> Memory | None:
     """Change a memory; what it is afterwards."""
     store = rooms.companion
     if deed == "edit":
@@ -120,7 +120,7 @@ async def test_any_order_of_changes_leaves_both_indexes_alike(
         await agree(scope)
 
 
-def compare(rooms: SqlRooms) -> bool:
+def compare(rooms: SqlView) -> bool:
     """Both indexes in one transaction say the same; whether one of them was in memory."""
     tx, keys, _ = inside(rooms)
     state = read_state(tx, "hana")
@@ -131,7 +131,7 @@ def compare(rooms: SqlRooms) -> bool:
     return isinstance(index, ResidentMemoryIndex)
 
 
-def changed(rooms: SqlRooms, deed: str, one: Memory, *, undone: bool) -> None:
+def changed(rooms: SqlView, deed: str, one: Memory, *, undone: bool) -> None:
     """Do it while nobody else can, and perhaps undo it."""
     rooms.companion.hold("hana")
     if deed == "save":
@@ -171,7 +171,11 @@ async def test_readers_agree_with_the_database_while_two_processes_write(
         ]
         while not all(each.done() for each in writers):
             for scope in scopes:
-                looks = (scope.read(compare, brief=True), scope.read(compare), scope.read(compare))
+                looks = (
+                    scope.read(compare),
+                    scope.read(compare, heavy=True),
+                    scope.read(compare, heavy=True),
+                )
                 compared += await asyncio.gather(*looks)
         await asyncio.gather(*writers)
     assert any(compared)
@@ -209,7 +213,7 @@ def draft(summary: str) -> MemoryDraft:
 async def resident(scope: OwnerScope) -> ResidentIndex | None:
     """The index that lies in memory after a search."""
 
-    def look(rooms: SqlRooms) -> ResidentIndex | None:
+    def look(rooms: SqlView) -> ResidentIndex | None:
         index = rooms.companion.index("hana", include_archived=True)
         return index.resident if isinstance(index, ResidentMemoryIndex) else None
 
@@ -288,7 +292,7 @@ async def test_a_transaction_that_sees_less_than_another_one_reads_the_database(
     scope = scope_of(gieok)
     await save(scope, memory())
 
-    def look(rooms: SqlRooms) -> ResidentIndex | None:
+    def look(rooms: SqlView) -> ResidentIndex | None:
         tx, _, cache = inside(rooms)
         state = read_state(tx, "hana")
         later = state._replace(revision=state.revision + 1, last_number=state.last_number + 1)
@@ -298,7 +302,7 @@ async def test_a_transaction_that_sees_less_than_another_one_reads_the_database(
     assert await scope.read(look) is None
 
 
-def inside(rooms: SqlRooms) -> tuple[Tx, OwnerKeys, OwnerCache]:
+def inside(rooms: SqlView) -> tuple[Tx, OwnerKeys, OwnerCache]:
     """The transaction, the owner's keys and the owner's cache of indexes."""
     return cast(Any, rooms)._tx, cast(Any, rooms)._keys, cast(Any, rooms)._caches.indexes
 
@@ -318,7 +322,7 @@ async def test_a_transaction_that_may_be_undone_keeps_nothing(gieok: Gieok) -> N
     scope = scope_of(gieok)
     await save(scope, memory())
 
-    def change(rooms: SqlRooms) -> None:
+    def change(rooms: SqlView) -> None:
         rooms.companion.save(memory("회사", minute=1))
         assert rooms.companion.index("hana", include_archived=True).rarity(["회사"]) == {"회사": 1}
         assert len(rooms.companion.load("hana", 5)) == 2

@@ -2,58 +2,63 @@
 
 from __future__ import annotations
 
-import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gieok.adapters.sql.driver.database import Tx, Value
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
-from gieok.engine import Write
+from gieok.adapters.sql.driver.database import Session, Tx, Value
+from gieok.adapters.sql.driver.units import Unit
+from gieok.adapters.sql.scope import OwnerScope
+from gieok.engine import cycle
+from gieok.engine.registry import CheckedStep
+
+# pyright: reportPrivateUsage=false
+# A bug may be planted anywhere.
 
 
 def split_cycle() -> None:
     """Each write of a cycle in a transaction of its own."""
+    commit_all = cycle._Cycle._commit
 
-    async def commit(self: OwnerScope, writes: Sequence[Write]) -> list[Any]:
-        return [await self.write(write) for write in writes]
+    async def commit(self: cycle._Cycle, steps: Sequence[CheckedStep]) -> None:
+        for step in steps:
+            await commit_all(self, [step])
 
-    OwnerScope.commit = commit
+    cycle._Cycle._commit = commit
 
 
 def split_memory() -> None:
     """A memory in one transaction, and the postings that find it in the next."""
     late: list[tuple[str, Sequence[Mapping[str, Value]]]] = []
-    at_once = Tx.run_many
+    run_now, write_all = Tx.run_many, OwnerScope.write
 
-    def later(self: Tx, query: str, rows: Sequence[Mapping[str, Value]]) -> None:
+    def run_later(self: Tx, query: str, rows: Sequence[Mapping[str, Value]]) -> None:
         late.append((query, rows))
 
     def catch_up(tx: Tx) -> None:
         while late:
-            at_once(tx, *late.pop())
+            run_now(tx, *late.pop())
 
-    async def commit(self: OwnerScope, writes: Sequence[Write]) -> list[Any]:
-        def write_all(rooms: SqlRooms) -> list[Any]:
-            return [write(rooms) for write in writes]
+    async def write(self: OwnerScope, work: Callable[..., Any]) -> Any:
+        result = await write_all(self, work)
+        await self._database.write(self.owner, catch_up)
+        return result
 
-        results = await self.write(write_all)
-        await self._database.write(self.owner, catch_up)  # pyright: ignore[reportPrivateUsage] - a bug may
-        return results
-
-    Tx.run_many = later
-    OwnerScope.commit = commit
+    Tx.run_many = run_later
+    OwnerScope.write = write
 
 
 def answer_early() -> None:
     """The caller has the answer while the commit is still on its way."""
-    late: set[asyncio.Task[list[Any]]] = set()
-    in_time = OwnerScope.commit
+    run_unit = Unit[Any].run
 
-    async def commit(self: OwnerScope, writes: Sequence[Write]) -> list[Any]:
-        late.add(asyncio.create_task(in_time(self, writes)))
-        return [None] * len(writes)
+    def run(self: Unit[Any], session: Session) -> None:
+        run_unit(self, session)
+        if self.writes:
+            self.loop.call_soon_threadsafe(self.answer)
+            time.sleep(0.005)
 
-    OwnerScope.commit = commit
+    Unit.run = run
 
 
 PLANTS: Mapping[str, Callable[[], None]] = {

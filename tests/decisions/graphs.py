@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 
 from hypothesis import strategies as st
 
-from gieok.memory.decisions.impact import Edge, EdgesOf, edges_for
+from gieok.memory.decisions.graph.impact import Edge, EdgesOf, edges_for
 from gieok.memory.decisions.records import RELATION_TYPES, Impact, Relation, RelationType
 
 DECISIONS = tuple(UUID(int=number, version=4) for number in range(1, 9))

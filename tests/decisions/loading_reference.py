@@ -9,8 +9,8 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from gieok.memory.decisions.blocks import item_tokens
-from gieok.memory.decisions.layers import (
+from gieok.memory.decisions.loading.blocks import item_tokens
+from gieok.memory.decisions.loading.layers import (
     DecisionItem,
     EvidenceItem,
     Layer,
@@ -18,7 +18,7 @@ from gieok.memory.decisions.layers import (
     PolicyItem,
     StructuralItem,
 )
-from gieok.memory.decisions.loading import Slice, strongest_first
+from gieok.memory.decisions.loading.order import Slice, strongest_first
 from gieok.memory.decisions.records import STRENGTHS, Scope, Strength
 from gieok.testing.contracts.decisions import START
 

@@ -17,8 +17,14 @@ from gieok.app import offline_model
 from gieok.app.decisions import CompactedConversation, Decisions
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import InputRefused, ModelUnavailable, PlanInvalid, StepFailed
-from gieok.memory.decisions.compaction import Said, Signpost, cut, fitting, within
-from gieok.memory.decisions.steps_compaction import KeepSignpostsInputs
+from gieok.memory.decisions.compaction import (
+    KeepSignpostsInputs,
+    Said,
+    Signpost,
+    count_fitting,
+    shorten_hint,
+    split_conversation,
+)
 from gieok.plans import read_plan
 from gieok.testing.models import CountingModel
 from gieok.text import count_tokens
@@ -222,7 +228,7 @@ SAYINGS = st.lists(
 def test_a_cut_loses_nothing_and_takes_no_more_than_it_must(
     messages: list[Said], budget: int, chunk: int
 ) -> None:
-    made = cut(messages, budget, chunk, hint_tokens=2)
+    made = split_conversation(messages, budget, chunk, hint_tokens=2)
     given_way = [message for each in made.chunks for message in each.messages]
     assert [*given_way, *made.kept] == messages
     assert made.kept
@@ -237,13 +243,16 @@ def test_a_cut_loses_nothing_and_takes_no_more_than_it_must(
 def test_a_conversation_that_grows_is_cut_at_the_same_places(
     messages: list[Said], more: list[Said], budget: int
 ) -> None:
-    short, long = cut(messages, budget, 15, 2), cut([*messages, *more], budget, 15, 2)
+    short, long = (
+        split_conversation(messages, budget, 15, 2),
+        split_conversation([*messages, *more], budget, 15, 2),
+    )
     assert long.chunks[: len(short.chunks)] == short.chunks
 
 
 @given(st.text("ab 가나\n.😀", max_size=700), st.integers(1, 60))
 def test_a_hint_is_cut_to_its_limits(hint: str, limit: int) -> None:
-    made = within(hint, limit)
+    made = shorten_hint(hint, limit)
     assert count_tokens(made) <= limit
     assert len(made) <= 500
     assert "\n" not in made
@@ -253,7 +262,7 @@ def test_a_hint_is_cut_to_its_limits(hint: str, limit: int) -> None:
 def test_the_newest_hints_are_the_ones_that_fit() -> None:
     hints = ["가" * 10] * 5
     assert count_tokens(hints[0]) == 6
-    assert [fitting(hints, 10, budget) for budget in (9, 10, 16, 27, 40, 99)] == [0, 0, 1, 2, 5, 5]
+    assert [count_fitting(hints, 10, budget) for budget in (9, 10, 16, 27, 40, 99)] == [0, 0, 1, 2, 5, 5]
 
 
 @pytest.mark.parametrize(

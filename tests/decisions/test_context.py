@@ -14,11 +14,10 @@ from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.decisions import Decisions
 from gieok.engine import make_plan
 from gieok.errors import InputRefused, NotFound, PlanInvalid
-from gieok.memory.decisions.blocks import frame_tokens
-from gieok.memory.decisions.evidence import Target
-from gieok.memory.decisions.exploring import as_item
-from gieok.memory.decisions.layers import DecisionItem, EvidenceItem
-from gieok.memory.decisions.records import STRENGTHS, Strength
+from gieok.memory.decisions.loading.blocks import frame_tokens
+from gieok.memory.decisions.loading.layers import DecisionItem, EvidenceItem
+from gieok.memory.decisions.loading.sources import decision_item
+from gieok.memory.decisions.records import STRENGTHS, Strength, Target
 from gieok.testing.clock import Clock
 from gieok.testing.contracts import decisions as stores
 from tests.decisions.conftest import Asked
@@ -61,7 +60,7 @@ async def test_stored_decisions_are_loaded_as_the_obvious_reference_says(
         await stores.save(scope, stores.content("a decision", domain, strength), minute=minute)
         for domain, strength, minute in drawn
     ]
-    here = tuple(as_item(one, "scope") for one in stored if one.domain != "ui")
+    here = tuple(decision_item(one, "scope") for one in stored if one.domain != "ui")
     context = await gieok.user(owner).decisions.context("wms", plan=plan_with(normals=normals))
     assert placed(context.layers) == reference(Memory((), (), here, (), (), budget=8_000, normals=normals))
 

@@ -42,10 +42,10 @@ async def test_a_second_import_changes_nothing(gieok: Gieok, behind: Behind) -> 
     """Entries may refer to each other in any order, also in a circle."""
     exchange = gieok.user("kim").exchange
     entries = [entry(ONE, "one", TWO), entry(TWO, "two", ONE)]
-    first = await exchange.bring_in(entries)
+    first = await exchange.import_entries(entries)
     assert [(each.outcome, each.version, each.relations_added) for each in first] == [("added", 1, 1)] * 2
     stored = rows(behind)
-    second = await exchange.bring_in(entries)
+    second = await exchange.import_entries(entries)
     assert [(each.outcome, each.version, each.relations_added) for each in second] == [
         ("unchanged", 1, 0)
     ] * 2
@@ -55,8 +55,8 @@ async def test_a_second_import_changes_nothing(gieok: Gieok, behind: Behind) -> 
 @pytest.mark.req("DEC-4", "DEC-5")
 async def test_a_changed_entry_appends_a_version(gieok: Gieok) -> None:
     user = gieok.user("kim")
-    await user.exchange.bring_in([entry(ONE), entry(TWO, "two")])
-    results = await user.exchange.bring_in([entry(ONE, strength="axis"), entry(TWO, "two")])
+    await user.exchange.import_entries([entry(ONE), entry(TWO, "two")])
+    results = await user.exchange.import_entries([entry(ONE, strength="axis"), entry(TWO, "two")])
     assert [(each.outcome, each.version) for each in results] == [("changed", 2), ("unchanged", 1)]
     assert [each.strength for each in await user.decisions.history(ONE)] == ["normal", "axis"]
 
@@ -64,11 +64,11 @@ async def test_a_changed_entry_appends_a_version(gieok: Gieok) -> None:
 async def test_what_the_entries_say_of_relations_is_what_stands(gieok: Gieok) -> None:
     """An entry that says nothing of them leaves them alone."""
     user = gieok.user("kim")
-    await user.exchange.bring_in([entry(ONE), entry(TWO, "two", ONE)])
-    (silent,) = await user.exchange.bring_in([entry(TWO, "two", says_relations=False)])
+    await user.exchange.import_entries([entry(ONE), entry(TWO, "two", ONE)])
+    (silent,) = await user.exchange.import_entries([entry(TWO, "two", says_relations=False)])
     assert (silent.outcome, silent.relations_removed) == ("unchanged", 0)
     assert len(await user.decisions.relations(TWO)) == 1
-    (none,) = await user.exchange.bring_in([entry(TWO, "two")])
+    (none,) = await user.exchange.import_entries([entry(TWO, "two")])
     assert (none.outcome, none.relations_removed) == ("unchanged", 1)
     assert await user.decisions.relations(TWO) == []
 
@@ -85,15 +85,15 @@ async def test_what_the_entries_say_of_relations_is_what_stands(gieok: Gieok) ->
 )
 async def test_one_wrong_entry_stores_none(gieok: Gieok, behind: Behind, wrong: DecisionEntry) -> None:
     with pytest.raises((NotFound, InputRefused)):
-        await gieok.user("kim").exchange.bring_in([entry(ONE), wrong])
+        await gieok.user("kim").exchange.import_entries([entry(ONE), wrong])
     assert set(rows(behind).values()) == {0}
 
 
 async def test_too_many_are_refused_and_none_is_fine(gieok: Gieok) -> None:
     exchange = gieok.user("kim").exchange
-    assert await exchange.bring_in([]) == ()
+    assert await exchange.import_entries([]) == ()
     with pytest.raises(InputRefused, match="at most 5000"):
-        await exchange.bring_in([entry(ONE)] * (MAX_ENTRIES + 1))
+        await exchange.import_entries([entry(ONE)] * (MAX_ENTRIES + 1))
 
 
 async def test_everything_goes_out_as_it_came_in(gieok: Gieok) -> None:
@@ -103,10 +103,10 @@ async def test_everything_goes_out_as_it_came_in(gieok: Gieok) -> None:
     entries = [
         entry(root, f"decision {number}", roots[number - 1]) for number, root in enumerate(roots, start=0)
     ]
-    await exchange.bring_in(entries)
-    await gieok.user("lee").exchange.bring_in([entry(ONE)])
+    await exchange.import_entries(entries)
+    await gieok.user("lee").exchange.import_entries([entry(ONE)])
     taken: list[DecisionEntry] = []
-    await exchange.take_out(taken.extend)
+    await exchange.export_entries(taken.extend)
     assert {each.root_id: each for each in taken} == {each.root_id: each for each in entries}
     assert len(taken) == len(entries)
 
@@ -117,9 +117,9 @@ async def test_one_domain_goes_out_alone(gieok: Gieok) -> None:
     ours = DecisionEntry(
         root_id=TWO, statement="x", strength="lock", scope="domain", domain="wms", relations=()
     )
-    await exchange.bring_in([entry(ONE), ours])
+    await exchange.import_entries([entry(ONE), ours])
     taken: list[DecisionEntry] = []
-    await exchange.take_out(taken.extend, domain="WMS")
+    await exchange.export_entries(taken.extend, domain="WMS")
     assert taken == [ours]
     with pytest.raises(InputRefused, match="domain: "):
-        await exchange.take_out(taken.extend, domain="a b")
+        await exchange.export_entries(taken.extend, domain="a b")

@@ -10,9 +10,8 @@ from gieok import Gieok
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.decisions import Decisions
 from gieok.errors import InputRefused, NotFound
-from gieok.memory.decisions.guardian import Concern
-from gieok.memory.decisions.guarding import guard
-from gieok.memory.decisions.impact import PROPOSED
+from gieok.memory.decisions.graph.guardian import Concern, guard
+from gieok.memory.decisions.graph.impact import PROPOSED
 from gieok.memory.decisions.records import (
     Decision,
     DecisionProposal,

@@ -15,13 +15,13 @@ from pydantic import ValidationError
 
 from gieok import Gieok
 from gieok.adapters.sql.driver.database import Tx
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores import impact as sql_impact
 from gieok.app.decisions import Decisions
 from gieok.engine import Limits, make_plan
 from gieok.errors import InputRefused, NotFound, PlanInvalid
 from gieok.memory.chains.rules import NEW
-from gieok.memory.decisions.impact import MAX_DEPTH, MAX_LIMIT, impact_of
+from gieok.memory.decisions.graph.impact import MAX_DEPTH, MAX_LIMIT, impact_of
 from gieok.memory.decisions.records import (
     DecisionContent,
     DecisionProposal,
@@ -30,7 +30,6 @@ from gieok.memory.decisions.records import (
     PathEdge,
     Relation,
 )
-from gieok.memory.decisions.steps_reading import LARGEST_REPORT
 from gieok.plans import read_plan
 from gieok.testing.contracts.decisions import START
 from tests.decisions.conftest import Asked
@@ -80,13 +79,13 @@ def test_the_largest_report_fits_into_a_step() -> None:
     edge = PathEdge(source=DECISIONS[0], type="CONFLICTS_WITH", target=DECISIONS[1])
     node = ImpactNode(root_id=DECISIONS[0], distance=MAX_DEPTH, path=(edge,) * MAX_DEPTH)
     largest = Impact(origin=DECISIONS[0], nodes=(node,) * MAX_LIMIT, truncated=True, visited=MAX_LIMIT + 1)
-    assert len(largest.model_dump_json()) <= LARGEST_REPORT <= Limits().output_bytes
+    assert len(largest.model_dump_json()) <= Limits().output_bytes
 
 
 async def declare(scope: OwnerScope, graph: list[Relation]) -> None:
     """Store the decisions of a graph and its relations."""
 
-    def write(rooms: SqlRooms) -> None:
+    def write(rooms: SqlView) -> None:
         for root in DECISIONS:
             content = DecisionContent(statement="a decision", strength="normal", scope="global")
             rooms.decisions.append(root, content, version_id=uuid4(), created_at=START, expected_version=NEW)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from gieok.memory.decisions import loading
-from gieok.memory.decisions.blocks import block_tokens, frame_tokens, item_tokens, render_decisions
-from gieok.memory.decisions.layers import TIERS, DecisionItem, EvidenceItem, LoadedContext
-from gieok.memory.decisions.loading import SLICES, Slice, load
+from gieok.memory.decisions.loading import order
+from gieok.memory.decisions.loading.blocks import block_tokens, frame_tokens, item_tokens, render_decisions
+from gieok.memory.decisions.loading.layers import TIERS, DecisionItem, EvidenceItem, LoadedContext
+from gieok.memory.decisions.loading.order import SLICES, Slice, load
 from gieok.memory.decisions.records import PathEdge
 from gieok.text import count_tokens
 from tests.decisions.loading_reference import (
@@ -59,7 +59,7 @@ def swapped(first: int) -> tuple[Slice, ...]:
 @pytest.mark.parametrize("first", range(len(SLICES) - 1))
 def test_two_tiers_in_each_others_place_are_caught(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The property above is no formality: it fails for each pair of neighbours that is exchanged."""
-    monkeypatch.setattr(loading, "SLICES", swapped(first))
+    monkeypatch.setattr(order, "SLICES", swapped(first))
     find(memories(), lambda memory: not loaded_as_it_must_be(memory), settings=SEARCH)
 
 

@@ -15,10 +15,9 @@ import pytest
 from gieok import Gieok, Settings
 from gieok.app.decisions import Decisions
 from gieok.memory.decisions import store
-from gieok.memory.decisions.evidence import Target
-from gieok.memory.decisions.layers import TIERS
-from gieok.memory.decisions.loading import SLICES
-from gieok.memory.decisions.records import STRENGTHS, Decision, DecisionProposal, RelationType
+from gieok.memory.decisions.loading.layers import TIERS
+from gieok.memory.decisions.loading.order import SLICES
+from gieok.memory.decisions.records import STRENGTHS, Decision, DecisionProposal, RelationType, Target
 from tests.behind import Behind
 from tests.decisions.conftest import Asked
 from tests.decisions.world import plan_with, save, save_everywhere, told

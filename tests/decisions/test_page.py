@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gieok.memory.decisions.layers import TIERS
-from gieok.memory.decisions.relations import DIRECTIONS, Direction
+from gieok.memory.decisions.graph.impact import DIRECTIONS, Direction
+from gieok.memory.decisions.loading.layers import TIERS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "rooms" / "decisions.md").read_text(encoding="utf-8")
 REACHES: dict[tuple[str, str], Direction] = {

@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from gieok.errors import InputRefused
-from gieok.memory.decisions.domain import normal_domain
-from gieok.memory.decisions.evidence import AnchorDraft, EvidenceDraft
-from gieok.memory.decisions.records import DecisionPosition, DecisionProposal, Relation
+from gieok.memory.decisions.records import (
+    AnchorDraft,
+    DecisionPosition,
+    DecisionProposal,
+    EvidenceDraft,
+    Relation,
+    normal_domain,
+)
 from gieok.memory.decisions.rules import from_cursor, read_proposal, to_cursor
 from gieok.testing.clock import Clock
 

@@ -11,8 +11,7 @@ from gieok import Gieok, Settings
 from gieok.adapters.sql.lifecycle.owners import ERASE_QUERIES
 from gieok.app.decisions import Decisions
 from gieok.errors import Conflict, GieokError, InputRefused, NotFound
-from gieok.memory.decisions.evidence import Target
-from gieok.memory.decisions.records import DecisionProposal, ProposedRelation, RelationType
+from gieok.memory.decisions.records import DecisionProposal, ProposedRelation, RelationType, Target
 from gieok.testing.clock import Clock
 from tests.behind import Behind
 

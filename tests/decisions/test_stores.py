@@ -7,7 +7,7 @@ import pytest
 from gieok import Gieok
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import SealBroken, StoreDamaged
-from gieok.memory.decisions.evidence import EvidenceDraft, Target
+from gieok.memory.decisions.records import EvidenceDraft, Target
 from gieok.testing.contracts.decisions import (
     DecisionStoreContract,
     ScopeOf,

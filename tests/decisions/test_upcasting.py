@@ -12,8 +12,8 @@ from gieok import Gieok
 from gieok.errors import SchemaMismatch, StoreDamaged
 from gieok.memory.chains.records import VersionDraft
 from gieok.memory.chains.rules import NEW
+from gieok.memory.decisions.documents import FORM, UPCASTERS, from_document
 from gieok.memory.decisions.records import DecisionProposal
-from gieok.memory.decisions.upcasting import FORM, UPCASTERS, from_document
 from gieok.testing.clock import Clock
 from tests.behind import Behind
 from tests.decisions.test_chains import Chains, admit

@@ -9,7 +9,7 @@ import pytest
 from gieok import Gieok, Worker
 from gieok.app.decisions import Decisions
 from gieok.errors import NotFound
-from gieok.memory.decisions.evidence import Target
+from gieok.memory.decisions.records import Target
 from gieok.memory.decisions.walks import Exploration
 from tests.behind import Behind
 from tests.decisions.world import save

@@ -7,8 +7,7 @@ import pytest
 from gieok import Gieok
 from gieok.adapters.sql.lifecycle import owners
 from gieok.errors import OwnerErased
-from gieok.memory.decisions.evidence import Target
-from gieok.memory.decisions.records import DecisionProposal
+from gieok.memory.decisions.records import DecisionProposal, Target
 from tests.behind import Behind
 
 SEALED = ("chain_versions.content", "evidence.card", "evidence.content", "anchors.content")

@@ -7,7 +7,7 @@ from typing import Any
 
 from gieok.app.decisions import Decisions
 from gieok.engine import ExecutionPlan, make_plan
-from gieok.memory.decisions.layers import DecisionItem, EvidenceItem, LoadedContext, PolicyItem
+from gieok.memory.decisions.loading.layers import DecisionItem, EvidenceItem, LoadedContext, PolicyItem
 from gieok.memory.decisions.records import Decision, DecisionProposal, Strength
 from gieok.plans import read_plan
 

@@ -27,16 +27,16 @@ ROOMS = {
 
 def lines() -> Iterator[str]:
     """Every step that a plan may name, room by room."""
-    types = build_registry(offline_model()).types()
+    steps = build_registry(offline_model()).steps()
     for room, title in ROOMS.items():
         yield f"## {title}"
-        for step in types:
+        for step in steps:
             if step.__module__.split(".")[2] == room:
                 yield from ["", *_step(step)]
         yield ""
 
 
-def _step(step: type[AnyStep]) -> Iterator[str]:
+def _step(step: AnyStep) -> Iterator[str]:
     yield f"### `{step.type}`"
     yield ""
     yield " ".join((step.__doc__ or "").partition("\n\n")[0].split())

@@ -17,7 +17,7 @@ def test_a_generated_page_is_up_to_date(page: GeneratedPage) -> None:
 
 def test_every_step_stands_in_the_plan_format() -> None:
     """Also one of a room that the page does not know yet."""
-    for step in build_registry(offline_model()).types():
+    for step in build_registry(offline_model()).steps():
         assert f"### `{step.type}`\n\n" in plan_format.PAGE.current
         assert step.__doc__
 

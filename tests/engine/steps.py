@@ -1,30 +1,65 @@
-"""Small steps for the tests of the engine: they count, fail, wait and write on demand."""
+"""Small steps for the tests of the engine: they count, fail, wait, read and write on demand."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from gieok.engine import Data, ExecutionPlan, NoData, Registry, Stage, Step, StepContext, Write, make_plan
+from gieok.engine import (
+    ActStep,
+    Ask,
+    Data,
+    ExecutionPlan,
+    NoData,
+    ReadStep,
+    Registry,
+    Stage,
+    StepContext,
+    WriteStep,
+    make_plan,
+)
+
+T = TypeVar("T")
+BEFORE_PERSIST = frozenset(Stage) - {Stage.PERSIST}
 
 
 class MemoryScope:
-    """A scope whose commit is a list: all of a cycle's writes appear in it at once, or none."""
+    """A scope over a list: all of a cycle's writes appear in it at once, or none."""
 
     def __init__(self) -> None:
         self.stored: list[str] = []
         self.fail_commit: Exception | None = None
+        self.fail_read: Exception | None = None
         self.ran: list[str] = []
-        self.gates: dict[str, asyncio.Event] = {}
+        self.reads: list[bool] = []
+        """Each read transaction: whether it was heavy."""
+        self.writes = 0
 
-    async def commit(self, writes: Sequence[Write]) -> list[Any]:
+    async def read(self, work: Callable[[Any], T], *, heavy: bool = False) -> T:
+        if self.fail_read:
+            raise self.fail_read
+        self.reads.append(heavy)
+        return work(tuple(self.stored))
+
+    async def write(self, work: Callable[[Any], T]) -> T:
+        self.writes += 1
         copy = list(self.stored)
-        results = [write(copy) for write in writes]
+        result = work(copy)
         if self.fail_commit:
             raise self.fail_commit
         self.stored = copy
-        return results
+        return result
+
+
+@dataclass(frozen=True)
+class Services:
+    """What the steps below are made with."""
+
+    scope: MemoryScope
+    error: BaseException
+    work: Callable[[StepContext], Any]
 
 
 class Policy(Data):
@@ -41,14 +76,14 @@ class Said(Data):
     length: int
 
 
-class Say(Step[Policy, Texts, Said]):
-    """Joins its inputs and its policy; may stand anywhere."""
+class Say(ActStep[Policy, Texts, Said]):
+    """Joins its inputs and its policy."""
 
     type = "Say"
-    stages = frozenset(Stage)
+    stages = BEFORE_PERSIST
 
-    def __init__(self, scope: MemoryScope) -> None:
-        self.scope = scope
+    def __init__(self, services: Services) -> None:
+        self.scope = services.scope
 
     async def run(self, metadata: Policy, inputs: Texts, context: StepContext) -> Said:
         self.scope.ran.append(metadata.text)
@@ -57,57 +92,131 @@ class Say(Step[Policy, Texts, Said]):
         return Said(text=text, length=len(text))
 
 
-class Keep(Step[NoData, Texts, NoData]):
-    """Stages one write and returns how many lie in the store then."""
+class Look(ReadStep[NoData, Texts, Said]):
+    """Reads what is stored, after its first input."""
+
+    type = "Look"
+    stages = BEFORE_PERSIST
+
+    def read(self, view: Sequence[str], metadata: NoData, inputs: Texts, context: StepContext) -> Said:
+        return Said(text="".join((inputs.first, *view)), length=len(view))
+
+
+class Scan(Look):
+    """The same, and it may take long."""
+
+    type = "Scan"
+    heavy = True
+
+
+class Enquire(ReadStep[NoData, Texts, Said]):
+    """Reads, asks outside, and reads again."""
+
+    type = "Enquire"
+    stages = BEFORE_PERSIST
+
+    def __init__(self, services: Services) -> None:
+        self.work = services.work
+
+    def read(self, view: Sequence[str], metadata: NoData, inputs: Texts, context: StepContext) -> Ask[Said]:
+        context.note("before", len(view))
+
+        async def question() -> Said:
+            result = self.work(context)
+            return await result if asyncio.iscoroutine(result) else result
+
+        def resume(view: Sequence[str], answer: Said) -> Said:
+            context.note("after", len(view))
+            return Said(text=inputs.first + answer.text + "".join(view), length=len(view))
+
+        return Ask(question, resume)
+
+
+class Keep(WriteStep[NoData, Texts, Said]):
+    """Appends its input and returns how many are stored then."""
 
     type = "Keep"
-    stages = frozenset({Stage.PERSIST})
 
-    async def run(self, metadata: NoData, inputs: Texts, context: StepContext) -> NoData:
-        def write(stored: list[str]) -> int:
-            stored.append(inputs.first)
-            return len(stored)
-
-        context.stage_write(write)
-        return NoData()
+    def apply(self, view: list[str], metadata: NoData, inputs: Texts, context: StepContext) -> Said:
+        view.append(inputs.first)
+        return Said(text=inputs.first, length=len(view))
 
 
-class Break(Step[NoData, Texts, Said]):
+class Forget(WriteStep[NoData, Texts, None]):
+    """Clears the store, and returns nothing."""
+
+    type = "Forget"
+
+    def apply(self, view: list[str], metadata: NoData, inputs: Texts, context: StepContext) -> None:
+        view.clear()
+
+
+class Break(ActStep[NoData, Texts, Said]):
     """Fails with the error that the test gives it."""
 
     type = "Break"
-    stages = frozenset(Stage)
+    stages = BEFORE_PERSIST
 
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
+    def __init__(self, services: Services) -> None:
+        self.error = services.error
 
     async def run(self, metadata: NoData, inputs: Texts, context: StepContext) -> Said:
         raise self.error
 
 
-class Call(Step[NoData, Texts, Said]):
-    """Runs what the test gives it, with the context in hand."""
+class BreakRead(ReadStep[NoData, Texts, Said]):
+    """The same for a read."""
+
+    type = "BreakRead"
+    stages = BEFORE_PERSIST
+
+    def __init__(self, services: Services) -> None:
+        self.error = services.error
+
+    def read(self, view: Any, metadata: NoData, inputs: Texts, context: StepContext) -> Said:
+        raise self.error
+
+
+class BreakWrite(WriteStep[NoData, Texts, Said]):
+    """The same for a write."""
+
+    type = "BreakWrite"
+
+    def __init__(self, services: Services) -> None:
+        self.error = services.error
+
+    def apply(self, view: Any, metadata: NoData, inputs: Texts, context: StepContext) -> Said:
+        raise self.error
+
+
+class Call(ActStep[NoData, Texts, Said]):
+    """Runs what the test gives it, with the context."""
 
     type = "Call"
-    stages = frozenset(Stage)
+    stages = BEFORE_PERSIST
 
-    def __init__(self, work: Callable[[StepContext], Any]) -> None:
-        self.work = work
+    def __init__(self, services: Services) -> None:
+        self.work = services.work
 
     async def run(self, metadata: NoData, inputs: Texts, context: StepContext) -> Said:
         result = self.work(context)
         return await result if asyncio.iscoroutine(result) else result
 
 
+STEPS = (Say, Look, Scan, Enquire, Keep, Forget, Break, BreakRead, BreakWrite, Call)
+
+
 def registry(
-    error: BaseException | None = None, work: Callable[[StepContext], Any] | None = None
-) -> Registry[MemoryScope]:
-    made = Registry[MemoryScope]()
-    made.register(Say, Say)
-    made.register(Keep, lambda _: Keep())
-    made.register(Break, lambda _: Break(error or RuntimeError("broken")))
-    made.register(Call, lambda _: Call(work or (lambda _: Said(text="", length=0))))
-    return made
+    scope: MemoryScope | None = None,
+    error: BaseException | None = None,
+    work: Callable[[StepContext], Any] | None = None,
+) -> Registry:
+    services = Services(
+        scope or MemoryScope(),
+        error or RuntimeError("broken"),
+        work or (lambda _: Said(text="", length=0)),
+    )
+    return Registry(step(services) for step in STEPS)
 
 
 def plan(*steps: dict[str, Any], request: Sequence[str] = ()) -> ExecutionPlan:

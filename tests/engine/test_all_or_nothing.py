@@ -9,7 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gieok.engine import ORDER, Data, Engine, NoData, Registry, Stage, Step, StepContext
+from gieok.engine import (
+    ORDER,
+    ActStep,
+    Ask,
+    Data,
+    Engine,
+    NoData,
+    ReadStep,
+    Registry,
+    Stage,
+    StepContext,
+    WriteStep,
+)
 from gieok.errors import StepFailed
 from tests.engine.steps import MemoryScope, plan
 
@@ -29,20 +41,53 @@ class Number(Data):
     value: int
 
 
-class Act(Step[Behaviour, Numbers, Number]):
-    """Waits, writes and fails as its metadata says."""
+def _result(metadata: Behaviour, inputs: Numbers) -> Number:
+    if metadata.fails:
+        raise RuntimeError
+    return Number(value=inputs.a + inputs.b + 1)
+
+
+BEFORE_PERSIST = frozenset(Stage) - {Stage.PERSIST}
+
+
+class Act(ActStep[Behaviour, Numbers, Number]):
+    """Waits and fails as its metadata says."""
 
     type = "Act"
-    stages = frozenset(Stage)
+    stages = BEFORE_PERSIST
 
     async def run(self, metadata: Behaviour, inputs: Numbers, context: StepContext) -> Number:
         for _ in range(metadata.yields):
             await asyncio.sleep(0)
-        for number in range(metadata.writes):
-            context.stage_write(lambda stored, n=number: stored.append(f"{inputs.a + inputs.b}:{n}"))
-        if metadata.fails:
-            raise RuntimeError
-        return Number(value=inputs.a + inputs.b + 1)
+        return _result(metadata, inputs)
+
+
+class Read(ReadStep[Behaviour, Numbers, Number]):
+    """Asks outside where its metadata has it wait."""
+
+    type = "Read"
+    stages = BEFORE_PERSIST
+
+    def read(
+        self, view: Any, metadata: Behaviour, inputs: Numbers, context: StepContext
+    ) -> Number | Ask[Number]:
+        if not metadata.yields:
+            return _result(metadata, inputs)
+        return Ask(question=lambda: asyncio.sleep(0), resume=lambda _view, _answer: _result(metadata, inputs))
+
+
+class Write(WriteStep[Behaviour, Numbers, Number]):
+    """Writes as often as its metadata says."""
+
+    type = "Write"
+
+    def apply(self, view: list[str], metadata: Behaviour, inputs: Numbers, context: StepContext) -> Number:
+        view += [f"{inputs.a + inputs.b}:{number}" for number in range(metadata.writes)]
+        return _result(metadata, inputs)
+
+
+def registry() -> Registry:
+    return Registry([Act(), Read(), Write()])
 
 
 @st.composite
@@ -52,6 +97,7 @@ def plans(draw: st.DrawFn) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = []
     for number, stage in enumerate(stages):
         origins = draw(st.lists(st.integers(0, number - 1), max_size=2)) if number else []
+        kind = "Write" if stage is Stage.PERSIST else draw(st.sampled_from(["Act", "Read"]))
         inputs = {name: f"s{origin}.value" for name, origin in zip("ab", origins, strict=False)}
         metadata = {
             "yields": draw(st.integers(0, 3)),
@@ -59,7 +105,7 @@ def plans(draw: st.DrawFn) -> list[dict[str, Any]]:
             "writes": draw(st.integers(0, 3)) if stage is Stage.PERSIST else 0,
         }
         steps.append(
-            {"id": f"s{number}", "type": "Act", "stage": stage.value, "inputs": inputs, "metadata": metadata}
+            {"id": f"s{number}", "type": kind, "stage": stage.value, "inputs": inputs, "metadata": metadata}
         )
     return steps
 
@@ -80,17 +126,16 @@ async def test_a_cycle_is_stored_whole_or_not_at_all(steps: list[dict[str, Any]]
     scope = MemoryScope()
     scope.stored = ["before"]
     scope.fail_commit = OSError("disk") if commit_fails else None
-    registry = Registry[MemoryScope]()
-    registry.register(Act, lambda _: Act())
+    offered = registry()
     failing = {step["id"] for step in steps if step["metadata"]["fails"]}
     writes = expected_writes(steps)
-    run = Engine(registry).run(registry.check(plan(*steps)), scope, {})
+    run = Engine(offered).run(offered.check(plan(*steps)), scope, {})
     if failing:
         with pytest.raises(StepFailed) as failed:
             await run
         assert failed.value.step in failing
         assert scope.stored == ["before"]
-    elif commit_fails and writes:
+    elif commit_fails and any(step["type"] == "Write" for step in steps):
         with pytest.raises(OSError, match="disk"):
             await run
         assert scope.stored == ["before"]
@@ -108,9 +153,8 @@ async def test_cancelling_at_any_moment_stores_nothing_or_all(
     for step in steps:
         step["metadata"]["fails"] = False
     scope = MemoryScope()
-    registry = Registry[MemoryScope]()
-    registry.register(Act, lambda _: Act())
-    task = asyncio.create_task(Engine(registry).run(registry.check(plan(*steps)), scope, {}))
+    offered = registry()
+    task = asyncio.create_task(Engine(offered).run(offered.check(plan(*steps)), scope, {}))
     for _ in range(ticks):
         await asyncio.sleep(0)
     task.cancel()

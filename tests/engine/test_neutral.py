@@ -29,7 +29,7 @@ def test_no_step_has_a_default_for_its_policy() -> None:
     """Every field of every registered step's metadata must be given by the plan."""
     defaults = [
         f"{step.type}.{name}"
-        for step in build_registry(offline_model()).types()
+        for step in build_registry(offline_model()).steps()
         for name, field in step.metadata_model.model_fields.items()
         if not field.is_required()
     ]

@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
 from typing import Any
 
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.app import Gieok
 from gieok.app.worker import Worker
-from gieok.engine import Write
+from gieok.engine import cycle
+from gieok.engine.registry import CheckedStep
 from gieok.memory.companion.records import SessionSummary, Spoken
 from gieok.testing.models import CountingModel
 from tests.crash.place import Place
@@ -40,19 +40,20 @@ class ThinkingModel(CountingModel):
         return await super().summarize_session(messages)
 
 
-async def commit_in_parts(self: OwnerScope, writes: Sequence[Write]) -> list[Any]:
-    """The bug to plant: the memory is kept first, and its job is completed a little later."""
-    results: list[Any] = []
-    for write in writes:
-        results.append(await self.write(write))
+_commit_all = cycle._Cycle._commit  # pyright: ignore[reportPrivateUsage] - where the bug is planted
+
+
+async def commit_in_parts(self: Any, steps: Sequence[CheckedStep]) -> None:
+    """The bug to plant: the memory is stored first, and its job is completed a little later."""
+    for step in steps:
+        await _commit_all(self, [step])
         await asyncio.sleep(SLOW_SECONDS / 2)
-    return results
 
 
 def main(place: Place, ahead: timedelta, planted: bool, pipe: Connection[str, None]) -> None:
     """Work until killed. `ahead` is how far this worker's clock is ahead: it takes leases from the living."""
     if planted:
-        OwnerScope.commit = commit_in_parts
+        cycle._Cycle._commit = commit_in_parts  # pyright: ignore[reportPrivateUsage] - as above
     asyncio.run(_work(place, ahead, pipe))
 
 

@@ -10,8 +10,7 @@ from gieok.app import User
 from gieok.memory.canon.records import Category, PersonaDraft
 from gieok.memory.companion.records import Emotion, MemoryConfig, MemoryDraft
 from gieok.memory.conversation.records import Persona
-from gieok.memory.decisions.evidence import Target
-from gieok.memory.decisions.records import DecisionProposal
+from gieok.memory.decisions.records import DecisionProposal, Target
 from tests.sessions.talk import said
 
 HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")

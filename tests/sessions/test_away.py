@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from gieok import Gieok, Settings
+from gieok.app.assembly import Services
 from gieok.app.worker import Worker
-from gieok.engine import Stage, StepContext
-from gieok.engine.unit_of_work import UnitOfWork
+from gieok.engine import StepContext
 from gieok.errors import SummaryFailed
 from gieok.memory.companion.records import SessionSummary, Spoken
-from gieok.memory.companion.steps_summarize import SummarizeInputs, SummarizeMetadata, SummarizeSession
+from gieok.memory.companion.steps.summarize import SummarizeInputs, SummarizeMetadata, SummarizeSession
 from gieok.plans import read_plan
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.sessions import message
@@ -41,7 +41,7 @@ def spoken(count: int) -> SummarizeInputs:
 
 
 def context() -> StepContext:
-    return StepContext("summarize", Stage.POST_PROCESS, "0" * 64, Clock()(), UnitOfWork(1), None)
+    return StepContext("summarize", "0" * 64, Clock()(), None)
 
 
 @pytest.mark.req("COMP-3")
@@ -58,7 +58,7 @@ async def test_it_tries_three_times_and_waits_one_and_two_seconds(
 
     model = MoodyModel()
     model.failures = failures
-    made = await SummarizeSession(model, sleep).run(shipped(), spoken(2), context())
+    made = await SummarizeSession(Services(model, None), sleep).run(shipped(), spoken(2), context())
     assert (waited, made.is_final) == (waits, is_final)
     assert model.calls == min(failures + 1, TRIES)
 
@@ -75,7 +75,7 @@ class SilentModel(MoodyModel):
 async def test_a_model_that_never_answers_has_failed_too() -> None:
     model = SilentModel()
     impatiently = shipped(attemptSeconds=0.01, backoffSeconds=[0])
-    made = await SummarizeSession(model).run(impatiently, spoken(2), context())
+    made = await SummarizeSession(Services(model, None)).run(impatiently, spoken(2), context())
     assert (model.calls, made.is_final) == (TRIES, False)
 
 

@@ -7,7 +7,6 @@ import asyncio
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import make_plan
 from gieok.errors import Conflict, InputRefused, NotFound, SessionEnded
 from gieok.memory.canon.records import PersonaDraft
@@ -170,11 +169,10 @@ async def test_of_two_turns_at_once_the_later_one_is_a_conflict(gieok: Gieok) ->
         }
     )
     await begin(gieok.user("minsu"), plan=plan)
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
 
     async def turn(text: str) -> None:
         request = {"sessionRef": "s", "message": text, "reply": f"{text}!", "messageCount": 0}
-        await gieok.engine.run(gieok.check(plan), scope, request)
+        await gieok.user("minsu").run(plan, request)
 
     outcomes = await asyncio.gather(turn("first"), turn("second"), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes if outcome is not None] == [Conflict]

@@ -8,7 +8,7 @@ import pytest
 
 from gieok import Gieok
 from gieok.adapters.sql.cache import OWNER_BYTES, UNCACHED, Caches, DecryptedCache
-from gieok.adapters.sql.scope import SqlRooms
+from gieok.adapters.sql.scope import SqlView
 from gieok.testing.contracts.companion import memory, save
 
 KIB = 1024
@@ -116,7 +116,7 @@ async def test_an_erasure_during_a_transaction_leaves_nothing_in_the_caches(gieo
     scope = gieok.scope("kim")
     await save(scope, memory())
 
-    def erase_then_read(rooms: SqlRooms) -> int:
+    def erase_then_read(rooms: SqlView) -> int:
         gieok.vault.begin_erasure("kim")
         return len(rooms.companion.load("hana", 5))
 

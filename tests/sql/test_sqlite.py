@@ -250,24 +250,24 @@ def thread_of(_tx: Tx) -> str:
     return threading.current_thread().name
 
 
-async def test_a_brief_read_stays_on_its_thread(tmp_path: Path) -> None:
+async def test_a_read_stays_on_its_thread_unless_it_is_heavy(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "gieok.db")
     here = threading.current_thread().name
-    assert await database.read("ana", thread_of, brief=True) == here
-    assert await database.read("ana", thread_of) != here
+    assert await database.read("ana", thread_of) == here
+    assert (await database.read("ana", thread_of, heavy=True)).startswith("gieok-reader")
     await database.write("ana", add)
-    assert await database.read("ana", exists, brief=True)
+    assert await database.read("ana", exists)
     await database.close()
     with pytest.raises(StoreUnavailable, match="closed"):
-        await database.read("ana", exists, brief=True)
+        await database.read("ana", exists)
 
 
-async def test_a_brief_read_gives_way_to_another(tmp_path: Path) -> None:
+async def test_a_read_goes_to_a_reader_thread_while_another_thread_reads(tmp_path: Path) -> None:
     """Two threads do not share the connection: the second reads on a database thread."""
     database = SqliteDatabase(tmp_path / "gieok.db")
 
     def inside(_tx: Tx) -> str:
-        return asyncio.run(database.read("ana", thread_of, brief=True))
+        return asyncio.run(database.read("ana", thread_of))
 
     def elsewhere(tx: Tx) -> str:
         found: list[str] = []
@@ -276,12 +276,12 @@ async def test_a_brief_read_gives_way_to_another(tmp_path: Path) -> None:
         other.join(30)
         return found[0]
 
-    assert (await database.read("ana", elsewhere, brief=True)).startswith("gieok-reader")
-    assert await database.read("ana", thread_of, brief=True) == threading.current_thread().name
+    assert (await database.read("ana", elsewhere)).startswith("gieok-reader")
+    assert await database.read("ana", thread_of) == threading.current_thread().name
     await database.close()
 
 
-async def test_a_brief_read_that_fails_is_over(tmp_path: Path) -> None:
+async def test_a_read_that_fails_ends_its_transaction(tmp_path: Path) -> None:
     """Its transaction and its place are given back, so that the next one reads what is there by then."""
     database = SqliteDatabase(tmp_path / "gieok.db")
 
@@ -289,14 +289,14 @@ async def test_a_brief_read_that_fails_is_over(tmp_path: Path) -> None:
         raise NotFound("no such thing")
 
     with pytest.raises(NotFound):
-        await database.read("ana", fail, brief=True)
+        await database.read("ana", fail)
     await database.write("ana", add)
-    assert await database.read("ana", exists, brief=True)
-    assert await database.read("ana", thread_of, brief=True) == threading.current_thread().name
+    assert await database.read("ana", exists)
+    assert await database.read("ana", thread_of) == threading.current_thread().name
     await database.close()
 
 
-async def test_a_brief_read_waits_for_a_held_file_on_a_database_thread(tmp_path: Path) -> None:
+async def test_a_read_of_a_locked_file_waits_on_a_reader_thread(tmp_path: Path) -> None:
     """Nobody else is kept waiting meanwhile."""
     database = SqliteDatabase(tmp_path / "gieok.db")
     await database.write("ana", add)
@@ -308,6 +308,6 @@ async def test_a_brief_read_waits_for_a_held_file_on_a_database_thread(tmp_path:
             raise apsw.BusyError("held")
         return exists(tx)
 
-    assert await database.read("ana", look, brief=True)
+    assert await database.read("ana", look)
     assert [name.startswith("gieok-reader") for name in asked] == [False, True]
     await database.close()

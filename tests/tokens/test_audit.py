@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from gieok import Gieok
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.errors import InputRefused, NotFound, StoreUnavailable
 from gieok.memory.audit.records import AuditEntry
 from tests.behind import Behind
@@ -64,7 +64,7 @@ async def test_a_page_has_a_limit(gieok: Gieok) -> None:
 async def test_what_was_not_done_is_not_in_the_trail(gieok: Gieok, behind: Behind) -> None:
     """An entry and its act are one transaction."""
 
-    def fail(rooms: SqlRooms) -> None:
+    def fail(rooms: SqlView) -> None:
         rooms.audit.add("owner.imported", None, NOON)
         raise StoreUnavailable("the disk is full")
 

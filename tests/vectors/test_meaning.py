@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.app.embedding import meaning_by
 from gieok.errors import InputRefused, ModelUnavailable
 from gieok.memory.companion.matrix import Matrices, checked
@@ -101,7 +101,7 @@ async def test_an_older_view_never_names_a_memory_that_it_does_not_know(embeddin
         await keep(embedding, "an ox")
         return set(await close_to(embedding, "ox"))
 
-    def read(rooms: SqlRooms) -> tuple[set[int], set[int]]:
+    def read(rooms: SqlView) -> tuple[set[int], set[int]]:
         assert rooms.vectors.mark("hana").stamp == 1
         ahead = asyncio.run_coroutine_threadsafe(overtake(), loop).result()
         return ahead, set(meaning.compare(rooms.vectors, "hana", asked, include_archived=True))

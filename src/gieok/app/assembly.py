@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from gieok.adapters.sql.driver.open import find_keystore, open_keystore
-from gieok.adapters.sql.scope import OwnerScope
-from gieok.app.canon import register_canon_steps
-from gieok.app.companion import register_companion_steps
-from gieok.app.decisions import register_decision_steps
-from gieok.app.embedding import register_vector_steps
-from gieok.app.jobs import register_job_steps
-from gieok.app.requests import register_request_steps
-from gieok.app.sessions import register_session_steps
-from gieok.app.usage import register_usage_steps
-from gieok.engine import Registry
+from gieok.engine import AnyStep, Registry
 from gieok.errors import StoreDamaged
+from gieok.memory.canon import steps as canon
 from gieok.memory.canon.extractor import FactExtractor
+from gieok.memory.companion import steps as companion
 from gieok.memory.companion.summarizer import SessionSummarizer
 from gieok.memory.companion.vectors import Meaning
+from gieok.memory.conversation import steps as conversation
 from gieok.memory.conversation.model import ChatModel
-from gieok.memory.conversation.steps import ContextSelect, LLMCall, PromptAssemble
-from gieok.memory.decisions.summarizer import ConversationSummarizer
-from gieok.memory.turns.steps import PersistMemory, RetrieveMemory, SummarizeMemory
+from gieok.memory.decisions import steps as decisions
+from gieok.memory.decisions.compaction import ConversationSummarizer
+from gieok.memory.jobs import steps as jobs
+from gieok.memory.requests import steps as requests
+from gieok.memory.sessions import steps as sessions
+from gieok.memory.turns import steps as turns
 from gieok.memory.turns.summarizer import TurnSummarizer
+from gieok.memory.usage import steps as usage
 from gieok.settings import Settings
 from gieok.vault import KeyStore, RootKeySource, Vault, choose_root_key
 
@@ -33,10 +32,6 @@ _PUT_BACK = (
     "put it back, or set GIEOK_KEYSTORE_URL to where it is: without it nothing that was sealed can be read, "
     "and a new one would not help"
 )
-
-
-Register = Callable[[Registry[OwnerScope]], None]
-"""Offers steps of a program's own to its plans: `registry.register(Shout, lambda scope: Shout())`."""
 
 
 class Model(ChatModel, TurnSummarizer, SessionSummarizer, ConversationSummarizer, FactExtractor, Protocol):
@@ -52,31 +47,32 @@ class Closing(Protocol):
         ...
 
 
-def build_registry(
-    model: Model, meaning: Meaning | None = None, register: Register | None = None
-) -> Registry[OwnerScope]:
-    """Every step that a plan may name. Without an embedder, recall goes by words and what else is known.
+@dataclass(frozen=True)
+class Services:
+    """What the application offers to steps."""
 
-    `register` adds to them; ValueError where it takes a name that is taken.
-    """
-    registry = Registry[OwnerScope]()
-    registry.register(RetrieveMemory, RetrieveMemory)
-    registry.register(ContextSelect, lambda _: ContextSelect())
-    registry.register(PromptAssemble, lambda _: PromptAssemble())
-    registry.register(LLMCall, lambda _: LLMCall(model))
-    registry.register(SummarizeMemory, lambda _: SummarizeMemory(model))
-    registry.register(PersistMemory, lambda _: PersistMemory())
-    register_companion_steps(registry, meaning)
-    register_vector_steps(registry, meaning)
-    register_session_steps(registry)
-    register_request_steps(registry)
-    register_usage_steps(registry)
-    register_job_steps(registry, model)
-    register_canon_steps(registry, model)
-    register_decision_steps(registry, model)
-    if register is not None:
-        register(registry)
-    return registry
+    model: Model
+    embedder: Meaning | None
+    """None where no embedder is configured: recall then uses words and the other signals."""
+
+
+ROOMS: tuple[tuple[type[AnyStep], ...], ...] = (
+    turns.STEPS,
+    sessions.STEPS,
+    conversation.STEPS,
+    companion.STEPS,
+    canon.STEPS,
+    decisions.STEPS,
+    jobs.STEPS,
+    requests.STEPS,
+    usage.STEPS,
+)
+
+
+def build_registry(model: Model, embedder: Meaning | None = None, steps: Iterable[AnyStep] = ()) -> Registry:
+    """Every step that a plan may name. `steps` adds a program's own; ValueError where a type is taken."""
+    services = Services(model, embedder)
+    return Registry([*(step(services) for room in ROOMS for step in room), *steps])
 
 
 def root_key_source(settings: Settings) -> RootKeySource:

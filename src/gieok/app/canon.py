@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.cycles import Cycles
-from gieok.app.requests import ask_once
-from gieok.engine import ExecutionPlan, Registry
+from gieok.app.requests import run_idempotent
+from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
-from gieok.memory.canon.extractor import FactExtractor
 from gieok.memory.canon.records import (
     Category,
     Fact,
@@ -19,15 +17,13 @@ from gieok.memory.canon.records import (
     PersonaCard,
     PersonaDraft,
 )
-from gieok.memory.canon.steps_editing import CreatePersona, EditPersona, RetireFact, SetFact
-from gieok.memory.canon.steps_recall import RecallFacts
-from gieok.memory.canon.steps_turn import (
-    ExtractFacts,
+from gieok.memory.canon.steps import (
+    CreatePersona,
+    EditPersona,
     LoadedState,
-    LoadFacts,
-    LoadPersona,
     LoadState,
-    SaveFacts,
+    RetireFact,
+    SetFact,
 )
 from gieok.memory.requests.records import RequestKey
 from gieok.refs import check_ref
@@ -36,20 +32,6 @@ CREATE_PLAN = "create_persona"
 STATE_PLAN = "load_state"
 PAGE = 100
 MAX_PAGE = 1_000
-
-
-def register_canon_steps(registry: Registry[OwnerScope], model: FactExtractor) -> None:
-    """Offer the steps of canon to plans."""
-    registry.register(LoadPersona, LoadPersona)
-    registry.register(LoadState, LoadState)
-    registry.register(LoadFacts, LoadFacts)
-    registry.register(RecallFacts, lambda _: RecallFacts())
-    registry.register(ExtractFacts, lambda _: ExtractFacts(model))
-    registry.register(SaveFacts, lambda _: SaveFacts())
-    registry.register(CreatePersona, lambda _: CreatePersona())
-    registry.register(EditPersona, lambda _: EditPersona())
-    registry.register(SetFact, lambda _: SetFact())
-    registry.register(RetireFact, lambda _: RetireFact())
 
 
 class Personas:
@@ -62,31 +44,32 @@ class Personas:
     async def create(
         self, draft: PersonaDraft, *, persona_id: str | None = None, once: RequestKey | None = None
     ) -> PersonaCard:
-        """Begin a persona, under an id of its own or a given one. Conflict where that is taken.
+        """Create a persona, under a generated id or a given one. Conflict where that is taken.
 
-        The same request under the same `once` gives back the persona as it is now; another is a Conflict.
+        `once` is an idempotency key: a repeated request returns the persona as it is now; another one is a
+        Conflict.
         """
 
-        async def ask(request: RequestKey | None) -> PersonaCard:
-            given = {"personaId": persona_id, "draft": draft, "once": request}
-            return await self._cycles.commit(CREATE_PLAN, CreatePersona, given)
+        async def create(key: RequestKey | None) -> PersonaCard:
+            request = {"personaId": persona_id, "draft": draft, "once": key}
+            return (await self._cycles.output(CREATE_PLAN, CreatePersona, request)).persona
 
-        return await ask_once(self._cycles, once, CREATE_PLAN, ask, self.get)
+        return await run_idempotent(self._cycles, once, CREATE_PLAN, create, self.get)
 
     async def edit(
         self, persona_id: str, draft: PersonaDraft, *, expected_version: int | None = None
     ) -> PersonaCard:
-        """A new version of the persona, or the active one where nothing is different.
+        """Save a new version of the persona, or return the active one where nothing is different.
 
-        NotFound where there is no such persona; Conflict where it is not at `expected_version` any more.
+        NotFound where there is no such persona; Conflict where it is no longer at `expected_version`.
         """
         request = {"personaId": persona_id, "draft": draft, "expectedVersion": expected_version}
-        return await self._cycles.commit("edit_persona", EditPersona, request)
+        return await self._cycles.output("edit_persona", EditPersona, request)
 
     async def get(self, persona_id: str) -> PersonaCard:
-        """The persona as its author last wrote it; NotFound where there is none."""
+        """The active version of a persona; NotFound where there is none."""
         check_ref(persona_id, "personaId")
-        found = await self._scope.read(lambda rooms: rooms.personas.get(persona_id))
+        found = await self._scope.read(lambda view: view.personas.get(persona_id))
         if found is None:
             raise NotFound("no such persona")
         return found
@@ -94,13 +77,13 @@ class Personas:
     async def list(self, *, after: str | None = None, limit: int = PAGE) -> Sequence[PersonaCard]:
         """Personas in the order of their creation; `after` is the id of the last one seen."""
         _check_page(limit)
-        return await self._scope.read(lambda rooms: rooms.personas.list(after=after, limit=limit))
+        return await self._scope.read(lambda view: view.personas.list(after=after, limit=limit))
 
     async def versions(self, persona_id: str, *, after: int = 0, limit: int = PAGE) -> Sequence[PersonaCard]:
         """Every version after a version, oldest first; NotFound where there is no such persona."""
         _check_page(limit)
         found = await self._scope.read(
-            lambda rooms: rooms.personas.versions(persona_id, after=after, limit=limit)
+            lambda view: view.personas.versions(persona_id, after=after, limit=limit)
         )
         if not found and after <= 0:
             raise NotFound("no such persona")
@@ -108,21 +91,21 @@ class Personas:
 
 
 class Canon:
-    """What is true by now between one owner and their personas."""
+    """The facts and the current state of one owner, by persona."""
 
     def __init__(self, cycles: Cycles) -> None:
         self._cycles = cycles
         self._scope = cycles.scope
 
     async def state(self, persona_id: str, *, plan: str | ExecutionPlan = STATE_PLAN) -> LoadedState:
-        """The current state as a turn would be told it: the facts, the block, and its length."""
+        """The current state as the prompt of a turn gets it: the facts, the block, and its length."""
         return await self._cycles.output(plan, LoadState, {"personaId": persona_id})
 
     async def facts(self, persona_id: str, *, limit: int = PAGE) -> Sequence[Fact]:
         """Active facts of every category, most important first, then newest."""
         _check_page(limit)
         return await self._scope.read(
-            lambda rooms: rooms.facts.active(persona_id, only_state=False, limit=limit)
+            lambda view: view.facts.active(persona_id, only_state=False, limit=limit)
         )
 
     async def set_fact(
@@ -142,12 +125,12 @@ class Canon:
             "value": value,
             "importance": importance,
         }
-        return await self._cycles.commit("set_fact", SetFact, request)
+        return await self._cycles.output("set_fact", SetFact, request)
 
     async def retire_fact(self, persona_id: str, root_id: UUID) -> FactChange:
         """Retire a fact; its history stays. NotFound where the persona has no such active fact."""
         request = {"personaId": persona_id, "rootId": root_id}
-        return await self._cycles.commit("retire_fact", RetireFact, request)
+        return await self._cycles.output("retire_fact", RetireFact, request)
 
     async def history(
         self, persona_id: str, root_id: UUID, *, after: int = 0, limit: int = PAGE
@@ -155,7 +138,7 @@ class Canon:
         """The versions of a fact after a version, oldest first; NotFound where there is no such fact."""
         _check_page(limit)
         found = await self._scope.read(
-            lambda rooms: rooms.facts.history(persona_id, root_id, after=after, limit=limit)
+            lambda view: view.facts.history(persona_id, root_id, after=after, limit=limit)
         )
         if not found and after <= 0:
             raise NotFound(f"there is no fact {root_id}")

@@ -13,15 +13,15 @@ from gieok.app.sessions import SessionLocks
 from gieok.engine import CycleRecord, CycleResult, ExecutionPlan
 from gieok.errors import NotFound
 from gieok.memory.canon.records import Fact, FactChange
-from gieok.memory.canon.steps_turn import LoadState, SaveFacts
-from gieok.memory.companion.records import Kept, Memory, MemoryHit, Notice
-from gieok.memory.companion.steps_notices import TakeNotices
-from gieok.memory.companion.steps_reading import RecallMemories
-from gieok.memory.companion.steps_summarize import KeepSummary
+from gieok.memory.canon.steps import LoadState, SaveFacts
+from gieok.memory.companion.records import Memory, MemoryHit, Notice
+from gieok.memory.companion.steps.memories import TakeNotices
+from gieok.memory.companion.steps.recall import RecallMemories
+from gieok.memory.companion.steps.summarize import KeepSummary
 from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
 from gieok.memory.fields import AccountPlan
-from gieok.memory.sessions.steps_ending import QueueSummary
+from gieok.memory.sessions.steps import QueueSummary
 from gieok.memory.turns.records import RecalledMemory
 from gieok.memory.turns.steps import RetrieveMemory
 from gieok.memory.usage.records import ModelUsage
@@ -71,7 +71,7 @@ class Chat:
 
         NotFound where there is no such session. A plan of the caller's own must be given again.
         """
-        session = await self._cycles.scope.read(lambda rooms: rooms.sessions.get(session_ref), brief=True)
+        session = await self._cycles.scope.read(lambda rooms: rooms.sessions.get(session_ref))
         if session is None:
             raise NotFound("no such session")
         return _shipped().get(session.last_execution_plan_hash, CHAT_PLAN)
@@ -115,19 +115,20 @@ def _shipped() -> Mapping[str, str]:
 
 def _chat_turn(session_ref: str, result: CycleResult) -> ChatTurn:
     answer, assembled = output_of(result, LLMCall), output_of(result, PromptAssemble)
-    counted = result.output_of(CountUsage)
     recalled, retrieved = result.output_of(RecallMemories), result.output_of(RetrieveMemory)
-    state, kept = result.output_of(LoadState), result.committed_by(KeepSummary)
+    state, saved = result.output_of(LoadState), result.output_of(SaveFacts)
+    summary, queued = result.output_of(KeepSummary), result.output_of(QueueSummary)
+    taken, counted = result.output_of(TakeNotices), result.output_of(CountUsage)
     return ChatTurn(
         session_ref=session_ref,
         reply=answer.text,
         recalled=recalled.hits if recalled else (),
         retrieved=retrieved.memories if retrieved else (),
         state=state.facts if state else (),
-        changes=result.committed_by(SaveFacts) or (),
-        summary_jobs=result.committed_by(QueueSummary) or (),
-        memory=kept.memory if isinstance(kept, Kept) else None,
-        notices=result.committed_by(TakeNotices) or (),
+        changes=saved.changes if saved else (),
+        summary_jobs=queued.jobs if queued else (),
+        memory=summary.kept.memory if summary and summary.kept else None,
+        notices=taken.notices if taken else (),
         prompt=assembled.prompt,
         usage=counted.usage if counted else answer.usage,
         plan_hash=result.record.plan_hash,

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Database
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.cycles import Cycles, output_of
 from gieok.app.embedding import embed_owner
 from gieok.app.messages import check_message, check_recent
-from gieok.app.requests import ask_once
-from gieok.engine import ExecutionPlan, Registry
+from gieok.app.requests import run_idempotent
+from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.companion.records import (
     EmotionalMoment,
@@ -25,17 +24,16 @@ from gieok.memory.companion.records import (
     MemoryHit,
     MemoryPage,
 )
-from gieok.memory.companion.steps_drafting import DraftMemory, MemoryOutline
-from gieok.memory.companion.steps_keeping import (
+from gieok.memory.companion.steps.memories import (
     ArchiveMemory,
     ConfigureMemories,
     CreateMemory,
     DeleteMemory,
     EditMemory,
+    MemoryOutline,
     RestoreMemory,
 )
-from gieok.memory.companion.steps_notices import TakeNotices
-from gieok.memory.companion.steps_reading import LoadMemories, RecallMemories
+from gieok.memory.companion.steps.recall import LoadMemories, RecallMemories
 from gieok.memory.companion.store import Shelf
 from gieok.memory.companion.vectors import Meaning
 from gieok.memory.conversation.records import Message, Prompt
@@ -49,20 +47,6 @@ LOAD_PLAN = "load_memories"
 SEARCH_PLAN = "search_memories"
 START_PLAN = "start_conversation"
 PAGE = 10
-
-
-def register_companion_steps(registry: Registry[OwnerScope], meaning: Meaning | None) -> None:
-    """Offer the steps of companion memory to plans."""
-    registry.register(LoadMemories, LoadMemories)
-    registry.register(RecallMemories, lambda scope: RecallMemories(scope, meaning))
-    registry.register(DraftMemory, lambda _: DraftMemory())
-    registry.register(CreateMemory, lambda _: CreateMemory())
-    registry.register(EditMemory, lambda _: EditMemory())
-    registry.register(ArchiveMemory, lambda _: ArchiveMemory())
-    registry.register(RestoreMemory, lambda _: RestoreMemory())
-    registry.register(DeleteMemory, lambda _: DeleteMemory())
-    registry.register(ConfigureMemories, lambda _: ConfigureMemories())
-    registry.register(TakeNotices, lambda _: TakeNotices())
 
 
 @dataclass(frozen=True)
@@ -99,16 +83,16 @@ class Companion:
         with nothing archived and nothing to tell; another request is a Conflict.
         """
 
-        async def ask(request: RequestKey | None) -> Kept:
+        async def create(request: RequestKey | None) -> Kept:
             given = {
                 "draft": draft,
                 "accountPlan": account_plan,
                 "autoArchive": auto_archive,
                 "once": request,
             }
-            return await self._cycles.commit(plan, CreateMemory, given)
+            return (await self._cycles.output(plan, CreateMemory, given)).kept
 
-        return await ask_once(self._cycles, once, CREATE_PLAN, ask, self._kept_before)
+        return await run_idempotent(self._cycles, once, CREATE_PLAN, create, self._kept_before)
 
     async def create_of_messages(
         self,
@@ -125,7 +109,7 @@ class Companion:
         What happens when the model cannot is for the plan to say: an excerpt, or SummaryFailed.
         """
 
-        async def ask(request: RequestKey | None) -> Kept:
+        async def create(request: RequestKey | None) -> Kept:
             given = {
                 "outline": outline,
                 "messages": check_recent(messages),
@@ -133,9 +117,9 @@ class Companion:
                 "autoArchive": auto_archive,
                 "once": request,
             }
-            return await self._cycles.commit(plan, CreateMemory, given)
+            return (await self._cycles.output(plan, CreateMemory, given)).kept
 
-        return await ask_once(self._cycles, once, CREATE_PLAN, ask, self._kept_before)
+        return await run_idempotent(self._cycles, once, CREATE_PLAN, create, self._kept_before)
 
     async def _kept_before(self, memory_id: str) -> Kept:
         memory = await self.get(UUID(memory_id))
@@ -201,7 +185,7 @@ class Companion:
 
     async def get(self, memory_id: UUID) -> Memory:
         """One memory; NotFound where there is none."""
-        memory = await self._scope.read(lambda rooms: rooms.companion.get(memory_id), brief=True)
+        memory = await self._scope.read(lambda rooms: rooms.companion.get(memory_id))
         if memory is None:
             raise NotFound(f"there is no memory {memory_id}")
         return memory
@@ -211,11 +195,12 @@ class Companion:
     ) -> Memory:
         """Change a memory by hand. Conflict where it is not at `expected_version` any more."""
         request = {"memoryId": memory_id, "changes": changes, "expectedVersion": expected_version}
-        return await self._cycles.commit("edit_memory", EditMemory, request)
+        return (await self._cycles.output("edit_memory", EditMemory, request)).memory
 
     async def archive(self, memory_id: UUID) -> Memory:
         """Take a memory from the active ones."""
-        return await self._cycles.commit("archive_memory", ArchiveMemory, {"memoryId": memory_id})
+        request = {"memoryId": memory_id}
+        return (await self._cycles.output("archive_memory", ArchiveMemory, request)).memory
 
     async def restore(self, memory_id: UUID, *, account_plan: AccountPlan) -> Memory:
         """Put a memory back among the active ones. MemoryLimitReached where it has no place there.
@@ -223,11 +208,11 @@ class Companion:
         Where places are limited, older ones about the same topics are archived for it.
         """
         request = {"memoryId": memory_id, "accountPlan": account_plan}
-        return await self._cycles.commit("restore_memory", RestoreMemory, request)
+        return (await self._cycles.output("restore_memory", RestoreMemory, request)).memory
 
     async def delete(self, memory_id: UUID) -> None:
         """Remove a memory for good, with its moment and its words in the index."""
-        await self._cycles.commit("delete_memory", DeleteMemory, {"memoryId": memory_id})
+        await self._cycles.output("delete_memory", DeleteMemory, {"memoryId": memory_id})
 
     async def moments(
         self, persona_id: str, *, limit: int = PAGE, offset: int = 0
@@ -241,7 +226,7 @@ class Companion:
 
     async def configure(self, persona_id: str, config: MemoryConfig) -> None:
         """Set it. `recall=False` keeps memories out of prompts; they are kept and listed as before."""
-        await self._cycles.commit(
+        await self._cycles.output(
             "configure_memories", ConfigureMemories, {"personaId": persona_id, "config": config}
         )
 

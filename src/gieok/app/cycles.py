@@ -14,6 +14,7 @@ from gieok.engine.plan import first_problem, place
 from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed, cause_of
 
 D = TypeVar("D", bound=Data)
+O = TypeVar("O", bound=Data | None)  # noqa: E741  as in the engine
 Listener = Callable[[StepEvent], None]
 CHECKED_PLANS = 256
 
@@ -21,7 +22,7 @@ CHECKED_PLANS = 256
 class Plans:
     """Plans that can run, each checked once."""
 
-    def __init__(self, engine: Engine[OwnerScope], load: Callable[[str], ExecutionPlan]) -> None:
+    def __init__(self, engine: Engine, load: Callable[[str], ExecutionPlan]) -> None:
         self._engine = engine
         self._load = load
         self._checked: dict[str, CheckedPlan] = {}
@@ -39,7 +40,7 @@ class Plans:
 class Cycles:
     """Runs plans for one owner."""
 
-    def __init__(self, engine: Engine[OwnerScope], plans: Plans, scope: OwnerScope) -> None:
+    def __init__(self, engine: Engine, plans: Plans, scope: OwnerScope) -> None:
         self._engine = engine
         self._plans = plans
         self.scope = scope
@@ -64,31 +65,18 @@ class Cycles:
             raise
 
     async def output(
-        self, plan: str | ExecutionPlan, step: type[Step[Any, Any, D]], request: Mapping[str, Any]
-    ) -> D:
+        self, plan: str | ExecutionPlan, step: type[Step[Any, Any, O]], request: Mapping[str, Any]
+    ) -> O:
         """Run a plan for the output of its step of this type."""
         return output_of(await self.run(plan, request), step)
 
-    async def commit(
-        self, plan: str | ExecutionPlan, step: type[Step[Any, Any, Any]], request: Mapping[str, Any]
-    ) -> Any:
-        """Run a plan for what the write of its step of this type returned."""
-        return committed_by(await self.run(plan, request), step)
 
-
-def output_of(result: CycleResult, step: type[Step[Any, Any, D]]) -> D:
-    """The output of a step that the call cannot do without."""
+def output_of(result: CycleResult, step: type[Step[Any, Any, O]]) -> O:
+    """The output of a step that this call needs. InputRefused where the plan has no such step."""
     output = result.output_of(step)
     if output is None:
-        raise _missing(step)
+        raise InputRefused(f"the plan has no step {step.type}, which this call needs", at="plan")
     return output
-
-
-def committed_by(result: CycleResult, step: type[Step[Any, Any, Any]]) -> Any:
-    """What the write of a step returned that the call cannot do without."""
-    if not any(ran.type == step.type for ran in result.record.steps):
-        raise _missing(step)
-    return result.committed_by(step)
 
 
 def made(record: type[D], **values: Any) -> D:
@@ -98,7 +86,3 @@ def made(record: type[D], **values: Any) -> D:
     except ValidationError as error:
         location, message = first_problem(error)
         raise InputRefused(message, at=place(location)) from None
-
-
-def _missing(step: type[Step[Any, Any, Any]]) -> InputRefused:
-    return InputRefused(f"the plan has no step {step.type}, which this call needs", at="plan")

@@ -7,50 +7,46 @@ from dataclasses import dataclass
 from hashlib import sha256
 from uuid import UUID
 
-from gieok.adapters.sql.scope import OwnerScope
-from gieok.app.cycles import Cycles, committed_by, made, output_of
-from gieok.app.requests import ask_once
-from gieok.engine import ExecutionPlan, Registry
+from gieok.app.cycles import Cycles, made, output_of
+from gieok.app.requests import run_idempotent
+from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.conversation.records import Message
-from gieok.memory.decisions.compaction import Said
-from gieok.memory.decisions.domain import normal_domain
-from gieok.memory.decisions.evidence import (
+from gieok.memory.decisions.checks import active_version
+from gieok.memory.decisions.compaction import CompactConversation, KeepSignposts, Said
+from gieok.memory.decisions.graph.guardian import GuardianReport
+from gieok.memory.decisions.loading.layers import LoadedContext
+from gieok.memory.decisions.records import (
     Anchor,
     AnchorDraft,
-    Evidence,
-    EvidenceCard,
-    EvidenceDraft,
-    Target,
-)
-from gieok.memory.decisions.guardian import GuardianReport
-from gieok.memory.decisions.known import active_version
-from gieok.memory.decisions.layers import LoadedContext
-from gieok.memory.decisions.records import (
     Decision,
     DecisionPage,
     DecisionProposal,
+    Evidence,
+    EvidenceCard,
+    EvidenceDraft,
     Impact,
     Relation,
     RelationType,
     Scope,
     Strength,
+    Target,
+    normal_domain,
 )
 from gieok.memory.decisions.rules import check_limit, check_version, from_cursor, position_of, to_cursor
-from gieok.memory.decisions.steps_compaction import CompactConversation, KeepSignposts
-from gieok.memory.decisions.steps_exchange import ImportDecisions
-from gieok.memory.decisions.steps_reading import AnalyzeImpact, BlastRadius, LoadDecisions
-from gieok.memory.decisions.steps_saving import (
+from gieok.memory.decisions.steps import (
     AddAnchor,
+    AnalyzeImpact,
+    BlastRadius,
     KeepEvidence,
+    LoadDecisions,
     ProposeDecision,
     RelateDecisions,
     SaveDecision,
     UnrelateDecisions,
 )
-from gieok.memory.decisions.steps_walks import KeepWalk, QueueWalk, WalkAnchors
-from gieok.memory.decisions.summarizer import ConversationSummarizer
-from gieok.memory.decisions.walks import Exploration, WalkRooms, read_walk
+from gieok.memory.decisions.store import DecisionView
+from gieok.memory.decisions.walks import Exploration, QueueWalk, read_walk
 from gieok.memory.jobs.records import Job
 from gieok.memory.requests.records import RequestKey
 
@@ -61,46 +57,27 @@ PAGE = 100
 RELATIONS = 10_000
 
 
-def register_decision_steps(registry: Registry[OwnerScope], model: ConversationSummarizer) -> None:
-    """Offer the steps of decision memory to plans."""
-    registry.register(ProposeDecision, ProposeDecision)
-    registry.register(AnalyzeImpact, AnalyzeImpact)
-    registry.register(BlastRadius, BlastRadius)
-    registry.register(LoadDecisions, LoadDecisions)
-    registry.register(SaveDecision, lambda _: SaveDecision())
-    registry.register(ImportDecisions, lambda _: ImportDecisions())
-    registry.register(RelateDecisions, lambda _: RelateDecisions())
-    registry.register(UnrelateDecisions, lambda _: UnrelateDecisions())
-    registry.register(KeepEvidence, lambda _: KeepEvidence())
-    registry.register(AddAnchor, lambda _: AddAnchor())
-    registry.register(CompactConversation, lambda scope: CompactConversation(scope, model))
-    registry.register(KeepSignposts, lambda _: KeepSignposts())
-    registry.register(QueueWalk, lambda _: QueueWalk())
-    registry.register(WalkAnchors, WalkAnchors)
-    registry.register(KeepWalk, lambda _: KeepWalk())
-
-
 @dataclass(frozen=True)
 class ProposalResult:
-    """What a proposal came to. None of it is stored."""
+    """The result of a proposal. Nothing is stored."""
 
     proposal: DecisionProposal
     replaces: Decision | None
-    """The active version that would be followed, if this is a change."""
+    """The active version that it would replace, if this is a change."""
     report: GuardianReport
-    """What it would meet and break."""
+    """What constrains it and what it would break."""
 
 
 @dataclass(frozen=True)
 class CompactedConversation:
-    """A conversation that fits its budget: signposts to what was said, then what is said now."""
+    """A conversation that fits its budget: anchors to the older part, then the newer messages."""
 
     anchors: Sequence[Anchor]
-    """Oldest first. Each leads to the original words."""
+    """Oldest first. Each leads to the original messages."""
     messages: Sequence[Message | Said]
-    """The newer part, as it was said."""
+    """The newer part, unchanged."""
     left_out: int
-    """Older anchors that are kept and did not fit the budget."""
+    """How many older anchors are stored and did not fit the budget."""
 
 
 class Decisions:
@@ -111,16 +88,16 @@ class Decisions:
         self._scope = cycles.scope
 
     async def propose(self, proposal: DecisionProposal) -> ProposalResult:
-        """Whether a proposal could be saved, what it would follow, and the guardian's report on it.
+        """Check whether a proposal could be saved, what it would replace, and get the guardian's report.
 
-        Nothing is stored, and nothing in the report keeps it from being saved.
+        Nothing is stored, and the report never prevents saving.
         """
         result = await self._cycles.run("propose_decision", {"proposal": proposal})
         proposed = output_of(result, ProposeDecision)
         return ProposalResult(proposed.proposal, proposed.replaces, output_of(result, AnalyzeImpact))
 
     async def impact(self, root_id: UUID, *, depth: int | None = None, limit: int | None = None) -> Impact:
-        """What a change of a decision reaches, by explicit relations. NotFound where there is no decision.
+        """What a change of a decision reaches, by declared relations. NotFound where there is no decision.
 
         `depth` and `limit` may ask for less than the plan gives, not for more.
         """
@@ -141,8 +118,8 @@ class Decisions:
     ) -> LoadedContext:
         """What applies in a domain, in the loading order: always seven layers.
 
-        `phase` is given back and filters nothing. `roots` are the focus of the structural tier; `session_ref`
-        names whose anchors tier 7 follows, and `q` adds what shares its words, last of all. `budget` (tokens)
+        `phase` is returned as given and filters nothing. `roots` are the focus of the structural tier. Tier 7
+        follows the anchors of `session_ref`, and then adds what shares words with `q`. `budget` (tokens)
         and `depth` may ask for less than the plan gives, not for more.
         """
         request = {
@@ -165,18 +142,18 @@ class Decisions:
     ) -> Decision:
         """SAVE_DECISION: durable when it returns. With a root it appends a version to that decision.
 
-        Conflict where the decision is not at `expected_version` any more; 0 begins one under a root that was
-        chosen elsewhere. NotFound for a root, a relation or evidence that does not exist. The same request
-        under the same `once` gives back the version that it made; another request is a Conflict.
+        Conflict where the decision is no longer at `expected_version`; 0 creates a decision under a root that
+        the caller chose. NotFound for a root, a relation or evidence that does not exist. `once` is an
+        idempotency key: a repeated request returns the version that it created; another one is a Conflict.
         """
 
-        async def ask(request: RequestKey | None) -> Decision:
-            given = {"proposal": proposal, "expectedVersion": expected_version, "once": request}
-            return await self._cycles.commit(SAVE_PLAN, SaveDecision, given)
+        async def create(key: RequestKey | None) -> Decision:
+            request = {"proposal": proposal, "expectedVersion": expected_version, "once": key}
+            return await self._cycles.output(SAVE_PLAN, SaveDecision, request)
 
-        return await ask_once(self._cycles, once, SAVE_PLAN, ask, self._saved_before)
+        return await run_idempotent(self._cycles, once, SAVE_PLAN, create, self._replay_save)
 
-    async def _saved_before(self, answer: str) -> Decision:
+    async def _replay_save(self, answer: str) -> Decision:
         root_id, version_id = (UUID(part) for part in answer.split(":"))
         after = 0
         while page := await self.history(root_id, after=after):
@@ -188,11 +165,11 @@ class Decisions:
 
     async def get(self, root_id: UUID) -> Decision:
         """The active version; NotFound where there is none."""
-        return await self._scope.read(lambda rooms: active_version(rooms, root_id), brief=True)
+        return await self._scope.read(lambda view: active_version(view, root_id))
 
     async def active(self, root_ids: Sequence[UUID]) -> Sequence[Decision]:
         """The active versions of these decisions, in the order asked; unknown ones are left out."""
-        return await self._scope.read(lambda rooms: rooms.decisions.active(root_ids))
+        return await self._scope.read(lambda view: view.decisions.active(root_ids))
 
     async def list(
         self,
@@ -206,9 +183,9 @@ class Decisions:
         """Active versions by strength, then last changed first. `domain` leaves out global decisions."""
         check_limit(limit)
         after = from_cursor(cursor) if cursor else None
-        name = known_domain(domain)
+        name = checked_domain(domain)
         found = await self._scope.read(
-            lambda rooms: rooms.decisions.list(
+            lambda view: view.decisions.list(
                 scope=scope, domain=name, strength=strength, after=after, limit=limit + 1
             )
         )
@@ -220,25 +197,23 @@ class Decisions:
         """The versions of a decision after a version, oldest first; NotFound where there is no decision."""
         check_limit(limit)
         check_version(after)
-        found = await self._scope.read(
-            lambda rooms: rooms.decisions.history(root_id, after=after, limit=limit)
-        )
+        found = await self._scope.read(lambda view: view.decisions.history(root_id, after=after, limit=limit))
         if not found and after == 0:
             raise NotFound(f"there is no decision {root_id}")
         return found
 
     async def relate(self, source: UUID, relation_type: RelationType, target: UUID) -> Relation:
-        """Declare a relation between two decisions. Declaring it again gives back the first."""
+        """Declare a relation between two decisions. A relation that exists is returned unchanged."""
         request = {"source": source, "type": relation_type, "target": target}
-        return await self._cycles.commit("relate_decisions", RelateDecisions, request)
+        return await self._cycles.output("relate_decisions", RelateDecisions, request)
 
     async def unrelate(self, relation_id: UUID) -> Relation:
-        """Take a relation back; returns what it was. NotFound where there is none."""
-        return await self._cycles.commit("unrelate_decisions", UnrelateDecisions, {"relationId": relation_id})
+        """Remove a relation and return it. NotFound where there is none."""
+        return await self._cycles.output("unrelate_decisions", UnrelateDecisions, {"relationId": relation_id})
 
     async def relations(self, root_id: UUID) -> Sequence[Relation]:
         """The relations that begin or end at a decision; InputRefused where there are too many."""
-        found = await self._scope.read(lambda rooms: rooms.relations.touching((root_id,), RELATIONS + 1))
+        found = await self._scope.read(lambda view: view.relations.touching((root_id,), RELATIONS + 1))
         if len(found) > RELATIONS:
             raise InputRefused(
                 f"decision {root_id} has more than {RELATIONS} relations; its impact can still be read",
@@ -247,50 +222,50 @@ class Decisions:
         return found
 
     async def keep_evidence(self, title: str, content: str, source: str | None = None) -> EvidenceCard:
-        """Keep a snapshot of a source. The same content is kept once, under the title that it had first."""
+        """Save a snapshot of a source. The same content is saved once, under its first title."""
         draft = made(EvidenceDraft, title=title, content=content, source=source)
-        return await self._cycles.commit("keep_evidence", KeepEvidence, {"evidence": draft})
+        return await self._cycles.output("keep_evidence", KeepEvidence, {"evidence": draft})
 
     async def find_evidence(self, content: str) -> EvidenceCard | None:
-        """The snapshot of exactly this content, if it is kept."""
+        """The evidence with exactly this content, or None."""
         digest = sha256(content.encode()).hexdigest()
-        found = await self._scope.read(lambda rooms: rooms.evidence.find([digest]))
+        found = await self._scope.read(lambda view: view.evidence.find([digest]))
         return found[0] if found else None
 
     async def evidence(self, evidence_id: UUID) -> Evidence:
-        """The snapshot with its content; NotFound where there is none."""
-        found = await self._scope.read(lambda rooms: rooms.evidence.get(evidence_id))
+        """The evidence with its content; NotFound where there is none."""
+        found = await self._scope.read(lambda view: view.evidence.get(evidence_id))
         if found is None:
             raise NotFound(f"there is no evidence {evidence_id}")
         return found
 
     async def add_anchor(self, session_ref: str, hint: str, targets: Sequence[Target]) -> Anchor:
-        """Set up a signpost. NotFound for a target that does not exist."""
+        """Add an anchor. NotFound for a target that does not exist."""
         draft = made(AnchorDraft, session_ref=session_ref, hint=hint, targets=tuple(targets))
-        return await self._cycles.commit("add_anchor", AddAnchor, {"anchor": draft})
+        return await self._cycles.output("add_anchor", AddAnchor, {"anchor": draft})
 
     async def anchors(self, session_ref: str | None = None, limit: int = PAGE) -> Sequence[Anchor]:
         """The newest anchors of a session, or of all."""
         check_limit(limit)
-        return await self._scope.read(lambda rooms: rooms.anchors.list(session_ref, limit))
+        return await self._scope.read(lambda view: view.anchors.list(session_ref, limit))
 
     async def explore(self, session_ref: str) -> Job:
-        """Have a worker follow the session's anchors, deep, and find all that they lead to. Returns its job.
+        """Queue a deep walk from the session's anchors, and return its job. A worker runs it.
 
-        `explored` reads what was found, once the job is done.
+        `explored` returns the result when the job is done.
         """
-        return await self._cycles.commit("explore_anchors", QueueWalk, {"sessionRef": session_ref})
+        return await self._cycles.output("explore_anchors", QueueWalk, {"sessionRef": session_ref})
 
     async def explored(self, job_id: UUID) -> Exploration:
-        """What a walk found, as it is now: active versions, by strength. NotFound before it is done."""
+        """The result of a walk: active versions, by strength. NotFound before the job is done."""
 
-        def read(rooms: WalkRooms) -> Exploration:
-            walk = rooms.walks.get(job_id)
+        def read(view: DecisionView) -> Exploration:
+            walk = view.walks.get(job_id)
             if walk is None:
-                raise NotFound(f"there is no result of job {job_id}; see whether the job is done")
-            return read_walk(rooms, walk)
+                raise NotFound(f"job {job_id} has no result; check whether it is done")
+            return read_walk(view, walk)
 
-        return await self._scope.read(read)
+        return await self._scope.read(read, heavy=True)
 
     async def compact(
         self,
@@ -299,21 +274,21 @@ class Decisions:
         *,
         plan: str | ExecutionPlan = COMPACT_PLAN,
     ) -> CompactedConversation:
-        """Bring a long conversation into the plan's budget. Its older part becomes evidence and anchors.
+        """Fit a long conversation into the plan's budget. Its older part becomes evidence and anchors.
 
-        Give the whole conversation each time: what was compacted before is recognised.
+        Pass the whole conversation each time: parts that were compacted before are recognised.
         """
         said = tuple(made(Said, role=message.role, content=message.content) for message in messages)
         result = await self._cycles.run(plan, {"sessionRef": session_ref, "messages": said})
         compacted = output_of(result, CompactConversation)
-        anchors: tuple[Anchor, ...] = committed_by(result, KeepSignposts)
+        anchors = output_of(result, KeepSignposts).anchors
         left_out = len(anchors) - compacted.fitting
         kept = messages[len(messages) - len(compacted.messages) :]
         return CompactedConversation(anchors[left_out:], kept, left_out)
 
 
-def known_domain(name: str | None) -> str | None:
-    """A domain's one spelling; InputRefused for what cannot be one."""
+def checked_domain(name: str | None) -> str | None:
+    """The normalized domain; InputRefused for an invalid one."""
     try:
         return None if name is None else normal_domain(name)
     except ValueError as error:

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 
 from gieok.adapters.embedders import ClosableEmbedder, open_embedder
 from gieok.adapters.sql.driver.database import Database
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.scope import SqlView
 from gieok.adapters.sql.stores.vectors import claim_to_embed
 from gieok.app.cycles import Cycles
-from gieok.engine import Registry
 from gieok.errors import Conflict, GieokError, InputRefused, OwnerErased, cause_of
 from gieok.memory.companion.embedder import MAX_SPACE_CHARS, Embedder, space_of
-from gieok.memory.companion.steps_vectors import EmbedMemories, KeepVectors
+from gieok.memory.companion.steps.vectors import KeepVectors
 from gieok.memory.companion.vectors import Meaning
 from gieok.settings import Settings
 
@@ -35,12 +34,6 @@ EMBED_LEASE = timedelta(minutes=3)
 """For how long a worker holds a persona, longer than a step may take."""
 SPACE = "vector_space"
 """Under this key a database remembers which embedder is in force."""
-
-
-def register_vector_steps(registry: Registry[OwnerScope], meaning: Meaning | None) -> None:
-    """Offer the steps that make vectors to plans."""
-    registry.register(EmbedMemories, lambda scope: EmbedMemories(scope, meaning))
-    registry.register(KeepVectors, lambda _: KeepVectors())
 
 
 def choose_embedder(settings: Settings) -> ClosableEmbedder | None:
@@ -115,11 +108,11 @@ async def embed_owner(cycles: Cycles, meaning: Meaning | None, database: Databas
             break
         (persona_id,) = unfinished
         await cycles.scope.write(_begin(persona_id, space))
-        done += await cycles.commit(EMBED_PLAN, KeepVectors, {"personaId": persona_id})
+        done += (await cycles.output(EMBED_PLAN, KeepVectors, {"personaId": persona_id})).count
     return done
 
 
-def _begin(persona_id: str, space: str) -> Callable[[SqlRooms], None]:
+def _begin(persona_id: str, space: str) -> Callable[[SqlView], None]:
     return lambda rooms: rooms.vectors.begin(persona_id, space)
 
 

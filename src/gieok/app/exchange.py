@@ -1,54 +1,62 @@
-"""The facade of decisions that come from elsewhere and go elsewhere: `user.exchange`."""
+"""The facade for import and export of decisions: `user.exchange`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gieok.adapters.sql.scope import SqlRooms
 from gieok.app.cycles import Cycles
-from gieok.app.decisions import known_domain
+from gieok.app.decisions import checked_domain
 from gieok.errors import InputRefused
-from gieok.memory.decisions.exchange import MAX_ENTRIES, DecisionEntry, EntryResult, take_out
+from gieok.memory.decisions.exchange import (
+    MAX_ENTRIES,
+    DecisionEntry,
+    EntryResult,
+    ImportDecisions,
+    export_entries,
+)
 from gieok.memory.decisions.records import DecisionPosition
 from gieok.memory.decisions.rules import position_of
-from gieok.memory.decisions.steps_exchange import ImportDecisions
+from gieok.memory.decisions.store import DecisionView
 
 IMPORT_PLAN = "import_decisions"
 PAGE = 500
 
 
 class DecisionExchange:
-    """One owner's decisions, as a folder of records has them."""
+    """One owner's decisions, as a folder of records holds them."""
 
     def __init__(self, cycles: Cycles) -> None:
         self._cycles = cycles
         self._scope = cycles.scope
 
-    async def bring_in(self, entries: Sequence[DecisionEntry]) -> Sequence[EntryResult]:
-        """Make the stored decisions what the entries say: all of it or nothing, and nothing twice.
+    async def import_entries(self, entries: Sequence[DecisionEntry]) -> Sequence[EntryResult]:
+        """Save what differs from the stored decisions: all of it or nothing. Idempotent.
 
-        Durable when it returns. NotFound for a relation or evidence that leads nowhere, Conflict where
-        someone else changed one of the decisions at the same moment.
+        Durable when it returns. NotFound for a relation or evidence that does not exist, Conflict where
+        someone else changed one of the decisions at the same time.
         """
         if not entries:
             return ()
         if len(entries) > MAX_ENTRIES:
-            raise InputRefused(f"one import brings at most {MAX_ENTRIES} decisions", at="entries")
-        return await self._cycles.commit(IMPORT_PLAN, ImportDecisions, {"entries": tuple(entries)})
+            raise InputRefused(f"one import may have at most {MAX_ENTRIES} decisions", at="entries")
+        imported = await self._cycles.output(IMPORT_PLAN, ImportDecisions, {"entries": tuple(entries)})
+        return imported.results
 
-    async def take_out(
-        self, keep: Callable[[Sequence[DecisionEntry]], None], *, domain: str | None = None
+    async def export_entries(
+        self, write: Callable[[Sequence[DecisionEntry]], None], *, domain: str | None = None
     ) -> None:
-        """Hand every active decision to `keep`, page by page, all from one consistent view.
+        """Pass every active decision to `write`, page by page, from one consistent snapshot.
 
-        `keep` runs on a database thread. `domain` leaves out global decisions and those of other domains.
+        `write` runs on a database thread. `domain` leaves out global decisions and those of other domains.
         """
-        name = known_domain(domain)
-        await self._scope.read(lambda rooms: _take_out(rooms, keep, name))
+        name = checked_domain(domain)
 
+        def export(view: DecisionView) -> None:
+            after: DecisionPosition | None = None
+            while page := view.decisions.list(
+                scope=None, domain=name, strength=None, after=after, limit=PAGE
+            ):
+                write(export_entries(view, page))
+                after = position_of(page[-1])
 
-def _take_out(rooms: SqlRooms, keep: Callable[[Sequence[DecisionEntry]], None], domain: str | None) -> None:
-    after: DecisionPosition | None = None
-    while page := rooms.decisions.list(scope=None, domain=domain, strength=None, after=after, limit=PAGE):
-        keep(take_out(rooms, page))
-        after = position_of(page[-1])
+        await self._scope.read(export, heavy=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,7 @@ from gieok.adapters.sql.cache import Caches
 from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.lifecycle.owners import rotate_data_key
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.app.assembly import Closing, Model, Register, build_registry, choose_model
+from gieok.app.assembly import Closing, Model, build_registry, choose_model
 from gieok.app.audit import Audit
 from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat
@@ -32,7 +32,7 @@ from gieok.app.owner_data import EXPORTS_AT_ONCE, OwnerData
 from gieok.app.sessions import SessionLocks, Sessions
 from gieok.app.tokens import Tokens
 from gieok.app.usage import DEFAULT_DAYS, read_usage
-from gieok.engine import CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
+from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
 from gieok.errors import NotFound, PlanHashMismatch
 from gieok.memory.companion.embedder import Embedder
 from gieok.memory.companion.vectors import Meaning
@@ -78,7 +78,7 @@ class Gieok:
         clock: Callable[[], datetime] = utc_now,
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
-        register: Register | None = None,
+        steps: Iterable[AnyStep] = (),
     ) -> None:
         self.database = database
         self.vault = vault
@@ -87,7 +87,7 @@ class Gieok:
         vault.on_keys_removed(self.caches.clear)
         if meaning is not None:
             vault.on_keys_removed(meaning.forget)
-        self.engine = Engine(build_registry(model, meaning, register), clock=clock, observe=observe)
+        self.engine = Engine(build_registry(model, meaning, steps), clock=clock, observe=observe)
         self.job_plans = job_plans
         self.session_locks = SessionLocks()
         self.exports = asyncio.Semaphore(EXPORTS_AT_ONCE)
@@ -105,11 +105,11 @@ class Gieok:
         clock: Callable[[], datetime] = utc_now,
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
-        register: Register | None = None,
+        steps: Iterable[AnyStep] = (),
     ) -> Self:
         """Open what the settings name, and finish erasures that a stopped process left half done.
 
-        `register` offers steps of your own to plans, beside those that Gieok has.
+        `steps` are steps of your own that plans may name, besides those that Gieok has.
         If this fails or is cancelled, nothing stays open. StoreDamaged where the database was sealed with
         another keystore than the one that is there; no new one is made then.
         """
@@ -126,7 +126,7 @@ class Gieok:
                 clock=clock,
                 observe=observe,
                 job_plans=job_plans,
-                register=register,
+                steps=steps,
             )
             opened._own_model = None if model else chosen
             if settings.jwt:
@@ -266,7 +266,7 @@ class User:
     async def move(self, session_ref: str, plan: str | ExecutionPlan) -> PlanMove:
         """Move a session to another plan on purpose. The move is kept as an audit entry."""
         request = {"sessionRef": session_ref, "toHash": self._gieok.check(plan).plan.hash}
-        return await self._cycles.commit(MOVE_PLAN, MoveSession, request)
+        return (await self._cycles.output(MOVE_PLAN, MoveSession, request)).move
 
     async def moves(self, session_ref: str) -> Sequence[PlanMove]:
         """Every move of a session between plans, oldest first."""

@@ -8,14 +8,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.engine import CycleResult, ExecutionPlan, Registry
+from gieok.engine import CycleResult, ExecutionPlan
 from gieok.errors import GieokError, OwnerErased, RateLimited, SummaryFailed, cause_of
-from gieok.memory.companion.steps_summarize import KeepSummary, SummarizeSession
-from gieok.memory.companion.summarizer import SessionSummarizer
 from gieok.memory.jobs.records import ClaimedJob, JobKind
-from gieok.memory.jobs.steps import FinishJob, PutBackJob, RetrySummaries
-from gieok.memory.sessions.steps_ending import EndIfInactive
-from gieok.memory.sessions.steps_summary import CoverMessages, LoadConversation
 
 if TYPE_CHECKING:
     from gieok.app import Gieok
@@ -34,18 +29,6 @@ JOB_PLANS: JobPlans = {
     "walk": "walk_anchors",
 }
 """The plan that does each kind of job."""
-
-
-def register_job_steps(registry: Registry[OwnerScope], model: SessionSummarizer) -> None:
-    """Offer the steps that jobs are made of to plans."""
-    registry.register(LoadConversation, LoadConversation)
-    registry.register(SummarizeSession, lambda _: SummarizeSession(model))
-    registry.register(KeepSummary, lambda _: KeepSummary())
-    registry.register(CoverMessages, lambda _: CoverMessages())
-    registry.register(EndIfInactive, lambda _: EndIfInactive())
-    registry.register(FinishJob, lambda _: FinishJob())
-    registry.register(PutBackJob, lambda _: PutBackJob())
-    registry.register(RetrySummaries, lambda _: RetrySummaries())
 
 
 async def run_job(gieok: Gieok, claimed: ClaimedJob) -> CycleResult | None:

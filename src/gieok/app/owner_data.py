@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from gieok.adapters.sql.lifecycle.export.owner import Imported
 from gieok.adapters.sql.lifecycle.export.records import Record
 from gieok.adapters.sql.lifecycle.owners import erase_owner
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.app.export_format import LineChecker, end_line, header_line, read_record, to_line
 from gieok.errors import PayloadTooLarge, StoreUnavailable
 from gieok.vault.spool import Spool
@@ -152,7 +152,7 @@ class _StreamClosedError(Exception):
     """Ends a producer whose stream was closed."""
 
 
-def _send_export(rooms: SqlRooms, send: Send, now: datetime, report: Report) -> None:
+def _send_export(rooms: SqlView, send: Send, now: datetime, report: Report) -> None:
     transfer = rooms.transfer(now)
     chunk, done, count = bytearray(header_line(now)), 0, transfer.count()
     for done, record in enumerate(transfer.export(), start=1):
@@ -186,7 +186,7 @@ async def _receive(stream: AsyncIterable[bytes], spool: Spool, max_bytes: int) -
     return checker.records
 
 
-def _import_records(rooms: SqlRooms, records: Iterator[tuple[int, Record]], now: datetime) -> Imported:
+def _import_records(rooms: SqlView, records: Iterator[tuple[int, Record]], now: datetime) -> Imported:
     imported = rooms.transfer(now).import_(records)
     if imported.added:
         rooms.audit.add("owner.imported", None, now)

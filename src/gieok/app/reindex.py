@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.lifecycle.owners import owners_after
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.app.opening import ANALYZER
 from gieok.errors import GieokError, OwnerErased, StoreUnavailable
 from gieok.text import ANALYZER_VERSION
@@ -89,10 +89,10 @@ class Reindexing:
         _log.info("every search index is made by analyzer %s now", self._analyzer)
 
 
-def _part(analyzer: str, limit: int) -> Callable[[SqlRooms], bool]:
+def _part(analyzer: str, limit: int) -> Callable[[SqlView], bool]:
     """Make the next rows of an owner anew. It returns False where all of them are."""
 
-    def make(rooms: SqlRooms) -> bool:
+    def make(rooms: SqlView) -> bool:
         for name, reindex in rooms.reindexes.items():
             after = rooms.search_indexes.hold(name, analyzer)
             if after is not None:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 from weakref import WeakValueDictionary
 
-from gieok.adapters.sql.scope import OwnerScope
-from gieok.app.cycles import Cycles, committed_by, made, output_of
+from gieok.app.cycles import Cycles, made, output_of
 from gieok.app.jobs import LEASE, run_job
-from gieok.engine import CycleResult, ExecutionPlan, Registry
+from gieok.engine import CycleResult, ExecutionPlan
 from gieok.errors import Conflict, InputRefused, NotFound, SummaryFailed
 from gieok.memory.companion.records import Notice
-from gieok.memory.companion.steps_notices import TakeNotices
+from gieok.memory.companion.steps.memories import TakeNotices
 from gieok.memory.companion.store import CompanionStore
 from gieok.memory.fields import AccountPlan
 from gieok.memory.jobs.records import ClaimedJob, Job
@@ -28,38 +27,21 @@ from gieok.memory.sessions.records import (
     Session,
     SessionStart,
 )
-from gieok.memory.sessions.steps import MoveSession, RememberPlan, ResumeSession
-from gieok.memory.sessions.steps_ending import (
+from gieok.memory.sessions.steps import (
+    AppendMessages,
     EndSession,
+    LoadSession,
+    LoadWindow,
     QueueSummary,
-    RequireActive,
     StartSession,
-    WatchSession,
 )
-from gieok.memory.sessions.steps_log import AppendMessages, AppendTurn, LoadSession, LoadWindow
-from gieok.memory.sessions.store import LogRooms
+from gieok.memory.sessions.store import LogView
 
 if TYPE_CHECKING:
     from gieok.app import Gieok
 
 CLOSE_PLAN = "close_session"
 POLL_SECONDS = 0.1
-
-
-def register_session_steps(registry: Registry[OwnerScope]) -> None:
-    """Offer the steps of sessions and their log to plans."""
-    registry.register(ResumeSession, ResumeSession)
-    registry.register(RememberPlan, lambda _: RememberPlan())
-    registry.register(MoveSession, lambda _: MoveSession())
-    registry.register(StartSession, lambda _: StartSession())
-    registry.register(WatchSession, lambda _: WatchSession())
-    registry.register(RequireActive, RequireActive)
-    registry.register(EndSession, lambda _: EndSession())
-    registry.register(QueueSummary, lambda _: QueueSummary())
-    registry.register(LoadSession, LoadSession)
-    registry.register(LoadWindow, LoadWindow)
-    registry.register(AppendMessages, lambda _: AppendMessages())
-    registry.register(AppendTurn, lambda _: AppendTurn())
 
 
 class SessionLocks:
@@ -128,7 +110,7 @@ class Sessions:
             plan_hash=self._gieok.check(plan).plan.hash,
         )
         request = {"personaId": start.persona_id, "start": start}
-        return await self._cycles.commit("start_session", StartSession, request)
+        return (await self._cycles.output("start_session", StartSession, request)).session
 
     async def get(self, session_ref: str) -> SessionView:
         """The session with its working memory, which is empty once it has ended and is summarised."""
@@ -145,7 +127,7 @@ class Sessions:
             raise InputRefused(f"must be between 1 and {MAX_MESSAGES}", at="limit")
         span = MessageRange(first=after + 1, last=after + limit)
 
-        def read(rooms: LogRooms) -> Sequence[ChatMessage]:
+        def read(rooms: LogView) -> Sequence[ChatMessage]:
             if rooms.sessions.get(session_ref) is None:
                 raise NotFound("no such session")
             return rooms.messages.between(session_ref, span)
@@ -157,7 +139,7 @@ class Sessions:
 
         Conflict for a known id with another content, SessionEnded for a session that has ended.
         """
-        return committed_by(await self._save(session_ref, messages), AppendMessages)
+        return output_of(await self._save(session_ref, messages), AppendMessages).appended
 
     async def _save(self, session_ref: str, messages: Sequence[ChatMessage]) -> CycleResult:
         async with self._gieok.session_locks.of(self._scope.owner, session_ref):
@@ -231,7 +213,8 @@ class Sessions:
         session = await self._scope.read(lambda rooms: rooms.sessions.get(session_ref))
         if session is None or session.persona_id is None:
             return ()
-        return await self._cycles.commit("take_notices", TakeNotices, {"personaId": session.persona_id})
+        request = {"personaId": session.persona_id}
+        return (await self._cycles.output("take_notices", TakeNotices, request)).notices
 
     async def _finished(self, job_id: UUID) -> Job:
         """Do the job here, or wait for the worker that has it."""
@@ -252,7 +235,8 @@ class Sessions:
 
 
 def _queued(result: CycleResult) -> tuple[UUID, ...]:
-    return result.committed_by(QueueSummary) or ()
+    queued = result.output_of(QueueSummary)
+    return queued.jobs if queued else ()
 
 
 def _jobs(store: JobStore, session_ref: str, queued: Sequence[UUID]) -> list[Job]:

@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 
 from gieok.access import ALL_SCOPES, NewToken, Principal, Scope, TokenRecord
 from gieok.adapters.sql.driver.database import Database
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.tokens import find_token, find_token_owner, list_every_token
 from gieok.errors import InputRefused, NotFound, Unauthenticated
 from gieok.memory.fields import AccountPlan
@@ -70,7 +70,7 @@ class Tokens:
             revoked_at=None,
         )
 
-        def add(rooms: SqlRooms) -> None:
+        def add(rooms: SqlView) -> None:
             rooms.tokens.add(record, _digest(token))
             rooms.audit.add("token.created", str(record.id), now)
 
@@ -90,7 +90,7 @@ class Tokens:
             raise NotFound("no such token")
         now = self._clock()
 
-        def revoke(rooms: SqlRooms) -> TokenRecord | None:
+        def revoke(rooms: SqlView) -> TokenRecord | None:
             if rooms.tokens.revoke(token_id, now):
                 rooms.audit.add("token.revoked", str(token_id), now)
             return rooms.tokens.get(token_id)
@@ -111,7 +111,7 @@ class Tokens:
         if not _SHAPE.fullmatch(token):
             raise Unauthenticated
         digest = _digest(token)
-        found = await self._database.system_read(lambda tx: find_token(tx, digest), brief=True)
+        found = await self._database.system_read(lambda tx: find_token(tx, digest))
         if found is None or not found.is_in_force(self._clock()):
             raise Unauthenticated
         return found.principal

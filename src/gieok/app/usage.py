@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.cycles import Cycles
-from gieok.engine import Registry
 from gieok.errors import InputRefused
 from gieok.memory.usage.records import UsageDay
 from gieok.memory.usage.rules import day_of
-from gieok.memory.usage.steps import CheckBudget, CountUsage
 
 DEFAULT_DAYS = 30
 MOST_DAYS = 366
-
-
-def register_usage_steps(registry: Registry[OwnerScope]) -> None:
-    """Offer the budget and the count to plans."""
-    registry.register(CheckBudget, CheckBudget)
-    registry.register(CountUsage, lambda _: CountUsage())
 
 
 async def read_usage(cycles: Cycles, days: int) -> Sequence[UsageDay]:

@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from gieok.client.transport import Call, Transport, path
-from gieok.memory.decisions.evidence import Anchor, Evidence, EvidenceCard, Target
-from gieok.memory.decisions.layers import LoadedContext
+from gieok.memory.decisions.loading.layers import LoadedContext
 from gieok.memory.decisions.records import (
+    Anchor,
     Decision,
     DecisionPage,
     DecisionProposal,
+    Evidence,
+    EvidenceCard,
     Impact,
     Relation,
     RelationType,
     Scope,
     Strength,
+    Target,
 )
 from gieok.wire import ProposalReport
 

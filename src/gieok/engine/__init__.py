@@ -7,12 +7,15 @@ from gieok.engine.plan import ExecutionPlan, StepSpec, make_plan, parse_plan
 from gieok.engine.plan_hash import plan_hash
 from gieok.engine.record import CycleRecord, StepRecord
 from gieok.engine.registry import CheckedPlan, CheckedStep, Registry
+from gieok.engine.scope import Scope
 from gieok.engine.stages import ORDER, Stage
-from gieok.engine.step import NoData, Step, StepContext, StepEvent
-from gieok.engine.unit_of_work import Scope, UnitOfWork, Write
+from gieok.engine.step import ActStep, AnyStep, Ask, NoData, ReadStep, Step, StepContext, StepEvent, WriteStep
 
 __all__ = [
     "ORDER",
+    "ActStep",
+    "AnyStep",
+    "Ask",
     "CheckedPlan",
     "CheckedStep",
     "CycleRecord",
@@ -22,6 +25,7 @@ __all__ = [
     "ExecutionPlan",
     "Limits",
     "NoData",
+    "ReadStep",
     "Registry",
     "Scope",
     "Stage",
@@ -30,8 +34,7 @@ __all__ = [
     "StepEvent",
     "StepRecord",
     "StepSpec",
-    "UnitOfWork",
-    "Write",
+    "WriteStep",
     "make_plan",
     "parse_plan",
     "plan_hash",

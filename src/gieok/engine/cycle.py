@@ -1,14 +1,15 @@
-"""Running a plan: stage by stage, whole or not at all."""
+"""Running a plan: stage by stage, all of it or nothing."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from time import perf_counter
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 
 from pydantic import ValidationError
@@ -17,13 +18,25 @@ from gieok.engine.data import Data
 from gieok.engine.limits import Limits
 from gieok.engine.plan import REQUEST, first_problem, place
 from gieok.engine.record import CycleRecord, Outcome, StepRecord
-from gieok.engine.registry import CheckedPlan, CheckedStage, CheckedStep, Registry
-from gieok.engine.step import AnyStep, O, Outputs, Step, StepContext, StepEvent
-from gieok.engine.unit_of_work import Scope, UnitOfWork
-from gieok.engine.waiting import TimeIsUpError, within
+from gieok.engine.registry import CheckedPlan, CheckedStep, Registry
+from gieok.engine.scope import Scope
+from gieok.engine.stages import Stage
+from gieok.engine.step import (
+    ActStep,
+    AnyStep,
+    Ask,
+    NoData,
+    O,
+    Outputs,
+    ReadStep,
+    Step,
+    StepContext,
+    StepEvent,
+    WriteStep,
+)
 from gieok.errors import InputRefused, StepFailed, StepTimedOut
 
-S = TypeVar("S", bound=Scope)
+T = TypeVar("T")
 Listener = Callable[[StepEvent], None]
 _log = logging.getLogger(__name__)
 
@@ -35,10 +48,9 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True)
 class CycleResult:
-    """What a cycle that succeeded leaves: every output, what the commit returned, and the record."""
+    """What a cycle that succeeded returns: the output of every step, and the record."""
 
     outputs: Outputs
-    committed: Mapping[str, list[Any]]
     record: CycleRecord
 
     def output_of(self, step: type[Step[Any, Any, O]]) -> O | None:
@@ -48,20 +60,13 @@ class CycleResult:
                 return cast(O, self.outputs[ran.id])
         return None
 
-    def committed_by(self, step: type[Step[Any, Any, Any]]) -> Any:
-        """What the first write of the first step of this type returned, or None where there was none."""
-        for ran in self.record.steps:
-            if ran.type == step.type and ran.id in self.committed:
-                return self.committed[ran.id][0]
-        return None
 
-
-class Engine(Generic[S]):
+class Engine:
     """Runs checked plans. It knows nothing of what the steps do."""
 
     def __init__(
         self,
-        registry: Registry[S],
+        registry: Registry,
         *,
         limits: Limits | None = None,
         clock: Callable[[], datetime] = utc_now,
@@ -75,114 +80,236 @@ class Engine(Generic[S]):
     async def run(
         self,
         plan: CheckedPlan,
-        scope: S,
+        scope: Scope,
         request: Mapping[str, Any],
         listen: Listener | None = None,
     ) -> CycleResult:
         """Run every step, then commit once. On any failure nothing is stored and the error is raised:
-        StepFailed with the step's id and its cause, or the store's own error where the commit failed.
+        StepFailed with the step's id and its cause, or the store's own error where a transaction failed.
         """
         _check_request(plan, request)
         return await _Cycle(self, plan, scope, request, listen).run()
 
 
-class _Cycle(Generic[S]):
-    """One run. Outputs live here and are gone with it; there is no other place between steps."""
+class _Batch:
+    """Steps that run in one transaction. What they return counts once the transaction has succeeded."""
+
+    outputs: dict[str, Data]
+    """Those of the cycle so far, and of this batch."""
+    questions: dict[str, Ask[Any]]
+    records: list[StepRecord]
+    current: str | None = None
+    """The step that is running; None outside of steps, where the transaction itself may fail."""
+
+    def begin(self, outputs: Mapping[str, Data]) -> None:
+        """Start, also once more: a store may run its work again after a broken connection."""
+        self.outputs = dict(outputs)
+        self.questions = {}
+        self.records = []
+
+
+class _Cycle:
+    """One run. Outputs live here and nowhere else, and are gone with it."""
 
     def __init__(
         self,
-        engine: Engine[S],
+        engine: Engine,
         plan: CheckedPlan,
-        scope: S,
+        scope: Scope,
         request: Mapping[str, Any],
         listen: Listener | None,
     ) -> None:
         self._engine = engine
+        self._limits = engine.limits
         self._plan = plan
         self._scope = scope
         self._request = request
         self._listen = listen
         self._now = engine.clock()
         self._started = perf_counter()
-        self._unit_of_work = UnitOfWork(engine.limits.staged_writes)
         self._outputs: dict[str, Data] = {}
+        self._contexts: dict[str, tuple[StepContext, float]] = {}
         self._steps: list[StepRecord] = []
+        self._commit_ms = 0.0
 
     async def run(self) -> CycleResult:
         try:
-            for stage in self._plan.stages:
-                await self._run_stage(stage)
-            committing = perf_counter()
-            committed = await self._unit_of_work.commit(self._scope)
-            commit_ms = _ms_since(committing)
+            for stage, steps in self._plan.stages.items():
+                if stage is Stage.PERSIST:
+                    await self._commit(steps)
+                else:
+                    await self._run_stage(steps)
         except asyncio.CancelledError:
             self._record("cancelled")
             raise
         except BaseException as error:
             self._record("failed", failed_step=error.step if isinstance(error, StepFailed) else None)
             raise
-        return CycleResult(self._outputs, committed, self._record("succeeded", commit_ms=commit_ms))
+        return CycleResult(self._outputs, self._record("succeeded"))
 
-    async def _run_stage(self, stage: CheckedStage) -> None:
-        if stage.is_chain:
-            for step in stage.steps:
-                await self._run_step(step)
-            return
+    async def _run_stage(self, steps: Sequence[CheckedStep]) -> None:
+        """Alternate between one transaction for every read that is ready, and the acts that are ready.
+
+        Each round makes progress, because the input of a step comes from an earlier one.
+        """
+        questions: dict[str, Ask[Any]] = {}
+        answers: dict[str, Any] = {}
+        while waiting := [step for step in steps if step.id not in self._outputs]:
+            questions = await self._read(waiting, questions, answers)
+            await self._act([step for step in waiting if isinstance(step.step, ActStep)], questions, answers)
+
+    async def _read(
+        self, waiting: Sequence[CheckedStep], questions: Mapping[str, Ask[Any]], answers: Mapping[str, Any]
+    ) -> dict[str, Ask[Any]]:
+        """Run the reads that are ready in one transaction; finish those whose questions were answered.
+
+        Returns the questions that the reads ask now.
+        """
+        reads = [step for step in waiting if isinstance(step.step, ReadStep)]
+        if not any(_is_ready(step, self._outputs) for step in reads):
+            return {}
+        batch = _Batch()
+
+        def read_all(view: Any) -> None:
+            batch.begin(self._outputs)
+            for step in reads:
+                if step.id in questions:
+                    question, answer = questions[step.id], answers[step.id]
+                    self._run_in(batch, step, lambda _, __: question.resume(view, answer))  # noqa: B023
+                elif _is_ready(step, batch.outputs):
+                    self._run_in(batch, step, partial(_reader(step).read, view, step.metadata))
+
+        heavy = any(_reader(step).heavy for step in reads)
+        try:
+            await self._in_time(reads[0].id, self._scope.read(read_all, heavy=heavy))
+        except Exception as error:
+            raise _named(batch.current, error) from error
+        self._take(batch)
+        return batch.questions
+
+    async def _act(
+        self, acts: Sequence[CheckedStep], questions: Mapping[str, Ask[Any]], answers: dict[str, Any]
+    ) -> None:
+        """Run the acts that are ready together, each as soon as its inputs exist, and ask the questions."""
+        ready: dict[str, CheckedStep] = {}
+        for step in acts:
+            if _is_ready(step, {**self._outputs, **ready}):
+                ready[step.id] = step
         tasks: dict[str, asyncio.Task[None]] = {}
 
-        async def after_its_inputs(step: CheckedStep) -> None:
+        async def act(step: CheckedStep) -> None:
             for origin, _ in step.inputs.values():
                 if origin in tasks:
                     await tasks[origin]
-            await self._run_step(step)
+            await self._run_act(step)
 
+        async def ask(step_id: str, question: Ask[Any]) -> None:
+            answers[step_id] = await self._awaited(step_id, question.question())
+
+        work: dict[str, Coroutine[Any, Any, None]] = {step.id: act(step) for step in ready.values()}
+        work |= {step_id: ask(step_id, question) for step_id, question in questions.items()}
+        if len(work) == 1:
+            await work.popitem()[1]
+            return
         try:
             async with asyncio.TaskGroup() as group:
-                for step in stage.steps:
-                    tasks[step.id] = group.create_task(after_its_inputs(step))
+                for step_id, coroutine in work.items():
+                    tasks[step_id] = group.create_task(coroutine)
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
 
-    async def _run_step(self, step: CheckedStep) -> None:
-        limits = self._engine.limits
-        context = StepContext(
-            step.id, step.stage, self._plan.plan.hash, self._now, self._unit_of_work, self._listen
-        )
-        started = perf_counter()
+    async def _run_act(self, step: CheckedStep) -> None:
+        actor, context = cast("ActStep[Any, Any, Any]", step.step), self._context(step)
+
+        async def run() -> Data:
+            inputs = self._inputs(step, self._outputs)
+            return _checked(actor, await actor.run(step.metadata, inputs, context), self._limits)
+
+        self._outputs[step.id] = await self._awaited(step.id, run())
+        self._steps.append(self._step_record(step))
+
+    async def _awaited(self, step_id: str, work: Awaitable[T]) -> T:
+        """What a step awaits, within the time that a step has. Its failure is the step's."""
         try:
-            runner = self._engine.registry.make(step.type, self._scope)
-            inputs = self._inputs(step)
-            output = await within(limits.step_seconds, runner.run(step.metadata, inputs, context))
-            _check_output(step.type, output, runner.largest_output(step.metadata, inputs), limits)
-        except TimeIsUpError as error:
-            raise StepTimedOut(step.id, limits.step_seconds) from error
+            return await self._in_time(step_id, work)
+        except StepFailed:
+            raise
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 raise
             # Something that the step waited for was cancelled, not this cycle: the step has failed.
-            raise StepFailed(step.id, error) from error
+            raise StepFailed(step_id, error) from error
         except Exception as error:
-            raise StepFailed(step.id, error) from error
-        self._outputs[step.id] = output
-        started_ms = (started - self._started) * 1000
-        self._steps.append(
-            StepRecord(step.id, step.type.type, step.stage, started_ms, _ms_since(started), context.notes)
-        )
+            raise StepFailed(step_id, error) from error
 
-    def _inputs(self, step: CheckedStep) -> Data:
+    async def _in_time(self, step_id: str, work: Awaitable[T]) -> T:
+        timer = asyncio.timeout(self._limits.step_seconds)
+        try:
+            async with timer:
+                return await work
+        except TimeoutError as error:
+            if timer.expired():
+                raise StepTimedOut(step_id, self._limits.step_seconds) from error
+            raise
+
+    async def _commit(self, steps: Sequence[CheckedStep]) -> None:
+        """Apply every write in plan order in one transaction."""
+        started = perf_counter()
+        batch = _Batch()
+
+        def apply_all(view: Any) -> None:
+            batch.begin(self._outputs)
+            for step in steps:
+                writer = cast("WriteStep[Any, Any, Any]", step.step)
+                self._run_in(batch, step, partial(writer.apply, view, step.metadata))
+
+        try:
+            await self._scope.write(apply_all)
+        except Exception as error:
+            raise _named(batch.current, error) from error
+        self._take(batch)
+        self._commit_ms = _ms_since(started)
+
+    def _run_in(self, batch: _Batch, step: CheckedStep, call: Callable[[Data, StepContext], Any]) -> None:
+        """Run a step inside the transaction of a batch."""
+        batch.current = step.id
+        context = self._context(step)
+        output = call(self._inputs(step, batch.outputs), context)
+        if isinstance(output, Ask):
+            batch.questions[step.id] = cast("Ask[Any]", output)
+        else:
+            batch.outputs[step.id] = _checked(step.step, output, self._limits)
+            batch.records.append(self._step_record(step))
+        batch.current = None
+
+    def _take(self, batch: _Batch) -> None:
+        self._outputs = batch.outputs
+        self._steps.extend(batch.records)
+
+    def _context(self, step: CheckedStep) -> StepContext:
+        """The context of a step, which a read that asked a question keeps until it is finished."""
+        if step.id not in self._contexts:
+            context = StepContext(step.id, self._plan.plan.hash, self._now, self._listen)
+            self._contexts[step.id] = context, perf_counter()
+        return self._contexts[step.id][0]
+
+    def _inputs(self, step: CheckedStep, outputs: Mapping[str, Data]) -> Data:
         values = {
-            field: self._request[name] if origin == REQUEST else getattr(self._outputs[origin], name)
-            for field, (origin, name) in step.inputs.items()
+            name: self._request[source] if origin == REQUEST else getattr(outputs[origin], source)
+            for name, (origin, source) in step.inputs.items()
         }
         try:
-            return step.type.inputs_model.model_validate(values)
+            return step.step.inputs_model.model_validate(values)
         except ValidationError as error:
             location, message = first_problem(error)
             raise InputRefused(message, at=place(("inputs", *location))) from None
 
-    def _record(
-        self, outcome: Outcome, *, commit_ms: float = 0.0, failed_step: str | None = None
-    ) -> CycleRecord:
+    def _step_record(self, step: CheckedStep) -> StepRecord:
+        context, started = self._contexts[step.id]
+        started_ms = (started - self._started) * 1000
+        return StepRecord(step.id, step.step.type, step.stage, started_ms, _ms_since(started), context.notes)
+
+    def _record(self, outcome: Outcome, *, failed_step: str | None = None) -> CycleRecord:
         plan = self._plan.plan
         record = CycleRecord(
             cycle_id=uuid4(),
@@ -190,7 +317,7 @@ class _Cycle(Generic[S]):
             plan_hash=plan.hash,
             started_at=self._now,
             duration_ms=_ms_since(self._started),
-            commit_ms=commit_ms,
+            commit_ms=self._commit_ms,
             outcome=outcome,
             failed_step=failed_step,
             steps=tuple(self._steps),
@@ -198,7 +325,7 @@ class _Cycle(Generic[S]):
         if self._engine.observe is not None:
             try:
                 self._engine.observe(record)
-            except Exception:  # noqa: BLE001  told in the log: what was stored stays stored, whoever listens
+            except Exception:  # noqa: BLE001  logged: what was stored stays stored, whatever an observer does
                 _log.exception("an observer of cycle %s raised", record.cycle_id)
         return record
 
@@ -214,15 +341,28 @@ def _check_request(plan: CheckedPlan, request: Mapping[str, Any]) -> None:
             raise InputRefused(f"plan '{plan.plan.name}' does not read this", at=f"request.{name}")
 
 
-def _check_output(step: type[AnyStep], output: object, largest: int | None, limits: Limits) -> None:
-    model = step.output_model
-    if not isinstance(output, model):
-        raise TypeError(f"{step.type} must return {model.__name__}")
-    if largest is not None and largest <= limits.output_bytes:
-        return
-    size = len(output.__pydantic_serializer__.to_json(output))
+def _reader(step: CheckedStep) -> ReadStep[Any, Any, Any]:
+    return cast("ReadStep[Any, Any, Any]", step.step)
+
+
+def _is_ready(step: CheckedStep, outputs: Mapping[str, Any]) -> bool:
+    return all(origin == REQUEST or origin in outputs for origin, _ in step.inputs.values())
+
+
+def _checked(step: AnyStep, output: object, limits: Limits) -> Data:
+    """The output of a step, if it is of the declared type and not too large."""
+    made = NoData() if output is None else output
+    if not isinstance(made, step.output_model):
+        raise TypeError(f"{step.type} must return {step.output_model.__name__}")
+    size = len(made.__pydantic_serializer__.to_json(made))
     if size > limits.output_bytes:
         raise ValueError(f"an output may have at most {limits.output_bytes} bytes, and this one has {size}")
+    return made
+
+
+def _named(step_id: str | None, error: Exception) -> Exception:
+    """The error with the step that raised it; as it is where the transaction failed and no step."""
+    return error if step_id is None or isinstance(error, StepFailed) else StepFailed(step_id, error)
 
 
 def _is_cancelled() -> bool:

@@ -15,4 +15,3 @@ class Limits:
 
     step_seconds: float = 120.0
     output_bytes: int = 4 * 1024 * 1024
-    staged_writes: int = 10_000

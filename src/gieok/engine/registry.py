@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from pydantic import ValidationError
 
 from gieok.engine.data import Data
 from gieok.engine.plan import REQUEST, ExecutionPlan, StepSpec, first_problem, place
 from gieok.engine.stages import ORDER, Stage
-from gieok.engine.step import AnyStep
+from gieok.engine.step import AnyStep, check_step
 from gieok.errors import PlanInvalid
-
-S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,7 @@ class CheckedStep:
     """A step of a plan with its metadata read and its inputs resolved."""
 
     id: str
-    type: type[AnyStep]
+    step: AnyStep
     stage: Stage
     metadata: Data
     inputs: Mapping[str, tuple[str, str]]
@@ -32,82 +29,65 @@ class CheckedStep:
 
 
 @dataclass(frozen=True)
-class CheckedStage:
-    """The steps of a stage, in order."""
-
-    steps: tuple[CheckedStep, ...]
-    is_chain: bool
-    """Whether each step reads the one before it, so that no two can run together."""
-
-
-@dataclass(frozen=True)
 class CheckedPlan:
     """A plan that can run: every step exists, stands where it may, and finds its inputs."""
 
     plan: ExecutionPlan
-    stages: tuple[CheckedStage, ...]
-    """The stages in use, in order."""
+    stages: Mapping[Stage, tuple[CheckedStep, ...]]
+    """The stages in use, in order, each with its steps in plan order."""
 
 
-class Registry(Generic[S]):
-    """Which step types exist, and how each is made for a scope."""
+class Registry:
+    """The steps that plans may name, by type."""
 
-    def __init__(self) -> None:
-        self._types: dict[str, type[AnyStep]] = {}
-        self._makers: dict[str, Callable[[S], AnyStep]] = {}
+    def __init__(self, steps: Iterable[AnyStep] = ()) -> None:
+        self._steps: dict[str, AnyStep] = {}
+        for step in steps:
+            self.add(step)
 
-    def register(self, step: type[AnyStep], make: Callable[[S], AnyStep]) -> None:
-        """Offer a step to plans. Its type is its name there."""
-        if step.type in self._types:
+    def add(self, step: AnyStep) -> None:
+        """Offer a step to plans. ValueError where its type is taken or its stages do not fit its kind."""
+        check_step(step)
+        if step.type in self._steps:
             raise ValueError(f"a step of type '{step.type}' is registered already")
-        self._types[step.type] = step
-        self._makers[step.type] = make
+        self._steps[step.type] = step
 
-    def types(self) -> tuple[type[AnyStep], ...]:
-        """Every registered step, by name."""
-        return tuple(self._types[name] for name in sorted(self._types))
-
-    def make(self, step: type[AnyStep], scope: S) -> AnyStep:
-        """An instance that works inside `scope`."""
-        return self._makers[step.type](scope)
+    def steps(self) -> tuple[AnyStep, ...]:
+        """Every registered step, by type."""
+        return tuple(self._steps[name] for name in sorted(self._steps))
 
     def check(self, plan: ExecutionPlan) -> CheckedPlan:
         """Refuse a plan that could not run, with the place in it that is wrong."""
         checked: dict[str, CheckedStep] = {}
         for number, spec in enumerate(plan.steps):
             step = self._find(spec, number)
-            self._check_stage(plan, spec, step, number)
+            _check_stage(plan, spec, step, number)
             inputs = _resolve_inputs(plan, spec, step, number, checked)
             checked[spec.id] = CheckedStep(spec.id, step, spec.stage, _metadata(spec, step, number), inputs)
-        by_stage = (tuple(step for step in checked.values() if step.stage is stage) for stage in ORDER)
-        return CheckedPlan(plan, tuple(CheckedStage(steps, _is_chain(steps)) for steps in by_stage if steps))
+        by_stage = {stage: tuple(step for step in checked.values() if step.stage is stage) for stage in ORDER}
+        return CheckedPlan(plan, {stage: steps for stage, steps in by_stage.items() if steps})
 
-    def _find(self, spec: StepSpec, number: int) -> type[AnyStep]:
+    def _find(self, spec: StepSpec, number: int) -> AnyStep:
         try:
-            return self._types[spec.type]
+            return self._steps[spec.type]
         except KeyError:
-            known = ", ".join(sorted(self._types))
+            known = ", ".join(sorted(self._steps))
             raise PlanInvalid(
                 f"no step of type '{spec.type}'; known: {known}", at=f"steps[{number}].type"
             ) from None
 
-    def _check_stage(self, plan: ExecutionPlan, spec: StepSpec, step: type[AnyStep], number: int) -> None:
-        at = f"steps[{number}].stage"
-        if spec.stage not in step.stages:
-            allowed = ", ".join(stage for stage in ORDER if stage in step.stages)
-            raise PlanInvalid(f"{spec.type} may stand in {allowed}, not in {spec.stage}", at=at)
-        before = plan.steps[number - 1].stage if number else spec.stage
-        if ORDER.index(spec.stage) < ORDER.index(before):
-            raise PlanInvalid(f"{spec.stage} comes before {before}; list the steps in stage order", at=at)
+
+def _check_stage(plan: ExecutionPlan, spec: StepSpec, step: AnyStep, number: int) -> None:
+    at = f"steps[{number}].stage"
+    if spec.stage not in step.stages:
+        allowed = ", ".join(stage for stage in ORDER if stage in step.stages)
+        raise PlanInvalid(f"{spec.type} may stand in {allowed}, not in {spec.stage}", at=at)
+    before = plan.steps[number - 1].stage if number else spec.stage
+    if ORDER.index(spec.stage) < ORDER.index(before):
+        raise PlanInvalid(f"{spec.stage} comes before {before}; list the steps in stage order", at=at)
 
 
-def _is_chain(steps: tuple[CheckedStep, ...]) -> bool:
-    return all(
-        any(origin == before.id for origin, _ in step.inputs.values()) for before, step in pairwise(steps)
-    )
-
-
-def _metadata(spec: StepSpec, step: type[AnyStep], number: int) -> Data:
+def _metadata(spec: StepSpec, step: AnyStep, number: int) -> Data:
     try:
         return step.metadata_model.model_validate_json(json.dumps(dict(spec.metadata)))
     except ValidationError as error:
@@ -119,7 +99,7 @@ def _metadata(spec: StepSpec, step: type[AnyStep], number: int) -> Data:
 def _resolve_inputs(
     plan: ExecutionPlan,
     spec: StepSpec,
-    step: type[AnyStep],
+    step: AnyStep,
     number: int,
     before: Mapping[str, CheckedStep],
 ) -> dict[str, tuple[str, str]]:
@@ -159,10 +139,10 @@ def _source(plan: ExecutionPlan, source: str, at: str, before: Mapping[str, Chec
     return origin, _output_field(before[origin], name, at)
 
 
-def _output_field(step: CheckedStep, name: str, at: str) -> str:
-    fields: dict[str, Any] = step.type.output_model.model_fields
+def _output_field(source: CheckedStep, name: str, at: str) -> str:
+    fields: dict[str, Any] = source.step.output_model.model_fields
     for field, info in fields.items():
         if name == (info.alias or field):
             return field
     known = ", ".join(sorted(info.alias or field for field, info in fields.items())) or "nothing"
-    raise PlanInvalid(f"step '{step.id}' has no output '{name}'; it returns: {known}", at=at)
+    raise PlanInvalid(f"step '{source.id}' has no output '{name}'; it returns: {known}", at=at)

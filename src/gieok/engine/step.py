@@ -1,30 +1,35 @@
-"""A step: the only thing that happens at run time."""
+"""Steps: the only things that happen at run time. A step is a read, an act or a write.
+
+* A `ReadStep` looks at the stores. All reads of a stage share one read transaction.
+* An `ActStep` is async. It asks something outside (a model, an embedder), or only computes.
+* A `WriteStep` changes the stores. It runs after every other step has succeeded, in one transaction with all
+  other writes of the plan, in plan order.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from gieok.engine.data import Data
 from gieok.engine.record import Note, check_note
-from gieok.engine.stages import Stage
-from gieok.engine.unit_of_work import UnitOfWork, Write
+from gieok.engine.stages import ORDER, Stage
 
 M = TypeVar("M", bound=Data)
 I = TypeVar("I", bound=Data)  # noqa: E741  metadata, inputs, output: M, I, O
-O = TypeVar("O", bound=Data)  # noqa: E741
+O = TypeVar("O", bound=Data | None)  # noqa: E741
 
 
 class NoData(Data):
-    """For a step that has no metadata, reads nothing, or returns nothing."""
+    """For a step without metadata, inputs or output."""
 
 
 @dataclass(frozen=True)
 class StepEvent:
-    """Something a step tells while it runs, such as a piece of a reply. It is never stored."""
+    """Something that a step reports while it runs, such as a piece of a reply. It is never stored."""
 
     step: str
     kind: str
@@ -32,16 +37,10 @@ class StepEvent:
 
 
 class StepContext:
-    """What a running step may do besides returning its output."""
+    """What a running step knows of its cycle, and may report."""
 
     def __init__(
-        self,
-        step: str,
-        stage: Stage,
-        plan_hash: str,
-        now: datetime,
-        unit_of_work: UnitOfWork,
-        listen: Callable[[StepEvent], None] | None,
+        self, step: str, plan_hash: str, now: datetime, listen: Callable[[StepEvent], None] | None
     ) -> None:
         self.plan_hash = plan_hash
         """The identity of the plan that is running."""
@@ -49,31 +48,26 @@ class StepContext:
         """One time for the whole cycle."""
         self.notes: dict[str, Note] = {}
         self._step = step
-        self._stage = stage
-        self._unit_of_work = unit_of_work
         self._listen = listen
 
-    def stage_write(self, write: Write) -> None:
-        """Keep a write until the cycle has succeeded. Only a step in the stage Persist may."""
-        if self._stage is not Stage.PERSIST:
-            raise PermissionError(f"a step in {self._stage} may not write; put it in {Stage.PERSIST}")
-        self._unit_of_work.stage(self._step, write)
-
     def emit(self, kind: str, data: str) -> None:
-        """Tell whoever listens to this cycle. Without a listener it costs nothing."""
+        """Send an event to the listener of this cycle, if there is one."""
         if self._listen is not None:
             self._listen(StepEvent(self._step, kind, data))
 
     def note(self, name: str, value: Note) -> None:
-        """Leave a count or identifiers in the cycle record."""
+        """Add a count or identifiers to the cycle record. Content is refused."""
         self.notes[name] = check_note(name, value)
 
 
 class Step(ABC, Generic[M, I, O]):
-    """Declares its type, the stages it may stand in, and the three models that it speaks.
+    """The base of the three kinds: a type, the stages that the step may stand in, and three models.
 
-    The models are the arguments of the base: `class Shout(Step[Metadata, Inputs, Output])`. Policy lives in
-    the metadata model, which gives no defaults: a plan states its policy or is refused.
+    The models are the arguments of the base: `class Shout(ActStep[Metadata, Inputs, Output])`. Policy lives
+    in the metadata model, which gives no defaults: a plan states its policy or is refused.
+
+    A step is made once and serves every cycle, so it keeps no state of a run. `services` is what the
+    application offers to its steps, such as a model; most steps need nothing of it.
     """
 
     type: ClassVar[str]
@@ -82,27 +76,71 @@ class Step(ABC, Generic[M, I, O]):
     inputs_model: ClassVar[type[Data]]
     output_model: ClassVar[type[Data]]
 
+    def __init__(self, services: Any = None) -> None:
+        """Take what the step needs from `services`."""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for base in cls.__dict__.get("__orig_bases__", ()):
-            models = get_args(base)
+            models = [NoData if model is type(None) else model for model in get_args(base)]
             if len(models) == 3 and all(isinstance(model, type) for model in models):
                 cls.metadata_model, cls.inputs_model, cls.output_model = models
 
+
+@dataclass(frozen=True)
+class Ask(Generic[O]):
+    """Returned by a read that needs an answer from outside before it can finish.
+
+    The engine ends the read transaction, awaits `question()`, and finishes the step with
+    `resume(view, answer)` in the next read transaction of the stage.
+    """
+
+    question: Callable[[], Awaitable[Any]]
+    resume: Callable[[Any, Any], O]
+
+
+class ReadStep(Step[M, I, O]):
+    """Looks at the stores inside the read transaction of its stage. It may feed other reads there."""
+
+    heavy: ClassVar[bool] = False
+    """Whether it may take long, so that it must not run on the event loop's thread."""
+
+    @abstractmethod
+    def read(self, view: Any, metadata: M, inputs: I, context: StepContext) -> O | Ask[O]:
+        """Return the output, or an `Ask`. Raising fails the whole cycle."""
+
+
+class ActStep(Step[M, I, O]):
+    """Asks something outside, or only computes. No transaction is open while it runs."""
+
     @abstractmethod
     async def run(self, metadata: M, inputs: I, context: StepContext) -> O:
-        """Do the step's work. Raising fails the whole cycle, and nothing of it is stored.
+        """Return the output. Raising fails the whole cycle, and nothing of it is stored."""
 
-        It is an `async def`: what it returns is awaited once, and not as a task of its own.
-        """
 
-    def largest_output(self, metadata: M, inputs: I) -> int | None:
-        """The most bytes of JSON that its output can have when it is asked this; None where nobody can tell.
+class WriteStep(Step[M, I, O]):
+    """Changes the stores inside the one write transaction of the cycle.
 
-        An output that cannot be over the limit is not measured.
-        """
-        return None
+    Its output exists once that transaction is committed; until then only later writes can read it.
+    """
+
+    stages = frozenset({Stage.PERSIST})
+
+    @abstractmethod
+    def apply(self, view: Any, metadata: M, inputs: I, context: StepContext) -> O:
+        """Make the change and return the output. Raising rolls back every write of the cycle."""
 
 
 AnyStep = Step[Any, Any, Any]
 Outputs = Mapping[str, Data]
+
+
+def check_step(step: AnyStep) -> None:
+    """Raise ValueError for a step that is of no kind, or that may stand in a stage of another kind."""
+    if not isinstance(step, ReadStep | ActStep | WriteStep):
+        raise ValueError(f"step '{step.type}' must be a ReadStep, an ActStep or a WriteStep")  # noqa: TRY004
+    writes = isinstance(step, WriteStep)
+    wrong = [stage for stage in ORDER if stage in step.stages and (stage is Stage.PERSIST) != writes]
+    if wrong:
+        kind = "a write" if writes else "a read or an act"
+        raise ValueError(f"step '{step.type}' is {kind}, so it may not stand in {wrong[0]}")

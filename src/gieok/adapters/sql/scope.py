@@ -1,10 +1,10 @@
-"""One owner on one database: the rooms that a transaction opens, with the owner's keys in hand."""
+"""One owner on one database: a view of every store inside one transaction, with the owner's keys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from gieok.adapters.sql.cache import UNCACHED, Caches, OwnerCaches
 from gieok.adapters.sql.driver.database import Database, Tx
@@ -28,7 +28,6 @@ from gieok.adapters.sql.stores.turns import SqlMemoryStore
 from gieok.adapters.sql.stores.usage import SqlUsageStore
 from gieok.adapters.sql.stores.vectors import SqlVectorStore
 from gieok.adapters.sql.stores.walks import SqlWalkStore
-from gieok.engine import Write
 from gieok.errors import OwnerErased
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Vault
@@ -46,7 +45,7 @@ class Sealed(Protocol):
         ...
 
 
-class SqlRooms:
+class SqlView:
     """Every store, for one owner inside one transaction. A store is light and made when it is entered.
 
     `is_reading` where nothing can be written: then everything that is seen is committed.
@@ -58,6 +57,7 @@ class SqlRooms:
         self._keys = keys
         self._caches = caches
         self._is_reading = is_reading
+        self._sessions = SqlSessionStore(tx, is_reading=is_reading)
 
     @property
     def turns(self) -> SqlMemoryStore:
@@ -65,7 +65,7 @@ class SqlRooms:
 
     @property
     def sessions(self) -> SqlSessionStore:
-        return SqlSessionStore(self._tx)
+        return self._sessions
 
     @property
     def messages(self) -> SqlMessageStore:
@@ -186,25 +186,21 @@ class OwnerScope:
         self._vault = vault
         self._caches = caches
 
-    async def read(self, work: Callable[[SqlRooms], T], *, brief: bool = False) -> T:
-        """Run `work` on one consistent view of this owner's data."""
+    async def read(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
+        """Run `work` on one consistent snapshot of this owner's data. `heavy` as in `Database.read`."""
 
         def run(tx: Tx) -> T:
-            return work(SqlRooms(tx, self._owner_caches(), self._keys_to_read(tx), is_reading=True))
+            return work(SqlView(tx, self._owner_caches(), self._keys_to_read(tx), is_reading=True))
 
-        return await self._database.read(self.owner, run, brief=brief)
+        return await self._database.read(self.owner, run, heavy=heavy)
 
-    async def write(self, work: Callable[[SqlRooms], T]) -> T:
-        """Run `work` in one transaction of this owner."""
+    async def write(self, work: Callable[[SqlView], T]) -> T:
+        """Run `work` in one transaction of this owner, durable when this returns."""
 
         def run(tx: Tx) -> T:
-            return work(SqlRooms(tx, self._owner_caches(), self._keys_to_write(tx)))
+            return work(SqlView(tx, self._owner_caches(), self._keys_to_write(tx)))
 
         return await self._database.write(self.owner, run)
-
-    async def commit(self, writes: Sequence[Write]) -> list[Any]:
-        """The writes of a cycle, in order, in one transaction."""
-        return await self.write(lambda rooms: [write(rooms) for write in writes])
 
     def _owner_caches(self) -> OwnerCaches:
         return self._caches.of(self.owner) if self._caches else UNCACHED

@@ -16,7 +16,6 @@ from gieok.interfaces.cli.output import print_json, print_table, printable
 from gieok.interfaces.cli.texts import Translator
 
 if TYPE_CHECKING:
-    from gieok.adapters.sql.scope import OwnerScope
     from gieok.engine import ExecutionPlan, Registry
 
 SHORT_HASH = 12
@@ -116,7 +115,7 @@ def _load(source: str) -> ExecutionPlan:
         return load_plan(source)
 
 
-def _find_error(source: str, registry: Registry[OwnerScope]) -> GieokError | None:
+def _find_error(source: str, registry: Registry) -> GieokError | None:
     try:
         found = _load(source)
         with _source_in_errors(source):

@@ -25,8 +25,8 @@ from gieok.app.decisions import COMPACT_PLAN, LOAD_PLAN
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused
 from gieok.interfaces.langgraph.tools import parse_proposal, reading_tools, request_key, saving_tool
-from gieok.memory.decisions.blocks import render_decisions, render_report, render_signposts
 from gieok.memory.decisions.compaction import Said
+from gieok.memory.decisions.loading.blocks import render_decisions, render_report, render_signposts
 from gieok.memory.decisions.rules import MAX_QUERY_CHARS
 from gieok.memory.fields import Language
 

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 from gieok.app.decisions import Decisions
 from gieok.engine.plan import first_problem, place
 from gieok.errors import Conflict, InputRefused, NotFound
-from gieok.memory.decisions.blocks import render_report
+from gieok.memory.decisions.loading.blocks import render_report
 from gieok.memory.decisions.records import DecisionProposal, RelationType, Strength
 from gieok.memory.fields import Language
 from gieok.memory.requests.records import RequestKey

@@ -21,8 +21,8 @@ from gieok.interfaces.markdown.records import (
     parse_extras,
     render,
 )
-from gieok.memory.decisions.exchange import DecisionEntry, content_of
-from gieok.memory.decisions.records import ProposedRelation
+from gieok.memory.decisions.exchange import DecisionEntry
+from gieok.memory.decisions.records import ProposedRelation, content_of
 
 MAX_FILE_BYTES = 256 * 1024
 MAX_FILES = 20_000

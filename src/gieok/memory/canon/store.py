@@ -1,4 +1,4 @@
-"""The stores of canon, as its steps see them. Synchronous; of one owner, in one transaction."""
+"""The stores of canon, as its steps see them. Synchronous, for one owner, in one transaction."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ class FactStore(Protocol):
         ...
 
 
-class CanonRooms(Protocol):
-    """Whatever holds canon among its rooms."""
+class CanonView(Protocol):
+    """The stores of canon in one transaction."""
 
     @property
     def personas(self) -> PersonaStore: ...

@@ -46,7 +46,7 @@ class NoticeStore(Protocol):
         ...
 
 
-class NoticeRooms(Protocol):
+class NoticeView(Protocol):
     """Whatever holds notices among its rooms."""
 
     @property

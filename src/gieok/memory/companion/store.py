@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 from uuid import UUID
 
-from gieok.memory.companion.notices import NoticeRooms
+from gieok.memory.companion.notices import NoticeView
 from gieok.memory.companion.reading import ReadMemory
 from gieok.memory.companion.records import (
     EmotionalMoment,
@@ -155,7 +155,7 @@ class CompanionStore(Protocol):
         ...
 
 
-class CompanionRooms(NoticeRooms, Protocol):
+class CompanionView(NoticeView, Protocol):
     """Whatever holds companion memory among its rooms, and what is to be told of it."""
 
     @property

@@ -14,3 +14,10 @@ class SessionSummarizer(Protocol):
     async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary:
         """One or two sentences with topics, emotion and importance. ModelUnavailable when it cannot."""
         ...
+
+
+class SummarizerServices(Protocol):
+    """What the steps that summarise sessions need from the application."""
+
+    @property
+    def model(self) -> SessionSummarizer: ...

@@ -108,7 +108,7 @@ class VectorStore(Protocol):
         ...
 
 
-class VectorRooms(Protocol):
+class VectorView(Protocol):
     """Whatever holds vectors among its rooms."""
 
     @property
@@ -175,3 +175,10 @@ class Meaning:
             )
             for each in memories
         )
+
+
+class EmbedderServices(Protocol):
+    """What the steps that use vectors need from the application."""
+
+    @property
+    def embedder(self) -> Meaning | None: ...

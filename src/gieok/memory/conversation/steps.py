@@ -1,4 +1,4 @@
-"""Select, assemble, ask. None of these steps reaches a store."""
+"""Select the context, assemble the prompt, ask the model. None of these steps reaches a store."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gieok.engine import Data, Stage, Step, StepContext
+from gieok.engine import ActStep, AnyStep, Data, Stage, StepContext
 from gieok.errors import ModelUnavailable
-from gieok.memory.conversation.model import ChatModel
+from gieok.memory.conversation.model import ChatServices
 from gieok.memory.conversation.records import (
     Context,
     ContextMemory,
@@ -33,7 +33,7 @@ class SelectInputs(Data):
     state: tuple[StateFact, ...] = ()
     recent_messages: tuple[Message, ...] = ()
     client_messages: tuple[Message, ...] = ()
-    """From a client that keeps its own window; they stand in for the messages that were kept here."""
+    """From a client that keeps its own window; they replace the stored messages."""
     facts: tuple[KnownFact, ...] = ()
     """What is known of the user besides the state."""
     memories: tuple[ContextMemory, ...] = ()
@@ -45,8 +45,8 @@ class Selected(Data):
     context: Context
 
 
-class ContextSelect(Step[SelectMetadata, SelectInputs, Selected]):
-    """Joins what the earlier steps returned; it takes their results whole and adds nothing."""
+class ContextSelect(ActStep[SelectMetadata, SelectInputs, Selected]):
+    """Join what the earlier steps returned into one context."""
 
     type = "ContextSelect"
     stages = frozenset({Stage.CONTEXT_SELECT})
@@ -76,8 +76,8 @@ class AssembledPrompt(Data):
     prompt: Prompt
 
 
-class PromptAssemble(Step[AssembleMetadata, AssembleInputs, AssembledPrompt]):
-    """Turns the context into the text that the model reads, within the plan's budget."""
+class PromptAssemble(ActStep[AssembleMetadata, AssembleInputs, AssembledPrompt]):
+    """Turn the context into the text that the model reads, within the plan's token budget."""
 
     type = "PromptAssemble"
     stages = frozenset({Stage.PROMPT_ASSEMBLE})
@@ -102,17 +102,17 @@ class Answer(Data):
     usage: ModelUsage
 
 
-class LLMCall(Step[ModelLimits, CallInputs, Answer]):
-    """Asks the model. The pieces of its reply are told as they come, as events of the kind `token`.
+class LLMCall(ActStep[ModelLimits, CallInputs, Answer]):
+    """Ask the model. Each piece of its reply is emitted at once, as an event of the kind `token`.
 
-    ModelUnavailable where the reply is empty, too long, or cannot be kept.
+    ModelUnavailable where the reply is empty, too long, or cannot be stored.
     """
 
     type = "LLMCall"
     stages = frozenset({Stage.LLM_CALL})
 
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
+    def __init__(self, services: ChatServices) -> None:
+        self._model = services.model
 
     async def run(self, metadata: ModelLimits, inputs: CallInputs, context: StepContext) -> Answer:
         with metered_model(self._model, metadata, context) as (model, meter):
@@ -132,3 +132,6 @@ def _check_reply(text: str) -> None:
         storable(text)
     except ValueError as error:
         raise ModelUnavailable(f"the model's reply {error}") from None
+
+
+STEPS: tuple[type[AnyStep], ...] = (ContextSelect, PromptAssemble, LLMCall)

@@ -1,20 +1,27 @@
-"""Which part of a long conversation gives way to signposts: pure functions over messages.
+"""Compaction: the older part of a long conversation is replaced by signposts; its words are kept as evidence.
 
-A conversation is cut into chunks from its beginning. Where a chunk ends depends only on what came before, so
-a conversation that has grown is cut at the same places again, and what was compacted once is recognised.
+A conversation is split into chunks from its beginning. Where a chunk ends depends only on the messages before
+it. So a longer version of the same conversation is split at the same places, and chunks that were compacted
+before are recognised by their digest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Protocol, Self
+from uuid import uuid4
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from gieok.engine import Data
-from gieok.memory.decisions.evidence import MAX_HINT_CHARS, EvidenceDraft, Hint
-from gieok.memory.fields import storable
+from gieok.engine import Ask, Data, NoData, ReadStep, Stage, StepContext, WriteStep
+from gieok.errors import ModelUnavailable
+from gieok.memory.decisions.records import MAX_HINT_CHARS, Anchor, EvidenceDraft, Hint, Target
+from gieok.memory.decisions.store import DecisionView
+from gieok.memory.fields import SessionRef, storable
+from gieok.memory.model_calls import ModelLimits, metered_model
+from gieok.memory.usage.records import ModelUsage
 from gieok.text import count_tokens
 
 MAX_MESSAGES = 100_000
@@ -30,7 +37,7 @@ class Said(Data, from_attributes=True):
 
     @property
     def line(self) -> str:
-        """The message as evidence keeps it."""
+        """The message as it is written into evidence."""
         return f"{self.role}: {self.content}"
 
 
@@ -38,9 +45,9 @@ Conversation = Annotated[tuple[Said, ...], Field(min_length=1, max_length=MAX_ME
 
 
 class Signpost(Data):
-    """What is to stand in place of a chunk: a hint, and which messages it will lead to.
+    """Stands for a chunk in the prompt: a hint, and the messages that it stands for.
 
-    Their words are not in it: a long conversation has more of them than a step may give out.
+    It does not contain the messages, because a long conversation may exceed the output limit of a step.
     """
 
     hint: Hint
@@ -49,21 +56,41 @@ class Signpost(Data):
     count: Annotated[int, Field(ge=1)]
 
 
+class ConversationSummarizer(Protocol):
+    """The part of a language model that writes hints."""
+
+    async def hint_conversation(self, messages: Sequence[Said], *, hint_tokens: int) -> str:
+        """One line about these messages in their language: about `hint_tokens` tokens, never empty.
+
+        ModelUnavailable when the model gives none.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Chunk:
-    """Messages that one signpost will stand for. `first` counts from 1."""
+    """Messages that one signpost stands for. `first` counts from 1."""
 
     first: int
     messages: tuple[Said, ...]
     tokens: int
 
     def evidence(self, session_ref: str) -> EvidenceDraft:
-        """The original words, as they will be kept."""
-        return original(session_ref, self.first, self.messages)
+        """The messages as evidence."""
+        return conversation_evidence(session_ref, self.first, self.messages)
 
 
-def original(session_ref: str, first: int, messages: Sequence[Said]) -> EvidenceDraft:
-    """These messages of a session, word for word. `first` counts from 1."""
+@dataclass(frozen=True)
+class SplitConversation:
+    """The chunks to replace, and the messages that stay."""
+
+    chunks: tuple[Chunk, ...]
+    kept: tuple[Said, ...]
+    kept_tokens: int
+
+
+def conversation_evidence(session_ref: str, first: int, messages: Sequence[Said]) -> EvidenceDraft:
+    """Messages of a session as evidence, word for word. `first` counts from 1."""
     return EvidenceDraft(
         title=f"{session_ref}: {first}–{first + len(messages) - 1}",
         source=f"session:{session_ref}",
@@ -71,34 +98,27 @@ def original(session_ref: str, first: int, messages: Sequence[Said]) -> Evidence
     )
 
 
-@dataclass(frozen=True)
-class Cut:
-    """The chunks that give way, and the messages that stay as they are."""
+def split_conversation(
+    messages: Sequence[Said], token_budget: int, chunk_tokens: int, hint_tokens: int
+) -> SplitConversation:
+    """Replace the oldest chunks, and no more than needed to fit the budget.
 
-    chunks: tuple[Chunk, ...]
-    kept: tuple[Said, ...]
-    kept_tokens: int
-
-
-def cut(messages: Sequence[Said], token_budget: int, chunk_tokens: int, hint_tokens: int) -> Cut:
-    """Give way from the oldest, and no more than it takes to fit the budget.
-
-    Each hint is reckoned at its limit. The newest message always stays, whatever its size.
+    Each hint counts with its maximum size. The newest message always stays, whatever its size.
     """
     sizes = [count_tokens(message.line) for message in messages]
-    rest, dropped = sum(sizes), 0
+    kept_tokens, replaced = sum(sizes), 0
     chosen: list[Chunk] = []
     for chunk in _chunks(messages, sizes, chunk_tokens):
-        if rest + len(chosen) * hint_tokens <= token_budget:
+        if kept_tokens + len(chosen) * hint_tokens <= token_budget:
             break
         chosen.append(chunk)
-        rest -= chunk.tokens
-        dropped += len(chunk.messages)
-    return Cut(tuple(chosen), tuple(messages[dropped:]), rest)
+        kept_tokens -= chunk.tokens
+        replaced += len(chunk.messages)
+    return SplitConversation(tuple(chosen), tuple(messages[replaced:]), kept_tokens)
 
 
 def _chunks(messages: Sequence[Said], sizes: Sequence[int], chunk_tokens: int) -> list[Chunk]:
-    """Full chunks only: one ends where the next message would not fit in. The last message is in none."""
+    """Full chunks only: one ends where the next message would not fit. The last message is in none."""
     chunks: list[Chunk] = []
     first, tokens = 0, 0
     for number, size in enumerate(sizes):
@@ -109,8 +129,8 @@ def _chunks(messages: Sequence[Said], sizes: Sequence[int], chunk_tokens: int) -
     return chunks
 
 
-def within(hint: str, hint_tokens: int) -> str:
-    """The hint on one line within its limits, cut between words where there is room for one."""
+def shorten_hint(hint: str, hint_tokens: int) -> str:
+    """The hint on one line within its limits, cut between words if possible."""
     flat = " ".join(hint.split())
     if len(flat) <= MAX_HINT_CHARS and count_tokens(flat) <= hint_tokens:
         return flat
@@ -127,11 +147,163 @@ def within(hint: str, hint_tokens: int) -> str:
     return whole_words.rstrip(" ,.") or head
 
 
-def fitting(hints: Sequence[str], kept_tokens: int, token_budget: int) -> int:
-    """How many of the newest hints fit beside the messages that stay. The others are kept all the same."""
+def count_fitting(hints: Sequence[str], kept_tokens: int, token_budget: int) -> int:
+    """How many of the newest hints fit into the budget beside the kept messages."""
     room = token_budget - kept_tokens
     for number, hint in enumerate(reversed(hints)):
         room -= count_tokens(hint)
         if room < 0:
             return number
     return len(hints)
+
+
+class CompactMetadata(ModelLimits):
+    token_budget: Annotated[int, Field(ge=1, le=10_000_000)]
+    chunk_tokens: Annotated[int, Field(ge=1, le=MAX_CHUNK_TOKENS)]
+    hint_tokens: Annotated[int, Field(ge=1, le=1_000)]
+
+    @model_validator(mode="after")
+    def _check_sizes(self) -> Self:
+        if not self.hint_tokens < self.chunk_tokens < self.token_budget:
+            raise ValueError(
+                "hintTokens must be less than chunkTokens, and chunkTokens less than tokenBudget"
+            )
+        return self
+
+
+class CompactInputs(Data):
+    session_ref: SessionRef
+    messages: Conversation
+
+
+class Compacted(Data):
+    signposts: tuple[Anchor | Signpost, ...]
+    """One for each replaced chunk, oldest first: an anchor where the chunk was compacted before."""
+    fitting: int
+    """How many of the newest signposts fit the budget beside `messages`."""
+    messages: tuple[Said, ...]
+    """The newer part, unchanged."""
+    usage: ModelUsage
+
+
+class SummarizerServices(Protocol):
+    """What `CompactConversation` needs from the application."""
+
+    @property
+    def model(self) -> ConversationSummarizer: ...
+
+
+class CompactConversation(ReadStep[CompactMetadata, CompactInputs, Compacted]):
+    """Makes the signposts and stores nothing. The model is asked only for chunks that are new."""
+
+    type = "CompactConversation"
+    stages = frozenset({Stage.CONTEXT_SELECT, Stage.POST_PROCESS})
+    heavy = True  # it counts the tokens of the whole conversation
+
+    def __init__(self, services: SummarizerServices) -> None:
+        self._model = services.model
+
+    def read(
+        self, view: DecisionView, metadata: CompactMetadata, inputs: CompactInputs, context: StepContext
+    ) -> Ask[Compacted]:
+        split = split_conversation(
+            inputs.messages, metadata.token_budget, metadata.chunk_tokens, metadata.hint_tokens
+        )
+        drafts = [chunk.evidence(inputs.session_ref) for chunk in split.chunks]
+        anchors = _existing_anchors(view, inputs.session_ref, drafts)
+
+        async def compact() -> Compacted:
+            with metered_model(self._model, metadata, context) as (model, meter):
+                signposts = [
+                    anchors.get(draft.sha256) or await _signpost(model, chunk, metadata.hint_tokens)
+                    for chunk, draft in zip(split.chunks, drafts, strict=True)
+                ]
+            hints = [signpost.hint for signpost in signposts]
+            fitting = count_fitting(hints, split.kept_tokens, metadata.token_budget)
+            context.note("signposts", len(signposts))
+            context.note("signpostsLeftOut", len(signposts) - fitting)
+            context.note("messagesKept", len(split.kept))
+            return Compacted(
+                signposts=tuple(signposts), fitting=fitting, messages=split.kept, usage=meter.usage
+            )
+
+        return Ask(compact, lambda _, compacted: compacted)
+
+
+def _existing_anchors(
+    view: DecisionView, session_ref: str, drafts: Sequence[EvidenceDraft]
+) -> Mapping[str, Anchor]:
+    """The session's anchors to this evidence, by its digest."""
+    digests = {card.id: card.sha256 for card in view.evidence.find([draft.sha256 for draft in drafts])}
+    return {
+        digests[target.id]: anchor
+        for anchor in view.anchors.leading_to(session_ref, tuple(digests))
+        for target in anchor.targets
+        if target.id in digests
+    }
+
+
+async def _signpost(model: ConversationSummarizer, chunk: Chunk, hint_tokens: int) -> Signpost:
+    hint = shorten_hint(await model.hint_conversation(chunk.messages, hint_tokens=hint_tokens), hint_tokens)
+    if not hint:
+        raise ModelUnavailable("the model gave no hint for a part of the conversation")
+    return Signpost(hint=hint, first=chunk.first, count=len(chunk.messages))
+
+
+class KeepSignpostsInputs(Data):
+    session_ref: SessionRef
+    messages: Conversation
+    """The conversation that the signposts were made from."""
+    signposts: tuple[Anchor | Signpost, ...]
+
+    @model_validator(mode="after")
+    def _check_range(self) -> Self:
+        ends = (one.first + one.count - 1 for one in self.signposts if isinstance(one, Signpost))
+        if max(ends, default=0) > len(self.messages):
+            raise ValueError("a signpost leads to a message that the conversation does not have")
+        return self
+
+    def evidence(self, signpost: Signpost) -> EvidenceDraft:
+        """The messages that a signpost stands for."""
+        start = signpost.first - 1
+        messages = self.messages[start : start + signpost.count]
+        return conversation_evidence(self.session_ref, signpost.first, messages)
+
+
+class KeptSignposts(Data):
+    anchors: tuple[Anchor, ...]
+    """One for each signpost, in order."""
+
+
+class KeepSignposts(WriteStep[NoData, KeepSignpostsInputs, KeptSignposts]):
+    """Stores the replaced messages as evidence, and an anchor to each."""
+
+    type = "KeepSignposts"
+
+    def apply(
+        self, view: DecisionView, metadata: NoData, inputs: KeepSignpostsInputs, context: StepContext
+    ) -> KeptSignposts:
+        return KeptSignposts(
+            anchors=tuple(
+                one if isinstance(one, Anchor) else _save_anchor(view, inputs, one, context.now)
+                for one in inputs.signposts
+            )
+        )
+
+
+def _save_anchor(
+    view: DecisionView, inputs: KeepSignpostsInputs, signpost: Signpost, now: datetime
+) -> Anchor:
+    card = view.evidence.save(inputs.evidence(signpost), evidence_id=uuid4(), created_at=now)
+    existing = view.anchors.leading_to(inputs.session_ref, (card.id,))
+    if existing:
+        return existing[0]  # another cycle has compacted the same messages meanwhile
+    anchor = Anchor(
+        id=uuid4(),
+        session_ref=inputs.session_ref,
+        hint=signpost.hint,
+        targets=(Target(kind="evidence", id=card.id),),
+        created_at=now,
+    )
+    view.anchors.save(anchor)
+    return anchor

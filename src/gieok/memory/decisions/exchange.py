@@ -1,7 +1,4 @@
-"""Decisions that come from elsewhere and go elsewhere: what a folder of records says, against what is stored.
-
-Pure but for the stores that it is given. All of it happens in the transaction of one cycle.
-"""
+"""Import and export of decisions, as a folder of records holds them. An import is one transaction."""
 
 from __future__ import annotations
 
@@ -12,11 +9,10 @@ from uuid import UUID, uuid4
 
 from pydantic import Field
 
-from gieok.engine import Data
+from gieok.engine import Data, NoData, StepContext, WriteStep
 from gieok.errors import InputRefused
 from gieok.memory.chains.rules import NEW
-from gieok.memory.decisions.graph import DecisionGraph, ReadingRooms
-from gieok.memory.decisions.known import check_decisions, check_evidence
+from gieok.memory.decisions.checks import check_decisions, check_evidence
 from gieok.memory.decisions.records import (
     RELATION_TYPES,
     Decision,
@@ -24,14 +20,15 @@ from gieok.memory.decisions.records import (
     ProposedRelation,
     Relation,
     RelationType,
+    content_of,
 )
-from gieok.memory.decisions.store import RelationStore
+from gieok.memory.decisions.store import DecisionGraph, DecisionView, RelationStore
 
 MAX_ENTRIES = 5_000
-"""Decisions that one import may bring: it is one transaction, and other writers wait for it."""
+"""Decisions of one import. It is one transaction, and other writers wait for it."""
 
 MAX_RELATIONS = 1_000
-"""Relations that one decision may take along."""
+"""Relations of one imported decision."""
 
 _PAGE = 100
 
@@ -39,26 +36,26 @@ Outcome = Literal["added", "changed", "unchanged"]
 
 
 class DecisionEntry(DecisionContent):
-    """A decision apart from its versions. With `relations` None it says nothing about them."""
+    """A decision without its versions. `relations=None` leaves the stored relations unchanged."""
 
     root_id: UUID
     relations: Annotated[tuple[ProposedRelation, ...], Field(max_length=MAX_RELATIONS)] | None = None
     is_named: bool = False
-    """Whether the root was made of a name, which another folder may have too."""
+    """Whether the root was derived from a file name, which another folder may use too."""
 
     @property
     def content(self) -> DecisionContent:
-        """What is decided, apart from where it stands."""
+        """The content without root and relations."""
         return content_of(self)
 
 
 class EntryResult(Data):
-    """What became of one entry."""
+    """The result of importing one entry."""
 
     root_id: UUID
     outcome: Outcome
     version: int
-    """The active version now."""
+    """The active version after the import."""
     relations_added: int
     relations_removed: int
 
@@ -66,35 +63,50 @@ class EntryResult(Data):
 Entries = Annotated[tuple[DecisionEntry, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
 
 
-def content_of(record: DecisionContent) -> DecisionContent:
-    """The content alone, of a record that has more."""
-    return DecisionContent(**{name: getattr(record, name) for name in DecisionContent.model_fields})
+class ImportInputs(Data):
+    entries: Entries
 
 
-def bring_in(
-    rooms: ReadingRooms, entries: Sequence[DecisionEntry], created_at: datetime
+class ImportedDecisions(Data):
+    results: tuple[EntryResult, ...]
+    """One for each entry, in order."""
+
+
+class ImportDecisions(WriteStep[NoData, ImportInputs, ImportedDecisions]):
+    """Imports decisions: all of them or none. NotFound for a relation or evidence that does not exist."""
+
+    type = "ImportDecisions"
+
+    def apply(
+        self, view: DecisionView, metadata: NoData, inputs: ImportInputs, context: StepContext
+    ) -> ImportedDecisions:
+        context.note("entries", len(inputs.entries))
+        return ImportedDecisions(results=import_entries(view, inputs.entries, context.now))
+
+
+def import_entries(
+    view: DecisionView, entries: Sequence[DecisionEntry], created_at: datetime
 ) -> tuple[EntryResult, ...]:
-    """Make the stored decisions what the entries say. What is so already is left alone: no new version.
+    """Save what differs from the stored decisions. An entry without a difference makes no new version.
 
-    Every decision stands before the first relation is made, so that entries may refer to each other in any
-    order. NotFound for a relation to a decision that exists neither here nor among the entries.
+    All decisions are saved before the first relation, so entries may refer to each other in any order.
+    NotFound for a relation to a decision that is neither stored nor among the entries.
     """
     roots = [entry.root_id for entry in entries]
     stored = {
-        decision.root_id: decision for page in _pages(roots) for decision in rooms.decisions.active(page)
+        decision.root_id: decision for page in _pages(roots) for decision in view.decisions.active(page)
     }
-    saved = [_save(rooms, entry, stored.get(entry.root_id), created_at) for entry in entries]
-    _check_targets(rooms, entries)
-    declared = _outgoing(rooms.graph, [entry.root_id for entry in entries if entry.relations is not None])
+    saved = [_save(view, entry, stored.get(entry.root_id), created_at) for entry in entries]
+    _check_targets(view, entries)
+    declared = _outgoing(view.graph, [entry.root_id for entry in entries if entry.relations is not None])
     return tuple(
-        _relate(rooms.relations, entry, result, declared)
-        for entry, result in zip(entries, saved, strict=True)
+        _relate(view.relations, entry, result, declared) for entry, result in zip(entries, saved, strict=True)
     )
 
 
-def take_out(rooms: ReadingRooms, decisions: Sequence[Decision]) -> tuple[DecisionEntry, ...]:
-    """These decisions with the relations that begin at them, in the order given."""
-    declared = _outgoing(rooms.graph, [decision.root_id for decision in decisions])
+def export_entries(view: DecisionView, decisions: Sequence[Decision]) -> tuple[DecisionEntry, ...]:
+    """These decisions with their outgoing relations, in the order given."""
+    declared = _outgoing(view.graph, [decision.root_id for decision in decisions])
     return tuple(
         DecisionEntry(
             **dict(content_of(decision)),
@@ -109,19 +121,19 @@ def take_out(rooms: ReadingRooms, decisions: Sequence[Decision]) -> tuple[Decisi
 
 
 def _save(
-    rooms: ReadingRooms, entry: DecisionEntry, stored: Decision | None, created_at: datetime
+    view: DecisionView, entry: DecisionEntry, stored: Decision | None, created_at: datetime
 ) -> EntryResult:
     outcome: Outcome = "added" if stored is None else "changed"
     if stored is not None and content_of(stored) == entry.content:
         return _result(stored, "unchanged")
     if stored is not None and entry.is_named and stored.domain != entry.domain:
         raise InputRefused(
-            f"a record without an id of its own would move decision {stored.root_id} to another domain; "
-            "give its folder another name, or the record that id",
+            f"a record without an id would move decision {stored.root_id} to another domain; "
+            "rename its folder, or give the record that id",
             at="domain",
         )
-    check_evidence(rooms, entry.evidence_ids)
-    saved = rooms.decisions.append(
+    check_evidence(view, entry.evidence_ids)
+    saved = view.decisions.append(
         entry.root_id,
         entry.content,
         version_id=uuid4(),
@@ -131,7 +143,7 @@ def _save(
     return _result(saved, outcome)
 
 
-def _check_targets(rooms: ReadingRooms, entries: Sequence[DecisionEntry]) -> None:
+def _check_targets(view: DecisionView, entries: Sequence[DecisionEntry]) -> None:
     targets: dict[UUID, None] = {}
     for entry in entries:
         for relation in entry.relations or ():
@@ -139,7 +151,7 @@ def _check_targets(rooms: ReadingRooms, entries: Sequence[DecisionEntry]) -> Non
                 raise InputRefused(f"decision {entry.root_id} has a relation to itself", at="relations")
             targets[relation.target] = None
     for page in _pages(list(targets)):
-        check_decisions(rooms, page)
+        check_decisions(view, page)
 
 
 def _result(decision: Decision, outcome: Outcome) -> EntryResult:
@@ -176,7 +188,7 @@ def _relate(
 
 
 def _outgoing(graph: DecisionGraph, roots: Sequence[UUID]) -> _Declared:
-    """The relations that begin at these decisions, by source, then by type and target."""
+    """The outgoing relations of these decisions, by source, then by type and target."""
     declared: _Declared = {}
     for page in _pages(roots):
         limit = MAX_RELATIONS * len(page)

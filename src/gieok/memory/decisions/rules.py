@@ -1,4 +1,4 @@
-"""Pure rules of decisions: their words, their order, their places in a list, and reading a proposal."""
+"""Pure rules of decisions: search terms, limits, cursors, and parsing a proposal."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ MAX_VERSION = 2**31 - 1
 
 
 def statement_terms(text: str) -> frozenset[str]:
-    """The terms by which a statement and a query meet."""
+    """The search terms of a statement or a query."""
     return frozenset(terms(text))
 
 
 def check_query(query: str) -> None:
-    """Refuse a query that no statement could answer."""
+    """InputRefused for a query that is too long."""
     if len(query) > MAX_QUERY_CHARS:
         raise InputRefused(f"may have at most {MAX_QUERY_CHARS} characters", at="q")
 
 
 def check_limit(limit: int) -> None:
-    """Refuse a page that cannot be meant."""
+    """InputRefused for a page size out of range."""
     if not 1 <= limit <= MAX_LIST:
         raise InputRefused(f"must be between 1 and {MAX_LIST}", at="limit")
 
 
 def check_version(version: int) -> None:
-    """Refuse a version that no chain could have."""
+    """InputRefused for a version number out of range."""
     if not 0 <= version <= MAX_VERSION:
         raise InputRefused(f"must be between 0 and {MAX_VERSION}", at="after")
 
 
 def position_of(decision: Decision) -> DecisionPosition:
-    """Where a list stands after this decision."""
+    """The position of a list after this decision."""
     return DecisionPosition(
         strength=decision.strength, created_at=decision.created_at, root_id=decision.root_id
     )
 
 
 def to_cursor(position: DecisionPosition) -> str:
-    """The position as clients carry it: opaque, without content."""
+    """The position as an opaque cursor. It holds no content."""
     return base64.urlsafe_b64encode(position.model_dump_json().encode()).decode()
 
 
@@ -59,7 +59,7 @@ def from_cursor(cursor: str) -> DecisionPosition:
     try:
         return DecisionPosition.model_validate_json(base64.urlsafe_b64decode(cursor))
     except ValueError:
-        raise InputRefused("is not a cursor that a list gave; begin again without one", at="cursor") from None
+        raise InputRefused("is not a valid cursor; start again without one", at="cursor") from None
 
 
 def read_proposal(document: Mapping[str, Any]) -> DecisionProposal:

@@ -1,25 +1,31 @@
-"""The stores of decision memory, as its steps see them. Synchronous; of one owner, in one transaction."""
+"""The stores of decision memory, as its steps see them. Synchronous, for one owner, in one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from gieok.memory.decisions.evidence import Anchor, Evidence, EvidenceCard, EvidenceDraft
+from gieok.memory.decisions.graph.impact import Edge
 from gieok.memory.decisions.records import (
+    Anchor,
     Decision,
     DecisionContent,
     DecisionPosition,
+    Evidence,
+    EvidenceCard,
+    EvidenceDraft,
     Relation,
+    RelationType,
     Scope,
     Strength,
+    Walk,
 )
 
 
 class DecisionStore(Protocol):
-    """Reads active versions only, but for `history`."""
+    """Version chains of decisions. Every read but `history` returns active versions only."""
 
     def append(
         self,
@@ -41,7 +47,7 @@ class DecisionStore(Protocol):
         ...
 
     def existing(self, root_ids: Sequence[UUID]) -> Collection[UUID]:
-        """Those of these decisions that there are. Nothing is opened."""
+        """Which of these decisions exist. Nothing is decrypted."""
         ...
 
     def list(
@@ -53,9 +59,9 @@ class DecisionStore(Protocol):
         after: DecisionPosition | None,
         limit: int,
     ) -> Sequence[Decision]:
-        """Active versions by strength, then last changed first, then root; None of a filter is all.
+        """Active versions by strength, then last changed first, then root; None for no filter.
 
-        `domain` is in its one spelling (`normal_domain`) and leaves out global decisions.
+        `domain` is normalized (`normal_domain`) and leaves out global decisions.
         """
         ...
 
@@ -72,10 +78,10 @@ class DecisionStore(Protocol):
 
 
 class RelationStore(Protocol):
-    """The explicit graph. What follows from it is computed elsewhere."""
+    """The declared relations."""
 
     def save(self, relation: Relation) -> Relation:
-        """Keep a relation between two decisions that exist. One that was declared before is given back."""
+        """Save a relation between two existing decisions. One that exists is returned unchanged."""
         ...
 
     def get(self, relation_id: UUID) -> Relation | None:
@@ -83,7 +89,7 @@ class RelationStore(Protocol):
         ...
 
     def remove(self, relation: Relation) -> None:
-        """Take a relation out of the graph."""
+        """Delete a relation."""
         ...
 
     def touching(self, root_ids: Sequence[UUID], limit: int) -> Sequence[Relation]:
@@ -92,10 +98,10 @@ class RelationStore(Protocol):
 
 
 class EvidenceStore(Protocol):
-    """Keeps each content once."""
+    """Evidence, stored once per content."""
 
     def save(self, draft: EvidenceDraft, *, evidence_id: UUID, created_at: datetime) -> EvidenceCard:
-        """Keep the evidence. Where the owner has the same content already, that is given back unchanged."""
+        """Save the evidence. Existing evidence with the same content is returned unchanged."""
         ...
 
     def get(self, evidence_id: UUID) -> Evidence | None:
@@ -103,19 +109,19 @@ class EvidenceStore(Protocol):
         ...
 
     def cards(self, evidence_ids: Sequence[UUID]) -> Sequence[EvidenceCard]:
-        """What is known of these without their contents, in the order asked; unknown ones are left out."""
+        """These without their contents, in the order given; unknown ones are left out."""
         ...
 
     def find(self, digests: Sequence[str]) -> Sequence[EvidenceCard]:
-        """Those with one of these SHA-256 digests, in no order."""
+        """Evidence with one of these SHA-256 digests, unordered."""
         ...
 
 
 class AnchorStore(Protocol):
-    """Signposts, newest first."""
+    """Anchors, newest first."""
 
     def save(self, anchor: Anchor) -> None:
-        """Keep an anchor. Conflict where its id exists."""
+        """Save an anchor. Conflict where its id exists."""
         ...
 
     def list(self, session_ref: str | None, limit: int) -> Sequence[Anchor]:
@@ -123,12 +129,59 @@ class AnchorStore(Protocol):
         ...
 
     def leading_to(self, session_ref: str, target_ids: Sequence[UUID]) -> Sequence[Anchor]:
-        """The anchors of a session that lead to one of these, newest first."""
+        """The anchors of a session with one of these targets, newest first."""
         ...
 
 
-class DecisionRooms(Protocol):
-    """Whatever holds decision memory among its rooms."""
+class DecisionGraph(Protocol):
+    """The relation graph, for walks and the guardian. It decrypts no content and searches no text."""
+
+    def edges(self, origins: Sequence[bytes], known: Collection[bytes]) -> Iterator[Edge]:
+        """The edges from these sorted origins to decisions that are not `known`, in order.
+
+        Lazy: edges are read as they are consumed. Edges to decisions that became known since may be left out.
+        """
+        ...
+
+    def declared_from(
+        self, sources: Sequence[UUID], types: Sequence[RelationType], limit: int
+    ) -> Sequence[Relation]:
+        """Relations of these types from one of these decisions, by source, type and target."""
+        ...
+
+    def declared_to(
+        self, targets: Sequence[UUID], types: Sequence[RelationType], limit: int
+    ) -> Sequence[Relation]:
+        """Relations of these types to one of these decisions, by target, type and source."""
+        ...
+
+    def roots(self, scope: Scope, domain: str, strength: Strength, limit: int) -> Sequence[UUID]:
+        """The decisions of this strength that apply globally or in the domain, last changed first."""
+        ...
+
+    def count(self, scope: Scope, domain: str, strength: Strength) -> int:
+        """How many decisions of this strength apply globally, or in the domain."""
+        ...
+
+
+class WalkStore(Protocol):
+    """The walks of one owner."""
+
+    def save(self, walk: Walk) -> None:
+        """Save a walk. It replaces an earlier one of the same job."""
+        ...
+
+    def get(self, walk_id: UUID) -> Walk | None:
+        """The walk, or None."""
+        ...
+
+    def forget(self, before: datetime) -> int:
+        """Delete walks older than `before`; returns how many."""
+        ...
+
+
+class DecisionView(Protocol):
+    """The stores of decision memory in one transaction."""
 
     @property
     def decisions(self) -> DecisionStore: ...
@@ -137,7 +190,13 @@ class DecisionRooms(Protocol):
     def relations(self) -> RelationStore: ...
 
     @property
+    def graph(self) -> DecisionGraph: ...
+
+    @property
     def evidence(self) -> EvidenceStore: ...
 
     @property
     def anchors(self) -> AnchorStore: ...
+
+    @property
+    def walks(self) -> WalkStore: ...

@@ -1,96 +1,144 @@
-"""The deep walk from a session's anchors, done in the background: what it found, to be read later.
+"""The deep walk from a session's anchors: queued as a job, run by a worker, and read later.
 
-A walk keeps where things are and not what they say: whoever reads it gets the versions that are active then.
+A walk stores where things are and not what they say. Reading it returns the versions that are active then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import Protocol
-from uuid import UUID
+from datetime import timedelta
+from typing import Annotated
+from uuid import UUID, uuid4
 
-from gieok.engine import Data
-from gieok.memory.decisions.evidence import Lead, Target
-from gieok.memory.decisions.exploring import as_item, evidence_item
-from gieok.memory.decisions.graph import ReadingRooms
-from gieok.memory.decisions.layers import DecisionItem, EvidenceItem
-from gieok.memory.decisions.loading import strongest_first
-from gieok.memory.fields import Timestamp
+from pydantic import Field
 
-
-class Reached(Data):
-    """One thing that a walk came to, and the anchor that led there."""
-
-    target: Target
-    lead: Lead
-
-
-class Walk(Data):
-    """Everything that a walk came to, under the id of its job."""
-
-    id: UUID
-    reached: tuple[Reached, ...]
-    truncated: bool
-    """Whether the plan's bounds cut it off."""
-    created_at: Timestamp
+from gieok.engine import Data, NoData, ReadStep, Stage, StepContext, WriteStep
+from gieok.errors import NotFound
+from gieok.memory.decisions.graph.impact import WalkMetadata
+from gieok.memory.decisions.loading.layers import DecisionItem, EvidenceItem
+from gieok.memory.decisions.loading.order import strongest_first
+from gieok.memory.decisions.loading.sources import decision_item, evidence_item, follow_anchors
+from gieok.memory.decisions.records import MAX_ANCHORS, Lead, Reached, Target, Walk
+from gieok.memory.decisions.store import DecisionView
+from gieok.memory.fields import SessionRef, Timestamp
+from gieok.memory.jobs.records import Job, JobDraft
+from gieok.memory.jobs.store import JobView
 
 
 class Exploration(Data):
-    """A walk as it reads now: active versions, in the order of tier 7."""
+    """The result of a walk: active versions, in the order of tier 7."""
 
     items: tuple[DecisionItem | EvidenceItem, ...]
     truncated: bool
     walked_at: Timestamp
 
 
-class WalkStore(Protocol):
-    """The walks of one owner."""
-
-    def save(self, walk: Walk) -> None:
-        """Keep a walk; the same job's earlier one is replaced."""
-        ...
-
-    def get(self, walk_id: UUID) -> Walk | None:
-        """The walk, or None."""
-        ...
-
-    def forget(self, before: datetime) -> int:
-        """Remove walks that are older; returns how many."""
-        ...
-
-
-class WalkRooms(ReadingRooms, Protocol):
-    """Decision memory, and the walks through it."""
-
-    @property
-    def walks(self) -> WalkStore: ...
-
-
-def reached(items: Iterable[DecisionItem | EvidenceItem]) -> tuple[Reached, ...]:
-    """Where these items are."""
-    return tuple(_reached(item) for item in items)
-
-
-def read_walk(rooms: ReadingRooms, walk: Walk) -> Exploration:
-    """What a walk came to, as it is now. What is not there any more is left out."""
+def read_walk(view: DecisionView, walk: Walk) -> Exploration:
+    """What a walk found, as it is now. What no longer exists is left out."""
     decisions = _leads(walk, "decision")
     evidence = _leads(walk, "evidence")
     items: Sequence[DecisionItem | EvidenceItem] = [
-        *(as_item(each, "anchor", decisions[each.root_id]) for each in rooms.decisions.active([*decisions])),
-        *(evidence_item(card, evidence[card.id]) for card in rooms.evidence.cards([*evidence])),
+        *(
+            decision_item(one, "anchor", decisions[one.root_id])
+            for one in view.decisions.active([*decisions])
+        ),
+        *(evidence_item(card, evidence[card.id]) for card in view.evidence.cards([*evidence])),
     ]
     return Exploration(
         items=tuple(sorted(items, key=strongest_first)), truncated=walk.truncated, walked_at=walk.created_at
     )
 
 
-def _reached(item: DecisionItem | EvidenceItem) -> Reached:
-    if item.anchor_id is None or item.hint is None:
-        raise ValueError("a walk only holds what an anchor led to")
-    identity = item.root_id if item.kind == "decision" else item.id
-    return Reached(target=Target(kind=item.kind, id=identity), lead=Lead(id=item.anchor_id, hint=item.hint))
-
-
 def _leads(walk: Walk, kind: str) -> dict[UUID, Lead]:
-    return {each.target.id: each.lead for each in walk.reached if each.target.kind == kind}
+    return {one.target.id: one.lead for one in walk.reached if one.target.kind == kind}
+
+
+class QueueInputs(Data):
+    session_ref: SessionRef
+
+
+class QueueWalk(WriteStep[NoData, QueueInputs, Job]):
+    """Queues the walk of a session's anchors and returns its job."""
+
+    type = "QueueWalk"
+
+    def apply(self, view: JobView, metadata: NoData, inputs: QueueInputs, context: StepContext) -> Job:
+        draft = JobDraft(
+            id=uuid4(),
+            kind="walk",
+            session_ref=inputs.session_ref,
+            first_seq=0,
+            last_seq=0,
+            due_at=context.now,
+        )
+        view.jobs.add(draft, context.now)
+        job = view.jobs.get(draft.id)
+        if job is None:
+            raise NotFound(f"there is no job {draft.id}")
+        return job
+
+
+class AnchorWalkMetadata(WalkMetadata):
+    """`depth` and `limit` as in `LoadDecisions`; `anchors` is how many of the newest are followed."""
+
+    anchors: Annotated[int, Field(ge=1, le=MAX_ANCHORS)]
+
+
+class WalkInputs(Data):
+    job: Job
+
+
+class Walked(Data):
+    reached: tuple[Reached, ...]
+    truncated: bool
+
+
+class WalkAnchors(ReadStep[AnchorWalkMetadata, WalkInputs, Walked]):
+    """Follows a session's anchors to the plan's depth, on one consistent snapshot."""
+
+    type = "WalkAnchors"
+    stages = frozenset({Stage.CONTEXT_SELECT})
+    heavy = True
+
+    def read(
+        self, view: DecisionView, metadata: AnchorWalkMetadata, inputs: WalkInputs, context: StepContext
+    ) -> Walked:
+        anchors = view.anchors.list(inputs.job.session_ref, metadata.anchors + 1)
+        items, is_cut = follow_anchors(
+            view, anchors[: metadata.anchors], depth=metadata.depth, limit=metadata.limit
+        )
+        context.note("reached", len(items))
+        return Walked(reached=_reached(items), truncated=is_cut or len(anchors) > metadata.anchors)
+
+
+def _reached(items: Iterable[DecisionItem | EvidenceItem]) -> tuple[Reached, ...]:
+    return tuple(
+        Reached(
+            target=Target(kind=item.kind, id=item.root_id if item.kind == "decision" else item.id),
+            lead=Lead(id=item.anchor_id, hint=item.hint),
+        )
+        for item in items
+        if item.anchor_id is not None and item.hint is not None
+    )
+
+
+class KeepWalkMetadata(Data):
+    keep_days: Annotated[int, Field(ge=1, le=3_650)]
+
+
+class KeepWalkInputs(Walked):
+    job: Job
+
+
+class KeepWalk(WriteStep[KeepWalkMetadata, KeepWalkInputs, None]):
+    """Stores what a walk found, and deletes walks that are older than `keepDays`."""
+
+    type = "KeepWalk"
+
+    def apply(
+        self, view: DecisionView, metadata: KeepWalkMetadata, inputs: KeepWalkInputs, context: StepContext
+    ) -> None:
+        view.walks.forget(context.now - timedelta(days=metadata.keep_days))
+        view.walks.save(
+            Walk(id=inputs.job.id, reached=inputs.reached, truncated=inputs.truncated, created_at=context.now)
+        )

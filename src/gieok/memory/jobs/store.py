@@ -41,7 +41,7 @@ class JobStore(Protocol):
         ...
 
 
-class JobRooms(Protocol):
+class JobView(Protocol):
     """Whatever holds jobs among its rooms."""
 
     @property

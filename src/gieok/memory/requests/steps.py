@@ -1,4 +1,4 @@
-"""How a request is answered once: its name is one more write of the cycle that made the answer."""
+"""Idempotent requests: the key of a request is stored in the commit that made its result."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from uuid import UUID
 
 from pydantic import Field
 
-from gieok.engine import Data, NoData, Stage, Step, StepContext
+from gieok.engine import AnyStep, Data, StepContext, WriteStep
 from gieok.memory.requests.records import RequestKey
-from gieok.memory.requests.store import RequestRooms
+from gieok.memory.requests.store import RequestView
 
 
 class RememberMetadata(Data):
@@ -19,27 +19,26 @@ class RememberMetadata(Data):
 
 class RememberInputs(Data):
     request: RequestKey | None
-    """None where the client named none: then nothing is kept."""
+    """None where the client gave no idempotency key: then nothing is stored."""
     answer: UUID | str
     """The id of what was made."""
     root_id: UUID | None = None
-    """Of what was made in a chain, the chain."""
+    """The chain that it belongs to, if any."""
 
 
-class RememberRequest(Step[RememberMetadata, RememberInputs, NoData]):
-    """Keeps for `keepHours` what a named request was answered. Where the name is taken, nothing is made."""
+class RememberRequest(WriteStep[RememberMetadata, RememberInputs, None]):
+    """Store the result of an idempotent request for `keepHours`. Conflict where the key is taken."""
 
     type = "RememberRequest"
-    stages = frozenset({Stage.PERSIST})
 
-    async def run(self, metadata: RememberMetadata, inputs: RememberInputs, context: StepContext) -> NoData:
-        if (request := inputs.request) is None:
-            return NoData()
+    def apply(
+        self, view: RequestView, metadata: RememberMetadata, inputs: RememberInputs, context: StepContext
+    ) -> None:
+        if inputs.request is None:
+            return
         answer = str(inputs.answer) if inputs.root_id is None else f"{inputs.root_id}:{inputs.answer}"
         until = context.now + timedelta(hours=metadata.keep_hours)
+        view.requests.remember(inputs.request, answer, now=context.now, until=until)
 
-        def remember(rooms: RequestRooms) -> None:
-            rooms.requests.remember(request, answer, now=context.now, until=until)
 
-        context.stage_write(remember)
-        return NoData()
+STEPS: tuple[type[AnyStep], ...] = (RememberRequest,)

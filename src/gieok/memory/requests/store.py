@@ -23,7 +23,7 @@ class RequestStore(Protocol):
         ...
 
 
-class RequestRooms(Protocol):
+class RequestView(Protocol):
     """Whatever holds requests among its rooms."""
 
     @property

@@ -1,17 +1,53 @@
-"""A session resumes under the plan it last ran, remembers the plan it runs, and moves only on purpose."""
+"""The steps of sessions: plan check, message log, start and end, and the queue of summaries."""
 
 from __future__ import annotations
 
-from gieok.engine import Data, NoData, Stage, Step, StepContext
-from gieok.memory.fields import AccountPlan, PersonaId, SessionRef
-from gieok.memory.reader import Reader
-from gieok.memory.sessions.records import PlanHash
-from gieok.memory.sessions.rules import check_resumable
-from gieok.memory.sessions.store import SessionRooms
+from collections.abc import Sequence
+from typing import Annotated
+from uuid import UUID, uuid4
+
+from pydantic import AfterValidator, Field
+
+from gieok.engine import AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
+from gieok.errors import NotFound, StoreDamaged
+from gieok.memory.fields import AccountPlan, PersonaId, SessionRef, Timestamp
+from gieok.memory.jobs.records import Job, JobDraft, JobOutcome
+from gieok.memory.sessions.records import (
+    MAX_MESSAGES,
+    Appended,
+    ChatMessage,
+    MessageRange,
+    PlanHash,
+    PlanMove,
+    Session,
+    SessionStart,
+)
+from gieok.memory.sessions.rules import (
+    check_active,
+    check_batch,
+    check_resumable,
+    inactive_from,
+    is_cleared,
+    unclaimed,
+    watch_id,
+)
+from gieok.memory.sessions.store import LogView, SessionView
+
+CONTEXT_SELECT = frozenset({Stage.CONTEXT_SELECT})
 
 
 class SessionInputs(Data):
     session_ref: SessionRef
+
+
+class SessionOutput(Data):
+    session_ref: SessionRef
+
+
+# The plan that a session runs
+
+
+class ResumeInputs(SessionInputs):
     persona_id: PersonaId | None = None
 
 
@@ -19,64 +55,369 @@ class Resumed(Data):
     known: bool
 
 
-class ResumeSession(Step[NoData, SessionInputs, Resumed]):
-    """Fails the cycle at once where the session has ended, or last ran another plan or persona."""
+class ResumeSession(ReadStep[NoData, ResumeInputs, Resumed]):
+    """Refuse a session that has ended, or that last ran another plan or was with another persona."""
 
     type = "ResumeSession"
-    stages = frozenset({Stage.CONTEXT_SELECT})
+    stages = CONTEXT_SELECT
 
-    def __init__(self, rooms: Reader[SessionRooms]) -> None:
-        self._rooms = rooms
-
-    async def run(self, metadata: NoData, inputs: SessionInputs, context: StepContext) -> Resumed:
-        session = await self._rooms.read(lambda rooms: rooms.sessions.get(inputs.session_ref), brief=True)
+    def read(
+        self, view: SessionView, metadata: NoData, inputs: ResumeInputs, context: StepContext
+    ) -> Resumed:
+        session = view.sessions.get(inputs.session_ref)
         if session is None:
             return Resumed(known=False)
         check_resumable(session, context.plan_hash, inputs.persona_id)
         return Resumed(known=True)
 
 
-class RememberInputs(SessionInputs):
+class RememberInputs(ResumeInputs):
     account_plan: AccountPlan | None = None
 
 
-class Remembered(Data):
-    session_ref: SessionRef
-
-
-class RememberPlan(Step[NoData, RememberInputs, Remembered]):
-    """Records, with everything else of the cycle, which plan the session ran and when."""
+class RememberPlan(WriteStep[NoData, RememberInputs, SessionOutput]):
+    """Record which plan the session ran, and when. A session that does not exist yet begins here."""
 
     type = "RememberPlan"
-    stages = frozenset({Stage.PERSIST})
 
-    async def run(self, metadata: NoData, inputs: RememberInputs, context: StepContext) -> Remembered:
-        def remember(rooms: SessionRooms) -> None:
-            rooms.sessions.remember(
-                inputs.session_ref,
-                context.plan_hash,
-                context.now,
-                persona_id=inputs.persona_id,
-                account_plan=inputs.account_plan,
-            )
-
-        context.stage_write(remember)
-        return Remembered(session_ref=inputs.session_ref)
+    def apply(
+        self, view: SessionView, metadata: NoData, inputs: RememberInputs, context: StepContext
+    ) -> SessionOutput:
+        view.sessions.remember(
+            inputs.session_ref,
+            context.plan_hash,
+            context.now,
+            persona_id=inputs.persona_id,
+            account_plan=inputs.account_plan,
+        )
+        return SessionOutput(session_ref=inputs.session_ref)
 
 
-class MoveInputs(Data):
-    session_ref: SessionRef
+class MoveInputs(SessionInputs):
     to_hash: PlanHash
 
 
-class MoveSession(Step[NoData, MoveInputs, NoData]):
-    """Moves a session to another plan, with an audit entry. Nothing else does."""
+class Moved(Data):
+    move: PlanMove
+
+
+class MoveSession(WriteStep[NoData, MoveInputs, Moved]):
+    """Move a session to another plan, with an audit entry. No other step does."""
 
     type = "MoveSession"
-    stages = frozenset({Stage.PERSIST})
 
-    async def run(self, metadata: NoData, inputs: MoveInputs, context: StepContext) -> NoData:
-        context.stage_write(
-            lambda rooms: rooms.sessions.move(inputs.session_ref, inputs.to_hash, context.now)
+    def apply(self, view: SessionView, metadata: NoData, inputs: MoveInputs, context: StepContext) -> Moved:
+        return Moved(move=view.sessions.move(inputs.session_ref, inputs.to_hash, context.now))
+
+
+# The message log
+
+
+class LoadedSession(Data):
+    session: Session
+
+
+class LoadSession(ReadStep[NoData, SessionInputs, LoadedSession]):
+    """Load the current state of a session. NotFound where there is none."""
+
+    type = "LoadSession"
+    stages = CONTEXT_SELECT
+
+    def read(
+        self, view: SessionView, metadata: NoData, inputs: SessionInputs, context: StepContext
+    ) -> LoadedSession:
+        session = view.sessions.get(inputs.session_ref)
+        if session is None:
+            raise NotFound("no such session")
+        return LoadedSession(session=session)
+
+
+class WindowMetadata(Data):
+    recent_messages: Annotated[int, Field(ge=0, le=MAX_MESSAGES)]
+
+
+class Window(Data):
+    messages: tuple[ChatMessage, ...]
+    message_count: int
+    """How many messages the session had in the same snapshot."""
+
+
+class LoadWindow(ReadStep[WindowMetadata, SessionInputs, Window]):
+    """Load the last `recentMessages` messages. The window is empty once an ended session is summarised."""
+
+    type = "LoadWindow"
+    stages = CONTEXT_SELECT
+
+    def read(
+        self, view: LogView, metadata: WindowMetadata, inputs: SessionInputs, context: StepContext
+    ) -> Window:
+        session = view.sessions.get(inputs.session_ref)
+        messages: Sequence[ChatMessage] = ()
+        if session is not None and not is_cleared(session):
+            messages = view.messages.window(inputs.session_ref, metadata.recent_messages)
+        context.note("messages", len(messages))
+        return Window(messages=tuple(messages), message_count=session.message_count if session else 0)
+
+
+class AppendInputs(SessionInputs):
+    messages: Annotated[tuple[ChatMessage, ...], AfterValidator(check_batch)]
+
+
+class AppendOutput(SessionOutput):
+    appended: Appended
+
+
+class AppendMessages(WriteStep[NoData, AppendInputs, AppendOutput]):
+    """Append messages that a client sends, in their order. A message with a known id changes nothing."""
+
+    type = "AppendMessages"
+
+    def apply(
+        self, view: LogView, metadata: NoData, inputs: AppendInputs, context: StepContext
+    ) -> AppendOutput:
+        appended = view.messages.append(inputs.session_ref, inputs.messages, context.now, None)
+        return AppendOutput(session_ref=inputs.session_ref, appended=appended)
+
+
+class TurnInputs(SessionInputs):
+    message: str
+    reply: str
+    message_count: int
+    """How many messages the session had when the window was read: the reply must be based on all of them."""
+
+
+class AppendTurn(WriteStep[NoData, TurnInputs, AppendOutput]):
+    """Append the user's message and the reply. Conflict where somebody else wrote in the meantime."""
+
+    type = "AppendTurn"
+
+    def apply(
+        self, view: LogView, metadata: NoData, inputs: TurnInputs, context: StepContext
+    ) -> AppendOutput:
+        messages = (
+            ChatMessage(id=str(uuid4()), role="user", content=inputs.message, timestamp=context.now),
+            ChatMessage(id=str(uuid4()), role="assistant", content=inputs.reply, timestamp=context.now),
         )
-        return NoData()
+        appended = view.messages.append(inputs.session_ref, messages, context.now, inputs.message_count)
+        return AppendOutput(session_ref=inputs.session_ref, appended=appended)
+
+
+# Start and end
+
+
+class StartInputs(Data):
+    start: SessionStart
+
+
+class StartOutput(SessionOutput):
+    session: Session
+
+
+class StartSession(WriteStep[NoData, StartInputs, StartOutput]):
+    """Start a session. Conflict where its name is taken."""
+
+    type = "StartSession"
+
+    def apply(
+        self, view: SessionView, metadata: NoData, inputs: StartInputs, context: StepContext
+    ) -> StartOutput:
+        session = view.sessions.start(inputs.start, context.now)
+        return StartOutput(session_ref=session.session_ref, session=session)
+
+
+class WatchSession(WriteStep[NoData, SessionInputs, None]):
+    """Queue the job that ends the session after inactivity. One job per session is enough.
+
+    The job is due at once: its own plan says how long a session may be inactive.
+    """
+
+    type = "WatchSession"
+
+    def apply(self, view: LogView, metadata: NoData, inputs: SessionInputs, context: StepContext) -> None:
+        draft = JobDraft(
+            id=watch_id(inputs.session_ref),
+            kind="watch",
+            session_ref=inputs.session_ref,
+            first_seq=0,
+            last_seq=0,
+            due_at=context.now,
+        )
+        view.jobs.add(draft, context.now)
+
+
+class EndSession(WriteStep[NoData, SessionInputs, SessionOutput]):
+    """End a session. One that has ended stays as it is."""
+
+    type = "EndSession"
+
+    def apply(
+        self, view: SessionView, metadata: NoData, inputs: SessionInputs, context: StepContext
+    ) -> SessionOutput:
+        view.sessions.end(inputs.session_ref, context.now)
+        return SessionOutput(session_ref=inputs.session_ref)
+
+
+class InactivityMetadata(Data):
+    inactivity_minutes: Annotated[int, Field(ge=1, le=60 * 24 * 365)]
+
+
+class RequireActive(ReadStep[InactivityMetadata, SessionInputs, None]):
+    """Refuse a session that was inactive for too long: it is over, even while no worker runs."""
+
+    type = "RequireActive"
+    stages = CONTEXT_SELECT
+
+    def read(
+        self, view: SessionView, metadata: InactivityMetadata, inputs: SessionInputs, context: StepContext
+    ) -> None:
+        session = view.sessions.get(inputs.session_ref)
+        if session is not None:
+            check_active(session, metadata.inactivity_minutes, context.now)
+
+
+class JobInputs(Data):
+    job: Job
+
+
+class EndIfInactive(WriteStep[InactivityMetadata, JobInputs, SessionOutput]):
+    """End a session that was inactive for long enough, or look again when it could be.
+
+    It decides inside the commit: a message that arrives at the last moment keeps the session open.
+    """
+
+    type = "EndIfInactive"
+
+    def apply(
+        self, view: LogView, metadata: InactivityMetadata, inputs: JobInputs, context: StepContext
+    ) -> SessionOutput:
+        job = inputs.job
+        session = view.sessions.hold(job.session_ref)
+        over_at = inactive_from(session, metadata.inactivity_minutes)
+        if session.ended_at is None and over_at > context.now:
+            view.jobs.settle(job, JobOutcome(status="queued", due_at=over_at))
+        else:
+            view.sessions.end(job.session_ref, context.now)
+            view.jobs.settle(job, JobOutcome(status="done"))
+        return SessionOutput(session_ref=job.session_ref)
+
+
+# Summaries
+
+
+class QueueMetadata(Data):
+    summarize_after: Annotated[int, Field(ge=1)]
+    at_most: Annotated[int, Field(ge=1, le=MAX_MESSAGES)]
+
+
+class QueuedSummaries(Data):
+    jobs: tuple[UUID, ...]
+
+
+class QueueSummary(WriteStep[QueueMetadata, SessionInputs, QueuedSummaries]):
+    """Queue summaries of the messages that have none, once there are `summarizeAfter` of them.
+
+    Of a session that has ended, all of them. The jobs and the claim on the messages are one commit, so each
+    message is summarised once. No summary has more than `atMost` messages.
+    """
+
+    type = "QueueSummary"
+
+    def apply(
+        self, view: LogView, metadata: QueueMetadata, inputs: SessionInputs, context: StepContext
+    ) -> QueuedSummaries:
+        session = view.sessions.hold(inputs.session_ref)
+        due = unclaimed(session, summarize_after=metadata.summarize_after, at_most=metadata.at_most)
+        drafts = [
+            JobDraft(
+                id=uuid4(),
+                kind="summary",
+                session_ref=inputs.session_ref,
+                first_seq=span.first,
+                last_seq=span.last,
+                due_at=context.now,
+            )
+            for span in due
+        ]
+        for draft in drafts:
+            view.jobs.add(draft, context.now)
+        if due:
+            view.sessions.claim(inputs.session_ref, due[-1].last)
+        return QueuedSummaries(jobs=tuple(draft.id for draft in drafts))
+
+
+class ConversationMetadata(Data):
+    chars_per_message: Annotated[int, Field(ge=1)]
+
+
+class Conversation(Data):
+    """The messages of a summary job, and what a memory of them has to know."""
+
+    session_ref: SessionRef
+    persona_id: str
+    account_plan: AccountPlan
+    messages: tuple[ChatMessage, ...]
+    occurred_at: Timestamp
+    memory_id: UUID | None
+    """The memory that an earlier attempt of the job made, to be replaced by a better one."""
+
+
+class LoadConversation(ReadStep[ConversationMetadata, JobInputs, Conversation]):
+    """Load the messages that a job summarises, at most `charsPerMessage` of each.
+
+    StoreDamaged where one is missing: a summary of fewer messages would pass for one of all.
+    """
+
+    type = "LoadConversation"
+    stages = CONTEXT_SELECT
+
+    def read(
+        self, view: LogView, metadata: ConversationMetadata, inputs: JobInputs, context: StepContext
+    ) -> Conversation:
+        job = inputs.job
+        span = MessageRange(first=job.first_seq, last=job.last_seq)
+        session = view.sessions.get(job.session_ref)
+        messages = view.messages.between(job.session_ref, span)
+        context.note("messages", len(messages))
+        if session is None or session.persona_id is None or len(messages) != span.last - span.first + 1:
+            raise StoreDamaged(f"job {job.id} is about messages that are not all there; restore a backup")
+        return Conversation(
+            session_ref=job.session_ref,
+            persona_id=session.persona_id,
+            account_plan=session.account_plan,
+            messages=tuple(
+                message.model_copy(update={"content": message.content[: metadata.chars_per_message]})
+                for message in messages
+            ),
+            occurred_at=messages[-1].timestamp,
+            memory_id=job.memory_id,
+        )
+
+
+class CoverMessages(WriteStep[NoData, JobInputs, None]):
+    """Record that a memory covers the messages of the job, once per job."""
+
+    type = "CoverMessages"
+
+    def apply(self, view: SessionView, metadata: NoData, inputs: JobInputs, context: StepContext) -> None:
+        job = inputs.job
+        if job.memory_id is None:
+            view.sessions.cover(job.session_ref, job.last_seq - job.first_seq + 1)
+
+
+STEPS: tuple[type[AnyStep], ...] = (
+    ResumeSession,
+    RememberPlan,
+    MoveSession,
+    LoadSession,
+    LoadWindow,
+    AppendMessages,
+    AppendTurn,
+    StartSession,
+    WatchSession,
+    EndSession,
+    RequireActive,
+    EndIfInactive,
+    QueueSummary,
+    LoadConversation,
+    CoverMessages,
+)

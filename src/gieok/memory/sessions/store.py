@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from gieok.memory.fields import AccountPlan
-from gieok.memory.jobs.store import JobRooms
+from gieok.memory.jobs.store import JobView
 from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange, PlanMove, Session, SessionStart
 
 
@@ -86,7 +86,7 @@ class MessageStore(Protocol):
         ...
 
 
-class SessionRooms(Protocol):
+class SessionView(Protocol):
     """Whatever holds sessions among its rooms."""
 
     @property
@@ -95,7 +95,7 @@ class SessionRooms(Protocol):
         ...
 
 
-class LogRooms(SessionRooms, JobRooms, Protocol):
+class LogView(SessionView, JobView, Protocol):
     """Sessions with their messages, and the jobs that they give rise to."""
 
     @property

@@ -8,10 +8,9 @@ from uuid import UUID, uuid4
 
 from pydantic import Field
 
-from gieok.engine import Data, NoData, Stage, Step, StepContext
+from gieok.engine import ActStep, AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import ModelUnavailable
 from gieok.memory.model_calls import ModelLimits, metered_model
-from gieok.memory.reader import Reader
 from gieok.memory.turns.records import (
     MAX_KEYWORDS,
     MAX_SUMMARY_CHARS,
@@ -24,8 +23,8 @@ from gieok.memory.turns.records import (
     TurnSummary,
 )
 from gieok.memory.turns.rules import MAX_TOP_K, is_raw
-from gieok.memory.turns.store import TurnRooms
-from gieok.memory.turns.summarizer import TurnSummarizer
+from gieok.memory.turns.store import TurnView
+from gieok.memory.turns.summarizer import SummarizerServices
 from gieok.memory.usage.records import ModelUsage
 
 
@@ -42,23 +41,17 @@ class Retrieved(Data):
     memories: tuple[RecalledMemory, ...]
 
 
-class RetrieveMemory(Step[RetrieveMetadata, RetrieveInputs, Retrieved]):
-    """Finds what this session said before about the words of the query."""
+class RetrieveMemory(ReadStep[RetrieveMetadata, RetrieveInputs, Retrieved]):
+    """Find what was said earlier in this session about the words of the query."""
 
     type = "RetrieveMemory"
     stages = frozenset({Stage.CONTEXT_SELECT})
 
-    def __init__(self, rooms: Reader[TurnRooms]) -> None:
-        self._rooms = rooms
-
-    async def run(
-        self, metadata: RetrieveMetadata, inputs: RetrieveInputs, context: StepContext
+    def read(
+        self, view: TurnView, metadata: RetrieveMetadata, inputs: RetrieveInputs, context: StepContext
     ) -> Retrieved:
-        def search(rooms: TurnRooms) -> tuple[RecalledMemory, ...]:
-            return tuple(rooms.turns.search(inputs.session_ref, inputs.query, metadata.top_k))
-
-        memories = await self._rooms.read(search)
-        context.note("recalled", [str(memory.id) for memory in memories])
+        memories = tuple(view.turns.search(inputs.session_ref, inputs.query, metadata.top_k))
+        context.note("recalled", [memory.id for memory in memories])
         return Retrieved(memories=memories)
 
 
@@ -76,14 +69,14 @@ class Summarized(TurnSummary):
     usage: ModelUsage
 
 
-class SummarizeMemory(Step[SummarizeMetadata, SummarizeInputs, Summarized]):
-    """Makes the summary and the keywords of the turn, and stores nothing."""
+class SummarizeMemory(ActStep[SummarizeMetadata, SummarizeInputs, Summarized]):
+    """Make the summary and the keywords of the turn. Nothing is stored."""
 
     type = "SummarizeMemory"
     stages = frozenset({Stage.POST_PROCESS})
 
-    def __init__(self, model: TurnSummarizer) -> None:
-        self._model = model
+    def __init__(self, services: SummarizerServices) -> None:
+        self._model = services.model
 
     async def run(
         self, metadata: SummarizeMetadata, inputs: SummarizeInputs, context: StepContext
@@ -119,13 +112,14 @@ class Persisted(Data):
     timestamp: datetime
 
 
-class PersistMemory(Step[NoData, PersistInputs, Persisted]):
-    """The only caller of `MemoryStore.save()`. What it saves takes effect when the cycle has succeeded."""
+class PersistMemory(WriteStep[NoData, PersistInputs, Persisted]):
+    """Save the summary and the keywords of the turn. The only caller of `MemoryStore.save()`."""
 
     type = "PersistMemory"
-    stages = frozenset({Stage.PERSIST})
 
-    async def run(self, metadata: NoData, inputs: PersistInputs, context: StepContext) -> Persisted:
+    def apply(
+        self, view: TurnView, metadata: NoData, inputs: PersistInputs, context: StepContext
+    ) -> Persisted:
         item = MemoryItem(
             id=uuid4(),
             session_ref=inputs.session_ref,
@@ -133,10 +127,9 @@ class PersistMemory(Step[NoData, PersistInputs, Persisted]):
             summary=inputs.summary,
             keywords=inputs.keywords,
         )
-
-        def save(rooms: TurnRooms) -> None:
-            rooms.turns.save(item)
-
-        context.stage_write(save)
+        view.turns.save(item)
         context.note("saved", str(item.id))
         return Persisted(id=item.id, timestamp=item.timestamp)
+
+
+STEPS: tuple[type[AnyStep], ...] = (RetrieveMemory, SummarizeMemory, PersistMemory)

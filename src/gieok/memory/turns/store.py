@@ -25,7 +25,7 @@ class MemoryStore(Protocol):
         ...
 
 
-class TurnRooms(Protocol):
+class TurnView(Protocol):
     """Whatever holds turn memory among its rooms."""
 
     @property

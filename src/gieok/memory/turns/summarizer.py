@@ -13,3 +13,10 @@ class TurnSummarizer(Protocol):
     async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
         """At most `summary_chars` characters and `max_keywords` keywords; ModelUnavailable when it cannot."""
         ...
+
+
+class SummarizerServices(Protocol):
+    """What the steps of turn memory need from the application."""
+
+    @property
+    def model(self) -> TurnSummarizer: ...

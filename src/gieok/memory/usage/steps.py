@@ -1,4 +1,4 @@
-"""A budget before the model is asked, and what it cost afterwards: one more write of the cycle."""
+"""A budget before the model is asked, and a count of its cost afterwards."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gieok.engine import Data, NoData, Stage, Step, StepContext
+from gieok.engine import AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import RateLimited
-from gieok.memory.reader import Reader
 from gieok.memory.usage.records import UNUSED, ModelUsage
 from gieok.memory.usage.rules import day_of, seconds_left
-from gieok.memory.usage.store import UsageRooms
+from gieok.memory.usage.store import UsageView
 
 
 class BudgetMetadata(Data):
@@ -19,23 +18,20 @@ class BudgetMetadata(Data):
     """Input and output tokens that an owner may use in a day; null for no limit."""
 
 
-class CheckBudget(Step[BudgetMetadata, NoData, NoData]):
-    """Refuses the cycle where the owner has used up the day, before any model is asked.
+class CheckBudget(ReadStep[BudgetMetadata, NoData, None]):
+    """Refuse the cycle where the owner's tokens of the day are used up, before any model is asked.
 
-    What a call will cost is not known before it: cycles that began within the budget are finished.
+    The cost of a call is not known in advance: cycles that began within the budget are finished.
     RateLimited says how long it is until the next day.
     """
 
     type = "CheckBudget"
     stages = frozenset({Stage.CONTEXT_SELECT})
 
-    def __init__(self, rooms: Reader[UsageRooms]) -> None:
-        self._rooms = rooms
-
-    async def run(self, metadata: BudgetMetadata, inputs: NoData, context: StepContext) -> NoData:
+    def read(self, view: UsageView, metadata: BudgetMetadata, inputs: NoData, context: StepContext) -> None:
         if (budget := metadata.tokens_per_day) is None:
-            return NoData()
-        used = await self._rooms.read(lambda rooms: rooms.usage.on(day_of(context.now)), brief=True)
+            return
+        used = view.usage.on(day_of(context.now))
         context.note("tokensToday", used.tokens)
         if used.tokens >= budget:
             raise RateLimited(
@@ -43,7 +39,6 @@ class CheckBudget(Step[BudgetMetadata, NoData, NoData]):
                 "ask again after 00:00 UTC",
                 seconds_left(context.now),
             )
-        return NoData()
 
 
 class CountInputs(Data):
@@ -60,22 +55,19 @@ class Counted(Data):
     usage: ModelUsage
 
 
-class CountUsage(Step[NoData, CountInputs, Counted]):
-    """Adds what the cycle cost to the owner's day.
+class CountUsage(WriteStep[NoData, CountInputs, Counted]):
+    """Add the cost of the cycle to the owner's day.
 
-    List it last in a plan: every cycle of an owner writes the same row, which should be held no longer than
-    the commit itself takes, and with nothing else waited for.
+    List it last in a plan: every cycle of an owner writes the same row, so its lock should be held briefly.
     """
 
     type = "CountUsage"
-    stages = frozenset({Stage.PERSIST})
 
-    async def run(self, metadata: NoData, inputs: CountInputs, context: StepContext) -> Counted:
+    def apply(self, view: UsageView, metadata: NoData, inputs: CountInputs, context: StepContext) -> Counted:
         usage = inputs.reply + inputs.turn + inputs.facts + inputs.session + inputs.hints
-
-        def add(rooms: UsageRooms) -> None:
-            rooms.usage.add(day_of(context.now), usage)
-
         if usage.calls:
-            context.stage_write(add)
+            view.usage.add(day_of(context.now), usage)
         return Counted(usage=usage)
+
+
+STEPS: tuple[type[AnyStep], ...] = (CheckBudget, CountUsage)

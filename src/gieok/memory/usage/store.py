@@ -25,7 +25,7 @@ class UsageStore(Protocol):
         ...
 
 
-class UsageRooms(Protocol):
+class UsageView(Protocol):
     """Whatever holds usage among its rooms."""
 
     @property

@@ -23,7 +23,7 @@ from gieok.memory.companion.records import (
     MemoryCounts,
     MemoryPage,
 )
-from gieok.memory.companion.store import CompanionRooms, Match, Shelf
+from gieok.memory.companion.store import CompanionView, Match, Shelf
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -32,8 +32,8 @@ START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 class CompanionScope(Protocol):
     """One owner's companion memory, with one transaction per call."""
 
-    async def read(self, work: Callable[[CompanionRooms], T]) -> T: ...
-    async def write(self, work: Callable[[CompanionRooms], T]) -> T: ...
+    async def read(self, work: Callable[[CompanionView], T]) -> T: ...
+    async def write(self, work: Callable[[CompanionView], T]) -> T: ...
 
 
 ScopeOf = Callable[[str], CompanionScope]
@@ -63,7 +63,7 @@ def memory(summary: str = "사용자가 면접을 앞두고 있음.", *, minute:
 async def save(scope: CompanionScope, *memories: Memory) -> None:
     """Save all of them in one transaction."""
 
-    def save_all(rooms: CompanionRooms) -> None:
+    def save_all(rooms: CompanionView) -> None:
         for each in memories:
             rooms.companion.save(each)
 
@@ -97,7 +97,7 @@ async def found(
 ) -> list[UUID]:
     """The ids of the memories that the index finds by one term, newest first."""
 
-    def find(rooms: CompanionRooms) -> list[Memory]:
+    def find(rooms: CompanionView) -> list[Memory]:
         index = rooms.companion.index(persona, include_archived=include_archived)
         return [read.memory for read in index.open(index.with_term(term, 100))]
 
@@ -173,7 +173,7 @@ class CompanionStoreContract:
             assert (await listed(scope, persona)).memories == (own,)
             assert await counted(scope, persona) == MemoryCounts(active=1, archived=0)
         assert await jiyoung.read(lambda rooms: rooms.companion.get(hana.id)) is None
-        changes: list[Callable[[CompanionRooms], None]] = [
+        changes: list[Callable[[CompanionView], None]] = [
             lambda rooms: rooms.companion.delete(hana.id),
             lambda rooms: rooms.companion.archive(hana.id, START),
             lambda rooms: rooms.companion.restore(hana.id),
@@ -249,7 +249,7 @@ class CompanionStoreContract:
         async def matches(
             among: Sequence[int] | None = None, *, archived: bool = True
         ) -> dict[str, list[Match]]:
-            def find(rooms: CompanionRooms) -> dict[str, list[Match]]:
+            def find(rooms: CompanionView) -> dict[str, list[Match]]:
                 index = rooms.companion.index("hana", include_archived=archived)
                 found = index.matches({"면접", "회사", "없음"}, among)
                 return {term: sorted(having) for term, having in found.items()}
@@ -268,7 +268,7 @@ class CompanionStoreContract:
         apart, archived = memory(session_ref="s2"), memory(session_ref="s1", archived_at=START)
         await save(scope, *told[:3], apart, archived, *told[3:], memory(), memory())
 
-        def beside(rooms: CompanionRooms, *, include_archived: bool) -> Mapping[int, Mapping[int, int]]:
+        def beside(rooms: CompanionView, *, include_archived: bool) -> Mapping[int, Mapping[int, int]]:
             index = rooms.companion.index("hana", include_archived=include_archived)
             return index.neighbours([1, 3, 4, 9])
 
@@ -305,7 +305,7 @@ class CompanionStoreContract:
             for one in (first, second)
         ]
 
-        def keep(rooms: CompanionRooms) -> None:
+        def keep(rooms: CompanionView) -> None:
             for one in moments:
                 rooms.companion.save_moment(one)
 

@@ -18,19 +18,22 @@ from hypothesis import strategies as st
 
 from gieok.errors import Conflict, InputRefused, NotFound
 from gieok.memory.chains.rules import NEW
-from gieok.memory.decisions.evidence import Anchor, EvidenceCard, EvidenceDraft, Target
 from gieok.memory.decisions.records import (
     STRENGTHS,
+    Anchor,
     Decision,
     DecisionContent,
     DecisionProposal,
+    EvidenceCard,
+    EvidenceDraft,
     Relation,
     RelationType,
     Scope,
     Strength,
+    Target,
 )
 from gieok.memory.decisions.rules import position_of, statement_terms
-from gieok.memory.decisions.store import DecisionRooms
+from gieok.memory.decisions.store import DecisionView
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -40,8 +43,8 @@ ALL = 1_000
 class DecisionScope(Protocol):
     """One owner's decision memory, with one transaction per call."""
 
-    async def read(self, work: Callable[[DecisionRooms], T]) -> T: ...
-    async def write(self, work: Callable[[DecisionRooms], T]) -> T: ...
+    async def read(self, work: Callable[[DecisionView], T]) -> T: ...
+    async def write(self, work: Callable[[DecisionView], T]) -> T: ...
 
 
 ScopeOf = Callable[[str], DecisionScope]

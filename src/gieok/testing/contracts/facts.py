@@ -25,7 +25,7 @@ from gieok.memory.canon.records import (
     FactDraft,
     FactVersion,
 )
-from gieok.memory.canon.store import CanonRooms
+from gieok.memory.canon.store import CanonView
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -35,8 +35,8 @@ ALL = 1_000_000
 class CanonScope(Protocol):
     """One owner's canon, with one transaction per call."""
 
-    async def read(self, work: Callable[[CanonRooms], T]) -> T: ...
-    async def write(self, work: Callable[[CanonRooms], T]) -> T: ...
+    async def read(self, work: Callable[[CanonView], T]) -> T: ...
+    async def write(self, work: Callable[[CanonView], T]) -> T: ...
 
 
 ScopeOf = Callable[[str], CanonScope]

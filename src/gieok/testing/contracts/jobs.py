@@ -19,7 +19,7 @@ import pytest
 
 from gieok.errors import Conflict
 from gieok.memory.jobs.records import ClaimedJob, Job, JobDraft, JobKind, JobOutcome
-from gieok.memory.jobs.store import JobRooms
+from gieok.memory.jobs.store import JobView
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -29,8 +29,8 @@ LEASE = timedelta(minutes=5)
 class JobScope(Protocol):
     """One owner's jobs, with one transaction per call."""
 
-    async def read(self, work: Callable[[JobRooms], T]) -> T: ...
-    async def write(self, work: Callable[[JobRooms], T]) -> T: ...
+    async def read(self, work: Callable[[JobView], T]) -> T: ...
+    async def write(self, work: Callable[[JobView], T]) -> T: ...
 
 
 JobScopeOf = Callable[[str], JobScope]

@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 import pytest
 
 from gieok.errors import InputRefused
-from gieok.memory.companion.notices import EXCERPT, FULL, MORE, NoticeRooms
+from gieok.memory.companion.notices import EXCERPT, FULL, MORE, NoticeView
 from gieok.memory.companion.records import Notice
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -25,7 +25,7 @@ T = TypeVar("T")
 class NoticeScope(Protocol):
     """Runs work on one owner's notices, with one transaction per call."""
 
-    async def write(self, work: Callable[[NoticeRooms], T]) -> T: ...
+    async def write(self, work: Callable[[NoticeView], T]) -> T: ...
 
 
 ScopeOf = Callable[[str], NoticeScope]
@@ -39,7 +39,7 @@ async def leave(scope: NoticeScope, notices: Collection[Notice], persona: str = 
 async def take(scope: NoticeScope, persona: str = "hana") -> list[Notice]:
     """Take the notices that are waiting."""
 
-    def taken(rooms: NoticeRooms) -> Sequence[Notice]:
+    def taken(rooms: NoticeView) -> Sequence[Notice]:
         return rooms.notices.take(persona)
 
     return list(await scope.write(taken))
@@ -72,7 +72,7 @@ class NoticeStoreContract:
         scope = scope_of("minsu")
         await leave(scope, [FULL])
 
-        def fail(rooms: NoticeRooms) -> None:
+        def fail(rooms: NoticeView) -> None:
             rooms.notices.take("hana")
             raise RuntimeError("the turn failed")
 

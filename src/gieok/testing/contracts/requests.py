@@ -16,7 +16,7 @@ import pytest
 
 from gieok.errors import Conflict
 from gieok.memory.requests.records import RequestKey
-from gieok.memory.requests.store import RequestRooms
+from gieok.memory.requests.store import RequestView
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -26,7 +26,7 @@ T = TypeVar("T")
 class RequestScope(Protocol):
     """Runs work on one owner's requests, with one transaction per call."""
 
-    async def write(self, work: Callable[[RequestRooms], T]) -> T: ...
+    async def write(self, work: Callable[[RequestView], T]) -> T: ...
 
 
 ScopeOf = Callable[[str], RequestScope]

@@ -15,7 +15,7 @@ import pytest
 
 from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SessionEnded
 from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange, Role, Session, SessionStart
-from gieok.memory.sessions.store import LogRooms
+from gieok.memory.sessions.store import LogView
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -25,8 +25,8 @@ HASH, OTHER_HASH = "a" * 64, "b" * 64
 class LogScope(Protocol):
     """One owner's sessions and their messages, with one transaction per call."""
 
-    async def read(self, work: Callable[[LogRooms], T]) -> T: ...
-    async def write(self, work: Callable[[LogRooms], T]) -> T: ...
+    async def read(self, work: Callable[[LogView], T]) -> T: ...
+    async def write(self, work: Callable[[LogView], T]) -> T: ...
 
 
 LogScopeOf = Callable[[str], LogScope]

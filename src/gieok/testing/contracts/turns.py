@@ -20,7 +20,7 @@ from gieok.engine import Data
 from gieok.errors import Conflict, InputRefused
 from gieok.memory.turns.records import MemoryItem, RecalledMemory
 from gieok.memory.turns.rules import match_terms, matches_part, matches_whole, query_stems
-from gieok.memory.turns.store import TurnRooms
+from gieok.memory.turns.store import TurnView
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -29,8 +29,8 @@ START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 class TurnScope(Protocol):
     """One owner's turn memory, with one transaction per call."""
 
-    async def read(self, work: Callable[[TurnRooms], T]) -> T: ...
-    async def write(self, work: Callable[[TurnRooms], T]) -> T: ...
+    async def read(self, work: Callable[[TurnView], T]) -> T: ...
+    async def write(self, work: Callable[[TurnView], T]) -> T: ...
 
 
 ScopeOf = Callable[[str], TurnScope]
@@ -50,7 +50,7 @@ def item(*keywords: str, session: str = "s", minute: int = 0, summary: str = "a 
 async def save(scope: TurnScope, *items: MemoryItem) -> None:
     """Save all of them in one transaction."""
 
-    def save_all(rooms: TurnRooms) -> None:
+    def save_all(rooms: TurnView) -> None:
         for each in items:
             rooms.turns.save(each)
 

@@ -13,15 +13,15 @@ from typing import Protocol, TypeVar
 import pytest
 
 from gieok.memory.companion.records import Memory
-from gieok.memory.companion.store import CompanionRooms
-from gieok.memory.companion.vectors import Embedded, Mark, StoredVector, VectorRooms, Waiting
+from gieok.memory.companion.store import CompanionView
+from gieok.memory.companion.vectors import Embedded, Mark, StoredVector, VectorView, Waiting
 from gieok.testing.contracts.companion import START, memory
 
 T = TypeVar("T")
 SPACE = "letters@4"
 
 
-class Rooms(CompanionRooms, VectorRooms, Protocol):
+class Rooms(CompanionView, VectorView, Protocol):
     """Memories and their vectors."""
 
 

@@ -202,11 +202,11 @@ class Database(Protocol):
     @property
     def dialect(self) -> Dialect: ...
 
-    async def read(self, owner: str, work: Callable[[Tx], T], *, brief: bool = False) -> T:
+    async def read(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
         """Run `work` on one consistent snapshot. It cannot write.
 
-        `brief` is said of work that is over within milliseconds: where the database is a file, it may run on
-        this thread, since the way to another and back takes longer than to read a few rows by their keys.
+        On SQLite it runs on the calling thread, unless it is `heavy`: say so for work that may take longer
+        than a few milliseconds (an export, a deep walk), so that it does not stall the event loop.
         """
         ...
 
@@ -223,11 +223,8 @@ class Database(Protocol):
         """Run `work` across owners, in a transaction that is durable when this returns. Jobs only."""
         ...
 
-    async def system_read(self, work: Callable[[SystemTx], T], *, brief: bool = False) -> T:
-        """Look across owners, on one consistent snapshot: it waits for no writer and cannot write.
-
-        `brief` is said of a single query by a key.
-        """
+    async def system_read(self, work: Callable[[SystemTx], T]) -> T:
+        """Read across owners on one consistent snapshot: it waits for no writer and cannot write."""
         ...
 
     async def get_meta(self, key: str) -> str | None:

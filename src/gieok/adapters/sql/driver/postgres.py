@@ -171,7 +171,7 @@ class PostgresDatabase:
         finally:
             session.close()
 
-    async def read(self, owner: str, work: Callable[[Tx], T], *, brief: bool = False) -> T:
+    async def read(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
         return await self._crew.do(owner, scoped(owner, work, self._queries), writes=False)
 
     async def write(self, owner: str, work: Callable[[Tx], T]) -> T:
@@ -181,7 +181,7 @@ class PostgresDatabase:
         crossing = across_owners(work, load_system_queries("postgres"), _AS_WORKER)
         return await self._crew.do(None, crossing, writes=True)
 
-    async def system_read(self, work: Callable[[SystemTx], T], *, brief: bool = False) -> T:
+    async def system_read(self, work: Callable[[SystemTx], T]) -> T:
         crossing = across_owners(work, load_system_queries("postgres"), _AS_WORKER)
         return await self._crew.do(None, crossing, writes=False)
 

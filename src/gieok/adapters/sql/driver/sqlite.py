@@ -1,6 +1,7 @@
-"""SQLite: one writer thread that shares one sync among many units of work, and readers beside it.
+"""SQLite: one writer thread that group-commits many units of work, and readers.
 
-Brief reads run where they are asked for: see `_Here`.
+A read runs on the calling thread, because a few rows by their keys take less time than the way to another
+thread and back. Heavy reads, and reads that would have to wait for a lock, go to a pool of reader threads.
 """
 
 from __future__ import annotations
@@ -93,46 +94,6 @@ def _carray(values: Sequence[int] | Sequence[str] | Sequence[bytes]) -> apsw.CAr
     return apsw.carray(tuple(cast("Sequence[str]", values)))
 
 
-class _Here:
-    """A connection for the thread that asks: the way to a reader and back takes longer than a brief read.
-
-    It never waits. Where another thread reads here, or somebody holds the file, a reader does the work.
-    """
-
-    def __init__(self, session: SqliteSession) -> None:
-        self._session = session
-        self._free = threading.Lock()
-        self._closed = False
-
-    def take(self) -> bool:
-        """Whether it was free, and is yours now. `read` gives it back."""
-        return self._free.acquire(blocking=False)
-
-    def read(self, work: Callable[[Session], T]) -> T:
-        try:
-            self._session.begin("BEGIN")
-            try:
-                return work(self._session)
-            finally:
-                self._session.roll_back()
-        finally:
-            self._free.release()
-
-    def ask(self, work: Callable[[Session], T]) -> T:
-        """The same for a single query, which is a transaction by itself."""
-        try:
-            self._session.roll_back()
-            return work(self._session)
-        finally:
-            self._free.release()
-
-    def close(self) -> None:
-        """Be taken for good; the connection belongs to the database."""
-        if not self._closed:
-            self._closed = True
-            self._free.acquire()
-
-
 class SqliteDatabase:
     """A `Database` in one file. Several processes may share it."""
 
@@ -159,9 +120,9 @@ class SqliteDatabase:
             SqliteSession(sqlite_file.connect(self.path, limits.lock_seconds, read_only=True))
             for _ in range(limits.readers)
         ]
-        here = SqliteSession(sqlite_file.connect(self.path, 0, read_only=True))
-        self._here = _Here(here)
-        self._connections = [session.connection for session in (here, *readers, writer)]
+        self._inline = SqliteSession(sqlite_file.connect(self.path, 0, read_only=True))
+        self._inline_lock = threading.Lock()
+        self._connections = [session.connection for session in (self._inline, *readers, writer)]
         self._writer = Crew(
             "writer",
             [partial(commit_together, writer)],
@@ -177,8 +138,8 @@ class SqliteDatabase:
             waiting=limits.waiting_units,
         )
 
-    async def read(self, owner: str, work: Callable[[Tx], T], *, brief: bool = False) -> T:
-        return await self._read(owner, scoped(owner, work, self._queries), self._here.read if brief else None)
+    async def read(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
+        return await self._read(owner, scoped(owner, work, self._queries), heavy=heavy)
 
     async def write(self, owner: str, work: Callable[[Tx], T]) -> T:
         return await self._writer.do(owner, scoped(owner, work, self._queries), writes=True)
@@ -187,9 +148,8 @@ class SqliteDatabase:
         crossing = across_owners(work, self._system_queries)
         return await self._writer.do(None, crossing, writes=True)
 
-    async def system_read(self, work: Callable[[SystemTx], T], *, brief: bool = False) -> T:
-        crossing = across_owners(work, self._system_queries)
-        return await self._read(None, crossing, self._here.ask if brief else None)
+    async def system_read(self, work: Callable[[SystemTx], T]) -> T:
+        return await self._read(None, across_owners(work, self._system_queries), heavy=False)
 
     async def get_meta(self, key: str) -> str | None:
         rows = await self._readers.do(
@@ -212,26 +172,22 @@ class SqliteDatabase:
         return await self._readers.do(None, self._status, writes=False)
 
     async def close(self) -> None:
-        self._here.close()
+        self._inline_lock.acquire(blocking=False)  # taken for good: from now on reads go to closed threads
         await self._readers.close()
         await self._writer.close()
         for connection in self._connections:
             await asyncio.to_thread(connection.close)
 
-    async def _read(
-        self,
-        owner: str | None,
-        work: Callable[[Session], T],
-        here: Callable[[Callable[[Session], T]], T] | None,
-    ) -> T:
-        """`here` is how it is read on this thread, where it is brief."""
-        if here is not None and self._here.take():
+    async def _read(self, owner: str | None, work: Callable[[Session], T], *, heavy: bool) -> T:
+        if not heavy and self._inline_lock.acquire(blocking=False):
             try:
-                return here(work)
+                return _read_once(self._inline, work)
             except apsw.BusyError:
-                pass  # a thread may wait for whoever holds the file
+                pass  # the file is locked: a reader thread may wait for it, this thread may not
             except apsw.Error as error:
                 raise self._explain(error) from None
+            finally:
+                self._inline_lock.release()
         return await self._readers.do(owner, work, writes=False)
 
     def _probe(self, session: Session) -> None:
@@ -318,6 +274,14 @@ def _run_in_savepoint(session: SqliteSession, unit: Unit[object]) -> None:
             raise unit.error  # SQLite ended the whole transaction: the units before this one are gone too
         session.control("ROLLBACK TO unit")
     session.control("RELEASE unit")
+
+
+def _read_once(session: SqliteSession, work: Callable[[Session], T]) -> T:
+    session.begin("BEGIN")
+    try:
+        return work(session)
+    finally:
+        session.roll_back()
 
 
 def _read_each(session: SqliteSession, units: list[Unit[object]]) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from gieok.adapters.sql.driver.clock import to_micros
 from gieok.adapters.sql.driver.database import Database, SystemTx, Tx
-from gieok.adapters.sql.scope import OwnerScope, SqlRooms
+from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.refs import check_ref
 from gieok.vault import Vault
 
@@ -130,7 +130,7 @@ def owners_after(last: str) -> Callable[[SystemTx], list[str]]:
     return read
 
 
-def _reseal(store: int, after: bytes) -> Callable[[SqlRooms], tuple[int, bytes | None]]:
+def _reseal(store: int, after: bytes) -> Callable[[SqlView], tuple[int, bytes | None]]:
     return lambda rooms: rooms.sealed[store].reseal(after, RESEAL_BATCH)
 
 

@@ -39,7 +39,7 @@ class SqlChainStore:
         if not is_first:
             raise Conflict(f"chain {root_id} was begun by someone else meanwhile; read it and decide anew")
         self._tx.run("move_chain_head", kind=self._kind, root_id=root, version=number)
-        return ChainVersion.trusted(**vars(draft), root_id=root_id, version=number, is_active=True)
+        return ChainVersion(**vars(draft), root_id=root_id, version=number, is_active=True)
 
     def retire(self, root_id: UUID, expected_version: int | None) -> None:
         head = self._hold(root_id)
@@ -71,7 +71,7 @@ class SqlChainStore:
             raise StoreDamaged(f"{self._kind} {root_id} has no version {number}; restore a backup")
         version_id = UUID(bytes=identity)
         place = self._place(root_id, number, version_id, form, created_at)
-        return ChainVersion.trusted(
+        return ChainVersion(
             root_id=root_id,
             version=number,
             is_active=is_active,
@@ -98,7 +98,7 @@ class SqlChainStore:
 
     def _hold(self, root_id: UUID) -> ChainHead | None:
         row = self._tx.one("hold_chain_head", kind=self._kind, root_id=root_id.bytes)
-        return ChainHead.trusted(root_id=root_id, latest=row[0], is_retired=row[1] is None) if row else None
+        return ChainHead(root_id=root_id, latest=row[0], is_retired=row[1] is None) if row else None
 
     def _place(self, root_id: UUID, version: int, version_id: UUID, form: int, created_at: int) -> Place:
         """Bound to every column, so that a version with another id, form or time does not open."""

@@ -59,7 +59,7 @@ def open_memory(keys: OwnerKeys, row: Row) -> Memory:
     """
     identity, persona, _, session, origin, importance, created, occurred, archived, version, sealed = row
     content = json.loads(keys.open(_memory_place(row[:8], version), sealed).decode())
-    return Memory.trusted(
+    return Memory(
         id=UUID(bytes=identity),
         persona_id=persona,
         session_ref=session,

@@ -11,6 +11,7 @@ from gieok.adapters.sql.driver.database import Row, Tx
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.errors import InputRefused, StoreDamaged
 from gieok.memory.chains.records import ChainVersion, VersionDraft
+from gieok.memory.decisions.documents import FORM, from_document, to_document
 from gieok.memory.decisions.records import (
     STRENGTHS,
     Decision,
@@ -20,7 +21,6 @@ from gieok.memory.decisions.records import (
     Strength,
 )
 from gieok.memory.decisions.rules import check_query, statement_terms
-from gieok.memory.decisions.upcasting import FORM, from_document, to_document
 from gieok.vault import OwnerKeys
 
 KIND = "decision"
@@ -180,7 +180,7 @@ def _read(version: ChainVersion) -> Decision:
 
 def _decision(version: ChainVersion, content: DecisionContent) -> Decision:
     """Both were checked when they were made or read, so the decision is not checked again."""
-    return Decision.trusted(
+    return Decision(
         **vars(content),
         id=version.id,
         root_id=version.root_id,

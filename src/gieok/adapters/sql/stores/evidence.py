@@ -10,7 +10,7 @@ from uuid import UUID
 from gieok.adapters.sql.driver.clock import from_micros, to_micros
 from gieok.adapters.sql.driver.database import Row, Tx
 from gieok.errors import Conflict, StoreDamaged
-from gieok.memory.decisions.evidence import Anchor, Evidence, EvidenceCard, EvidenceDraft, Target
+from gieok.memory.decisions.records import Anchor, Evidence, EvidenceCard, EvidenceDraft, Target
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Place
 

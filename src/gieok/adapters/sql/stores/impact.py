@@ -9,7 +9,7 @@ from uuid import UUID
 from gieok.adapters.sql.driver.database import Tx
 from gieok.adapters.sql.stores.decisions import domain_token, strength_number
 from gieok.adapters.sql.stores.relations import read_relation, type_number
-from gieok.memory.decisions.impact import Edge
+from gieok.memory.decisions.graph.impact import Edge
 from gieok.memory.decisions.records import Relation, RelationType, Scope, Strength
 from gieok.vault import OwnerKeys
 

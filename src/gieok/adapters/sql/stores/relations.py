@@ -7,8 +7,8 @@ from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Row, Tx, Value
 from gieok.errors import Conflict
+from gieok.memory.decisions.graph.impact import impact_edges
 from gieok.memory.decisions.records import RELATION_TYPES, Relation, RelationType
-from gieok.memory.decisions.relations import impact_edges
 
 
 class SqlRelationStore:

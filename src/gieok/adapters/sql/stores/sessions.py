@@ -16,12 +16,20 @@ from gieok.refs import check_ref
 class SqlSessionStore:
     """Sessions of one owner inside one transaction. They hold no content, so nothing here is sealed."""
 
-    def __init__(self, tx: Tx) -> None:
+    def __init__(self, tx: Tx, *, is_reading: bool = False) -> None:
+        """In a read transaction a session cannot change, so its row is read once however often it is used."""
         self._tx = tx
+        self._loaded: dict[str, Session | None] = {}
+        self._is_reading = is_reading
 
     def get(self, session_ref: str) -> Session | None:
+        if session_ref in self._loaded:
+            return self._loaded[session_ref]
         row = self._tx.one("get_session", session_ref=check_ref(session_ref, "sessionRef"))
-        return _session(session_ref, row) if row else None
+        session = _session(session_ref, row) if row else None
+        if self._is_reading:
+            self._loaded[session_ref] = session
+        return session
 
     def hold(self, session_ref: str) -> Session:
         row = self._tx.one("hold_session", session_ref=check_ref(session_ref, "sessionRef"))

@@ -8,7 +8,7 @@ from uuid import UUID
 from gieok.adapters.sql.driver.clock import from_micros, to_micros
 from gieok.adapters.sql.driver.database import Tx
 from gieok.engine import Data
-from gieok.memory.decisions.walks import Reached, Walk
+from gieok.memory.decisions.records import Reached, Walk
 from gieok.vault import OwnerKeys, Place
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from gieok.app import User
-    from gieok.memory.decisions.layers import Layer, LayerItem, LoadedContext
+    from gieok.memory.decisions.loading.layers import Layer, LayerItem, LoadedContext
     from gieok.memory.decisions.records import Decision, DecisionPage, Relation, Scope, Strength
 
 STRENGTHS = ("axis", "lock", "normal")

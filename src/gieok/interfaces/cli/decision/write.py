@@ -165,7 +165,7 @@ def import_folder(
 
     found = read_folder(folder, Defaults(cast("Strength", strength), domain))
     decisions = entries(owner, found.files, _folder_name(name, domain))
-    results = run_for_user(owner, lambda user: user.exchange.bring_in(decisions))
+    results = run_for_user(owner, lambda user: user.exchange.import_entries(decisions))
     _print_import(found, results, as_json, t)
 
 
@@ -187,17 +187,17 @@ def export(
     from gieok.interfaces.markdown.folder import FolderWriter
 
     writer = FolderWriter(folder, owner, _folder_name(name, domain))
-    run_for_user(owner, lambda user: user.exchange.take_out(writer.write, domain=domain))
+    run_for_user(owner, lambda user: user.exchange.export_entries(writer.write, domain=domain))
     _print_export(writer, as_json, t)
 
 
 def _folder_name(name: str | None, domain: str | None) -> str | None:
     """Prefix of the names of a folder: `--name`, or the domain in its normalised form."""
-    from gieok.app.decisions import known_domain
+    from gieok.app.decisions import checked_domain
 
     if name is not None and (not name or ":" in name or not name.isprintable()):
         raise click.UsageError("--name needs at least one visible character and must not contain a colon")
-    return known_domain(domain) if name is None else name
+    return checked_domain(domain) if name is None else name
 
 
 def _print_import(found: Folder, results: Sequence[EntryResult], as_json: bool, t: Translator) -> None:

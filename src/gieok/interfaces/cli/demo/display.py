@@ -26,7 +26,7 @@ from gieok.interfaces.cli.output import pad, width, wrap
 from gieok.interfaces.cli.texts import Translator
 from gieok.memory.canon.records import FactVersion, PersonaCard
 from gieok.memory.companion.records import MemoryHit, Signal
-from gieok.memory.companion.steps_reading import RecallMemories
+from gieok.memory.companion.steps.recall import RecallMemories
 from gieok.text import terms
 
 COLUMNS = 90

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import IO, cast
 
 from gieok.app.chat import CHAT_PLAN
-from gieok.engine import Data, ExecutionPlan, NoData, Stage, Step, StepContext, make_plan
+from gieok.engine import Data, ExecutionPlan, NoData, Stage, StepContext, WriteStep, make_plan
 from gieok.interfaces.cli.demo.acts import DemoFolder, count_rows
 from gieok.interfaces.cli.demo.story import STORIES, Story
 from gieok.memory.fields import SessionRef
 from gieok.memory.sessions.records import MessageRange
-from gieok.memory.sessions.store import LogRooms
+from gieok.memory.sessions.store import LogView
 from gieok.plans import load_plan
 
 # Without -P, a file in the current folder with the name of a module would be imported instead of the module.
@@ -124,21 +124,16 @@ class WaitInputs(Data):
     reply: str
 
 
-class WaitForKill(Step[NoData, WaitInputs, NoData]):
+class WaitForKill(WriteStep[NoData, WaitInputs, None]):
     """Stops the commit after all other writes, while the transaction is open."""
 
     type = "WaitForKill"
-    stages = frozenset({Stage.PERSIST})
 
-    async def run(self, metadata: NoData, inputs: WaitInputs, context: StepContext) -> NoData:
-        def wait(rooms: LogRooms) -> None:
-            messages = rooms.messages.between(inputs.session_ref, _FIRST_MESSAGES)
-            print(json.dumps({"reply": inputs.reply, "messages": len(messages)}), flush=True)
-            sys.stdin.read()
-            raise EOFError("the demo ended before it killed this process; the turn is rolled back")
-
-        context.stage_write(wait)
-        return NoData()
+    def apply(self, view: LogView, metadata: NoData, inputs: WaitInputs, context: StepContext) -> None:
+        messages = view.messages.between(inputs.session_ref, _FIRST_MESSAGES)
+        print(json.dumps({"reply": inputs.reply, "messages": len(messages)}), flush=True)
+        sys.stdin.read()
+        raise EOFError("the demo ended before it killed this process; the turn is rolled back")
 
 
 def waiting_plan() -> ExecutionPlan:
@@ -159,7 +154,7 @@ def waiting_plan() -> ExecutionPlan:
 async def run_turn(story: Story, folder: DemoFolder) -> None:
     """Send the message in the child process. Does not return: the process is killed during the commit."""
     async with await folder.open(story.killed.at) as gieok:
-        gieok.engine.registry.register(WaitForKill, lambda _: WaitForKill())
+        gieok.engine.registry.add(WaitForKill())
         user = gieok.user(story.owner)
         await user.chat.send(story.persona_id, story.killed.texts[0], plan=waiting_plan())
 

@@ -16,7 +16,7 @@ from gieok.interfaces.rest.schema.decisions import (
     KeepEvidence,
 )
 from gieok.interfaces.rest.schema.params import MAX_PAGE, EvidencePath, Limit, SessionFilter
-from gieok.memory.decisions.evidence import Target
+from gieok.memory.decisions.records import Target
 
 router = APIRouter(tags=["decisions"], route_class=JsonRoute)
 

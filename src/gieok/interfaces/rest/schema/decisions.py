@@ -12,32 +12,30 @@ from gieok.app.decisions import ProposalResult
 from gieok.engine.plan import first_problem, place
 from gieok.errors import InputRefused
 from gieok.interfaces.rest.schema.common import Answer, Ref, RequestBody, Uuid, example
-from gieok.memory.decisions.evidence import (
-    MAX_TARGETS,
-    Anchor,
-    Content,
-    Evidence,
-    EvidenceCard,
-    Hint,
-    Source,
-    Title,
-)
-from gieok.memory.decisions.layers import TIERS, LoadedContext
+from gieok.memory.decisions.loading.layers import TIERS, LoadedContext
 from gieok.memory.decisions.records import (
     MAX_EVIDENCE_IDS,
     MAX_RELATIONS,
+    MAX_TARGETS,
+    Anchor,
+    Content,
     Decision,
     DecisionPage,
     DecisionProposal,
     Domain,
+    Evidence,
+    EvidenceCard,
+    Hint,
     Impact,
     ProposedRelation,
     Rationale,
     Relation,
     RelationType,
     Scope,
+    Source,
     Statement,
     Strength,
+    Title,
 )
 from gieok.memory.decisions.rules import MAX_VERSION
 

@@ -31,7 +31,7 @@ from gieok.memory.companion.records import (
     Notice,
     SummaryText,
 )
-from gieok.memory.companion.steps_drafting import MemoryOutline
+from gieok.memory.companion.steps.memories import MemoryOutline
 from gieok.memory.fields import Importance, Language
 
 _MEMORY: dict[str, Any] = {

@@ -25,7 +25,7 @@ from gieok.memory.companion.records import MemoryHit, Signal, Why
 from gieok.memory.companion.store import Entry, MemoryIndex
 from gieok.ranking import ranks, weighted_sum
 
-__all__ = ["NOTHING", "Found", "RecallPolicy", "Weights", "hits", "look_up"]
+__all__ = ["Found", "RecallPolicy", "Weights", "hits", "look_up"]
 
 READ = 30
 """So many of the best are opened and read before the last order is made, or more where more are wanted."""
@@ -47,9 +47,6 @@ class Found(NamedTuple):
     """Those that are wanted with their scores, the best first."""
     memories: Mapping[int, ReadMemory]
     """Those that were opened."""
-
-
-NOTHING = Found({}, {}, {}, {}, frozenset(), (), {})
 
 
 def look_up(
@@ -91,16 +88,13 @@ def look_up(
 
 
 def hits(found: Found, policy: RecallPolicy) -> tuple[MemoryHit, ...]:
-    """The best memories in order, each with its reasons.
-
-    These are our own numbers, a dozen for each hit, so they are not checked once more.
-    """
+    """The best memories in order, each with its reasons."""
     spoken = _signals(found, policy)
     return tuple(
-        MemoryHit.trusted(
+        MemoryHit(
             memory=found.memories[number].memory,
             score=score,
-            why=Why.trusted(
+            why=Why(
                 matched_words=_matched(found, number),
                 signals=spoken[number],
                 age_days=found.ages[number],
@@ -118,8 +112,7 @@ def _signals(found: Found, policy: RecallPolicy) -> dict[int, dict[str, Signal]]
         values = found.signals.get(name)
         if values and weight:
             for number, rank in ranks(values, spoken).items():
-                told = {"value": values[number], "weight": weight, "rank": rank}
-                spoken[number][name] = Signal.made_of(told)
+                spoken[number][name] = Signal(value=values[number], weight=weight, rank=rank)
     return spoken
 
 

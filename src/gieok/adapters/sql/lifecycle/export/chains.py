@@ -22,7 +22,7 @@ from gieok.memory.canon.documents import FactDocument, PersonaDocument
 from gieok.memory.canon.records import FactDraft, PersonaDraft
 from gieok.memory.canon.rules import check_persona, is_state
 from gieok.memory.chains.records import ChainVersion
-from gieok.memory.decisions import upcasting
+from gieok.memory.decisions import documents as decision_documents
 from gieok.memory.decisions.records import DecisionContent
 
 _BY_VERSION = {"root_id": (0, b""), "version": (1, 0)}
@@ -168,7 +168,7 @@ def _fact_record(version: ChainVersion, retired_at: int | None) -> FactRecord:
 
 
 def _decision_record(version: ChainVersion) -> DecisionRecord:
-    content = upcasting.from_document(version.content, version.form)
+    content = decision_documents.from_document(version.content, version.form)
     return DecisionRecord(
         kind="decision",
         **dict(content),

@@ -26,7 +26,7 @@ from gieok.adapters.sql.lifecycle.export.evidence import (
 from gieok.adapters.sql.lifecycle.export.records import AnchorRecord, DecisionRecord, Record, RelationRecord
 from gieok.errors import Conflict, InputRefused, NotFound
 from gieok.memory.decisions.known import check_decisions, check_evidence, check_targets
-from gieok.memory.decisions.store import DecisionRooms
+from gieok.memory.decisions.store import DecisionView
 from gieok.vault import OwnerKeys
 
 
@@ -43,7 +43,7 @@ class Imported:
 class OwnerTransfer:
     """Everything of one owner inside one transaction."""
 
-    def __init__(self, tx: Tx, keys: OwnerKeys, rooms: DecisionRooms, now: datetime) -> None:
+    def __init__(self, tx: Tx, keys: OwnerKeys, rooms: DecisionView, now: datetime) -> None:
         self._tx = tx
         self._rooms = rooms
         self._personas = PersonaTransfer(tx, keys)

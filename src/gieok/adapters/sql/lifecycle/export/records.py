@@ -19,8 +19,7 @@ from gieok.errors import Conflict
 from gieok.memory.canon.records import FactDraft, PersonaDraft
 from gieok.memory.chains.records import VersionNumber
 from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig
-from gieok.memory.decisions.evidence import AnchorDraft, EvidenceDraft
-from gieok.memory.decisions.records import DecisionContent, Relation
+from gieok.memory.decisions.records import AnchorDraft, DecisionContent, EvidenceDraft, Relation
 from gieok.memory.fields import AccountPlan, PersonaId, SessionRef, Timestamp, storable
 from gieok.memory.sessions.records import ChatMessage, PlanHash
 from gieok.memory.turns.records import MemoryItem

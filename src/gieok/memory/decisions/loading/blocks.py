@@ -1,7 +1,7 @@
-"""Decisions, signposts and reports as blocks of a prompt.
+"""Renders decisions, signposts and reports as blocks of a prompt.
 
-Every stored text ends a line of its own, escaped: it can be no header, no other line, and no id or strength,
-which stand before it. Headers are in square brackets, and no stored text has a bare one.
+Stored text is escaped and comes last on its line. So it cannot imitate a header, another line, an id or a
+strength. Headers are in square brackets, which are escaped in stored text.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from gieok.memory.decisions.evidence import Anchor
-from gieok.memory.decisions.guardian import Concern, GuardianReport
-from gieok.memory.decisions.layers import TIERS, DecisionItem, Layer, LayerItem, LoadedContext
+from gieok.memory.decisions.graph.guardian import Concern, GuardianReport
+from gieok.memory.decisions.loading.layers import TIERS, DecisionItem, Layer, LayerItem, LoadedContext
+from gieok.memory.decisions.records import Anchor
 from gieok.memory.fields import Language
 from gieok.text import count_tokens
 from gieok.text.escaping import escape_line
 
-_ANY_NUMBER = 10**10
-"""More than any layer leaves out: a notice of so many is as long as one can be."""
+_LARGEST_COUNT = 10**10
+"""More than any layer leaves out, for the longest possible notice."""
 
 
 @dataclass(frozen=True)
 class Wording:
-    """What the blocks say in one language, besides what is stored."""
+    """The fixed texts of the blocks in one language."""
 
     decisions: str
     decisions_lead: str
@@ -92,33 +92,33 @@ WORDING: Mapping[Language, Wording] = {
 
 
 def render_decisions(context: LoadedContext, language: Language) -> str:
-    """All seven layers, in the order in which they were loaded."""
+    """All seven layers, in loading order."""
     return _block(context.domain, context.phase, context.layers, WORDING[language])
 
 
 def block_tokens(domain: str, phase: str | None, layers: Sequence[Layer]) -> int:
-    """What `render_decisions` makes of them takes no more than this, in either language."""
+    """The upper bound of what `render_decisions` takes, in either language."""
     return max(count_tokens(_block(domain, phase, layers, words)) for words in WORDING.values())
 
 
 def frame_tokens(domain: str, phase: str | None) -> int:
-    """What a block takes besides its items, at most: headings, and what each layer says it left out."""
+    """The upper bound of what a block takes besides its items: headings and left-out notices."""
     empty = [
         [Layer(tier=tier, name=name, items=(), left_out=left_out) for tier, name in enumerate(TIERS, start=1)]
-        for left_out in (None, _ANY_NUMBER)
+        for left_out in (None, _LARGEST_COUNT)
     ]
     return max(block_tokens(domain, phase, layers) for layers in empty)
 
 
 def item_tokens(item: LayerItem) -> int:
-    """What an item adds to a block in either language, at most: its words, its ids, its place."""
+    """The upper bound of what an item adds to a block, in either language."""
     return max(
         count_tokens("".join(f"{line}\n" for line in _item(item, words))) for words in WORDING.values()
     )
 
 
 def render_signposts(anchors: Sequence[Anchor], left_out: int, language: Language) -> str:
-    """What the older part of a conversation gave way to; empty where there is nothing."""
+    """The signposts of the older part of a conversation; empty without any."""
     words = WORDING[language]
     if not anchors and not left_out:
         return ""
@@ -128,7 +128,7 @@ def render_signposts(anchors: Sequence[Anchor], left_out: int, language: Languag
 
 
 def render_report(report: GuardianReport, language: Language) -> str:
-    """What the guardian has to say of a proposal."""
+    """The guardian's report on a proposal."""
     words = WORDING[language]
     return "\n".join(
         (
@@ -144,8 +144,8 @@ def render_report(report: GuardianReport, language: Language) -> str:
 
 
 def _block(domain: str, phase: str | None, layers: Iterable[Layer], words: Wording) -> str:
-    told = (f"phase: {escape_line(phase)}",) if phase else ()
-    lines = [words.decisions.format(domain=domain), words.decisions_lead, *told]
+    phase_line = (f"phase: {escape_line(phase)}",) if phase else ()
+    lines = [words.decisions.format(domain=domain), words.decisions_lead, *phase_line]
     for layer in layers:
         lines += _layer(layer, words)
     return "\n".join((*lines, words.end))

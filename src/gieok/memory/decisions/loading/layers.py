@@ -1,4 +1,4 @@
-"""What decision memory loads: seven layers, and the items that they hold."""
+"""The seven layers that decision memory loads, and their items."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from gieok.engine import Data
-from gieok.memory.decisions.evidence import EvidenceCard
-from gieok.memory.decisions.records import Decision, PathEdge, Scope, Strength
+from gieok.memory.decisions.records import Decision, EvidenceCard, PathEdge, Scope, Strength
 
 TierName = Literal[
     "policy", "structural", "global+axis", "domain+axis", "domain+lock", "domain+normal", "anchors"
@@ -26,18 +25,18 @@ TIERS: tuple[TierName, ...] = (
 """The loading order. Tiers are numbered from 1."""
 
 Through = Literal["scope", "anchor", "words"]
-"""How a decision was found: it applies here, an anchor leads to it, or it shares words with the question."""
+"""How a decision was found: by its scope, by an anchor, or by words shared with the question."""
 
 
 class PolicyItem(Data):
-    """A principle of the system, from the plan itself."""
+    """A principle from the plan."""
 
     kind: Literal["policy"] = "policy"
     statement: str
 
 
 class StructuralItem(Data):
-    """A decision that stands in relation to the focus."""
+    """A decision that is related to the focus."""
 
     kind: Literal["structural"] = "structural"
     root_id: UUID
@@ -45,7 +44,7 @@ class StructuralItem(Data):
     scope: Scope
     domain: str | None
     statement: str | None
-    """None for an axis or a lock that applies here: its words are in a later tier, if the budget lasts."""
+    """None for an axis or a lock of this domain: its statement is in a later tier, if the budget lasts."""
     is_affected: bool
     """Whether a change of the focus reaches it; otherwise the focus rests on it."""
     distance: int
@@ -62,7 +61,7 @@ class DecisionItem(Decision):
 
 
 class EvidenceItem(EvidenceCard):
-    """Evidence that can be opened by its id. Its words stay where they are until someone does."""
+    """Evidence without its content, which is read by its id."""
 
     kind: Literal["evidence"] = "evidence"
     anchor_id: UUID
@@ -79,7 +78,7 @@ class Layer(Data):
     name: TierName
     items: tuple[LayerItem, ...]
     left_out: int | None
-    """How many more it would have held. None where it was not looked into, because the budget had ended."""
+    """How many items did not fit. None where the tier was not read, because the budget was used up."""
 
 
 class LoadedContext(Data):
@@ -87,9 +86,9 @@ class LoadedContext(Data):
 
     domain: str
     phase: str | None
-    """Given back as it came: it routes a workflow and filters nothing."""
+    """Returned as given: it routes a workflow and filters nothing."""
     layers: Annotated[tuple[Layer, ...], Field(min_length=len(TIERS), max_length=len(TIERS))]
     tokens: int
-    """About how many tokens they take in a prompt, headings and ids included; no less than the block does."""
+    """The estimated size in a prompt, headings and ids included; the block is never larger."""
     truncated: bool
-    """Whether the plan's bounds cut off what the structure, or the anchors, lead to."""
+    """Whether the plan's bounds cut off the structural walk or the anchors."""

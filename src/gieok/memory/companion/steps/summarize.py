@@ -1,4 +1,4 @@
-"""Making a memory of a conversation: patient with the model, honest when it does not answer."""
+"""Making a memory of a conversation, with retries and a fallback where the model does not answer."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from uuid import UUID, uuid4
 
 from pydantic import Field
 
-from gieok.engine import Data, Stage, Step, StepContext
+from gieok.engine import ActStep, AnyStep, Data, Stage, StepContext, WriteStep
 from gieok.errors import ModelUnavailable, SummaryFailed
 from gieok.memory.companion.keeping import keep, replace_excerpt
 from gieok.memory.companion.records import MAX_SUMMARY_CHARS, Emotion, Kept, Memory, SessionSummary, Spoken
 from gieok.memory.companion.rules import KeepPolicy
-from gieok.memory.companion.store import CompanionRooms, CompanionStore
-from gieok.memory.companion.summarizer import SessionSummarizer
+from gieok.memory.companion.store import CompanionStore, CompanionView
+from gieok.memory.companion.summarizer import SessionSummarizer, SummarizerServices
 from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef, Timestamp
 from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.usage.records import ModelUsage
@@ -42,19 +42,19 @@ class Summarized(Data):
     usage: ModelUsage
 
 
-class SummarizeSession(Step[SummarizeMetadata, SummarizeInputs, Summarized]):
-    """Asks the model, several times if need be. What the plan says happens when it never answers.
+class SummarizeSession(ActStep[SummarizeMetadata, SummarizeInputs, Summarized]):
+    """Ask the model for a summary, with retries. The plan says what happens when it never answers.
 
-    The attempts are counted here, whatever the reason: an answer of no use is tried again like none at all.
+    Attempts are counted here, whatever the reason: an unusable answer is retried like a missing one.
     """
 
     type = "SummarizeSession"
     stages = frozenset({Stage.POST_PROCESS})
 
     def __init__(
-        self, model: SessionSummarizer, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self, services: SummarizerServices, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
-        self._model = model
+        self._model = services.model
         self._sleep = sleep
 
     async def run(
@@ -120,29 +120,27 @@ class KeepSummaryInputs(Data):
 
 class KeptSummary(Data):
     memory_id: UUID
+    kept: Kept | None
+    """None where nothing changed: the excerpt was deleted or edited by hand in the meantime."""
 
 
-class KeepSummary(Step[KeepPolicy, KeepSummaryInputs, KeptSummary]):
-    """Keeps a summary as a memory, or in the place of the excerpt that stood in for it.
+class KeepSummary(WriteStep[KeepPolicy, KeepSummaryInputs, KeptSummary]):
+    """Store a summary as a memory, or replace the excerpt that stood in for it.
 
-    Nobody may be there to be told what came of it, so that waits for the next turn with this persona.
+    It runs in the background, so its notices wait for the next turn with this persona.
     """
 
     type = "KeepSummary"
-    stages = frozenset({Stage.PERSIST})
 
-    async def run(self, metadata: KeepPolicy, inputs: KeepSummaryInputs, context: StepContext) -> KeptSummary:
+    def apply(
+        self, view: CompanionView, metadata: KeepPolicy, inputs: KeepSummaryInputs, context: StepContext
+    ) -> KeptSummary:
         memory_id = inputs.memory_id or uuid4()
-
-        def write(rooms: CompanionRooms) -> Kept | None:
-            kept = _keep(rooms.companion, memory_id, metadata, inputs, context)
-            if kept is not None:
-                rooms.notices.leave(inputs.persona_id, kept.notices, context.now)
-            return kept
-
-        context.stage_write(write)
+        kept = _keep(view.companion, memory_id, metadata, inputs, context)
+        if kept is not None:
+            view.notices.leave(inputs.persona_id, kept.notices, context.now)
         context.note("memory", str(memory_id))
-        return KeptSummary(memory_id=memory_id)
+        return KeptSummary(memory_id=memory_id, kept=kept)
 
 
 def _keep(
@@ -178,3 +176,6 @@ def _memory(memory_id: UUID, inputs: KeepSummaryInputs, context: StepContext) ->
         archived_at=None,
         version=1,
     )
+
+
+STEPS: tuple[type[AnyStep], ...] = (SummarizeSession, KeepSummary)

@@ -1,4 +1,4 @@
-"""Reading decisions of an older form. Rows stay as they were written; only what is read changes."""
+"""Decisions as stored documents. Older forms are upcast when read; stored rows are never rewritten."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Document = dict[str, Any]
 _OBJECT = TypeAdapter(Document)
 
 FORM = 1
-"""The form that decisions are written in now."""
+"""The current form, in which decisions are written."""
 
 
-def _scope_apart_from_domain(document: Document) -> Document:
+def _split_scope_and_domain(document: Document) -> Document:
     """Form 0 had one field `scope` for both: `global`, or the name of a domain."""
     scope = document.get("scope")
     if scope == "global":
@@ -26,19 +26,19 @@ def _scope_apart_from_domain(document: Document) -> Document:
     return {**document, "scope": "domain", "domain": scope}
 
 
-UPCASTERS: Mapping[int, Callable[[Document], Document]] = {0: _scope_apart_from_domain}
+UPCASTERS: Mapping[int, Callable[[Document], Document]] = {0: _split_scope_and_domain}
 """From each older form to the next one."""
 
 
 def to_document(content: DecisionContent) -> bytes:
-    """The content in today's form."""
+    """The content in the current form."""
     return content.__pydantic_serializer__.to_json(content, by_alias=True, exclude_none=True)
 
 
 def from_document(document: bytes, form: int) -> DecisionContent:
-    """The content of a document of any form that ever was.
+    """The content of a document in any known form.
 
-    SchemaMismatch for a form from the future, StoreDamaged for a document that does not have its form.
+    SchemaMismatch for a newer form, StoreDamaged for a document that does not match its form.
     """
     if form > FORM:
         raise SchemaMismatch(

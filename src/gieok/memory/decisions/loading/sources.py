@@ -1,0 +1,226 @@
+"""The sources of the loading order: decision memory, read lazily inside one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from uuid import UUID
+
+from gieok.memory.decisions.graph.guardian import STANDS_ON, declared
+from gieok.memory.decisions.graph.impact import blast_radius
+from gieok.memory.decisions.loading.layers import (
+    DecisionItem,
+    EvidenceItem,
+    PolicyItem,
+    StructuralItem,
+    Through,
+)
+from gieok.memory.decisions.loading.order import Slice, nearest_first, strongest_first
+from gieok.memory.decisions.records import (
+    Anchor,
+    Decision,
+    DecisionPosition,
+    EvidenceCard,
+    ImpactNode,
+    Lead,
+)
+from gieok.memory.decisions.rules import position_of
+from gieok.memory.decisions.store import DecisionGraph, DecisionView
+
+_PAGE = 100
+
+
+@dataclass(frozen=True)
+class AnchorSearch:
+    """The bounds of tier 7."""
+
+    session_ref: str | None
+    """Whose anchors; None for those of every session."""
+    anchors: int
+    depth: int
+    limit: int
+    question: str | None
+    top_k: int
+
+
+class StoredSources:
+    """Implements `order.Sources` with the stores of one owner."""
+
+    def __init__(
+        self,
+        view: DecisionView,
+        domain: str,
+        policy: Sequence[PolicyItem],
+        structural: Sequence[StructuralItem],
+        search: AnchorSearch,
+    ) -> None:
+        self._view = view
+        self._domain = domain
+        self._policy = policy
+        self._structural = structural
+        self._search = search
+        self.truncated = False
+        """Whether the plan's bounds cut off what the anchors lead to, if that tier was loaded."""
+
+    def policy(self) -> Sequence[PolicyItem]:
+        return self._policy
+
+    def structural(self) -> Sequence[StructuralItem]:
+        return self._structural
+
+    def decisions(self, part: Slice) -> Iterator[DecisionItem]:
+        after: DecisionPosition | None = None
+        while True:
+            page = self._view.decisions.list(
+                scope=part.scope,
+                domain=self._domain if part.scope == "domain" else None,
+                strength=part.strength,
+                after=after,
+                limit=_PAGE,
+            )
+            for decision in page:
+                yield decision_item(decision, "scope")
+            if len(page) < _PAGE:
+                return
+            after = position_of(page[-1])
+
+    def count(self, part: Slice) -> int:
+        return self._view.graph.count(part.scope, self._domain, part.strength)
+
+    def anchored(self) -> Sequence[DecisionItem | EvidenceItem]:
+        search = self._search
+        anchors = self._view.anchors.list(search.session_ref, search.anchors + 1)
+        items, is_cut = follow_anchors(
+            self._view, anchors[: search.anchors], depth=search.depth, limit=search.limit
+        )
+        self.truncated = is_cut or len(anchors) > search.anchors
+        return items
+
+    def similar(self, shown: Collection[UUID]) -> Sequence[DecisionItem]:
+        search = self._search
+        if search.question is None:
+            return ()
+        found = self._view.decisions.search(
+            search.question, domain=self._domain, limit=search.top_k + len(shown)
+        )
+        new = (decision for decision in found if decision.root_id not in shown)
+        return [decision_item(decision, "words") for decision in islice(new, search.top_k)]
+
+
+def structure_around(
+    view: DecisionView, focus: Sequence[UUID], domain: str, *, depth: int, limit: int
+) -> tuple[Sequence[StructuralItem], bool]:
+    """The items of tier 2 in order, and whether the plan's bounds cut them off.
+
+    These are the decisions that a change of the focus reaches, and those that the focus rests on, one
+    relation away. Without a focus, the domain's axes and locks are the focus.
+    """
+    origins, is_cut = (focus, False) if focus else _strong_roots(view.graph, domain, limit)
+    foundations, are_cut = _foundations(view.graph, origins, limit)
+    reach = blast_radius(origins, view.graph.edges, depth=depth, limit=limit)
+    nodes = {node.root_id: node for node in (*foundations, *reach.nodes) if node.root_id not in origins}
+    affected = {node.root_id for node in reach.nodes}
+    items = [
+        _structural_item(decision, nodes[decision.root_id], domain, is_affected=decision.root_id in affected)
+        for decision in view.decisions.active(list(nodes))
+    ]
+    return sorted(items, key=nearest_first), reach.truncated or is_cut or are_cut
+
+
+def follow_anchors(
+    view: DecisionView, anchors: Iterable[Anchor], *, depth: int, limit: int
+) -> tuple[Sequence[DecisionItem | EvidenceItem], bool]:
+    """What the anchors lead to, in the order of tier 7, and whether the plan's bounds cut it off.
+
+    Depth 1 gives their targets. Each further level follows the relations of what was found, to at most
+    `limit` more decisions, and adds the evidence that the decisions cite, at most `limit` of it.
+    """
+    roots: dict[UUID, Anchor] = {}
+    evidence: dict[UUID, Anchor] = {}
+    for anchor in anchors:
+        for target in anchor.targets:
+            (roots if target.kind == "decision" else evidence).setdefault(target.id, anchor)
+    is_cut = False
+    if depth > 1:
+        reach = blast_radius(tuple(roots), view.graph.edges, depth=depth - 1, limit=limit)
+        is_cut = reach.truncated
+        for node in reach.nodes:
+            roots[node.root_id] = roots[_previous_root(node)]
+    decisions = view.decisions.active(list(roots))
+    if depth > 1:
+        cited = list(islice(_cited(decisions), limit + 1))
+        is_cut = is_cut or len(cited) > limit
+        for evidence_id, root_id in cited[:limit]:
+            evidence.setdefault(evidence_id, roots[root_id])
+    cards = view.evidence.cards(list(evidence))
+    items = [
+        *(decision_item(decision, "anchor", roots[decision.root_id]) for decision in decisions),
+        *(evidence_item(card, evidence[card.id]) for card in cards),
+    ]
+    return sorted(items, key=strongest_first), is_cut
+
+
+def decision_item(decision: Decision, through: Through, anchor: Anchor | Lead | None = None) -> DecisionItem:
+    """A decision as an item of a layer."""
+    return DecisionItem(
+        **dict(decision),
+        through=through,
+        anchor_id=anchor.id if anchor else None,
+        hint=anchor.hint if anchor else None,
+    )
+
+
+def evidence_item(card: EvidenceCard, anchor: Anchor | Lead) -> EvidenceItem:
+    """Evidence as an item of a layer."""
+    return EvidenceItem(**dict(card), anchor_id=anchor.id, hint=anchor.hint)
+
+
+def _strong_roots(graph: DecisionGraph, domain: str, limit: int) -> tuple[Sequence[UUID], bool]:
+    """The domain's own axes and locks, at most `limit` of each, and whether there are more."""
+    axes = graph.roots("domain", domain, "axis", limit + 1)
+    locks = graph.roots("domain", domain, "lock", limit + 1)
+    return [*axes[:limit], *locks[:limit]], max(len(axes), len(locks)) > limit
+
+
+def _foundations(graph: DecisionGraph, origins: Sequence[UUID], limit: int) -> tuple[list[ImpactNode], bool]:
+    """What these decisions rest on, each with its relation, and whether there is more."""
+    above = graph.declared_to(origins, ("CONSTRAINS",), limit + 1)
+    under = graph.declared_from(origins, (*STANDS_ON, "VALIDATES"), limit + 1)
+    relations = [*above[:limit], *under[:limit]]
+    ends = {(one.source if one.type == "CONSTRAINS" else one.target): one for one in reversed(relations)}
+    nodes = [
+        ImpactNode(root_id=root_id, distance=1, path=(declared(relation),))
+        for root_id, relation in ends.items()
+    ]
+    return nodes, max(len(above), len(under)) > limit
+
+
+def _structural_item(
+    decision: Decision, node: ImpactNode, domain: str, *, is_affected: bool
+) -> StructuralItem:
+    applies_here = decision.scope == "global" or decision.domain == domain
+    is_in_later_tier = applies_here and decision.strength != "normal"
+    return StructuralItem(
+        root_id=decision.root_id,
+        strength=decision.strength,
+        scope=decision.scope,
+        domain=decision.domain,
+        statement=None if is_in_later_tier else decision.statement,
+        is_affected=is_affected,
+        distance=node.distance,
+        path=node.path,
+    )
+
+
+def _previous_root(node: ImpactNode) -> UUID:
+    """The decision before this one on its path."""
+    last = node.path[-1]
+    return last.target if last.source == node.root_id else last.source
+
+
+def _cited(decisions: Iterable[Decision]) -> Iterator[tuple[UUID, UUID]]:
+    """Pairs of evidence id and the decision that cites it."""
+    for decision in decisions:
+        for evidence_id in decision.evidence_ids:
+            yield evidence_id, decision.root_id
