@@ -73,7 +73,7 @@ async def test_a_turn_cancelled_anywhere_is_all_or_nothing(new_place: NewPlace) 
             await take_turn(gieok.user(owner), owner, "session", "after")
             waits = waits or work.waits
             point += 1
-    assert waits >= 4
+    assert waits >= 3  # the reply, its summary, and the commit; SQLite reads do not wait
 
 
 async def outcome(work: CancelledAt[T]) -> T | None:

@@ -115,7 +115,7 @@ async def test_a_read_sees_one_moment(database: Database) -> None:
         gate.wait()
         return before, generation(tx)
 
-    reading = asyncio.create_task(database.read("kim", look_twice))
+    reading = asyncio.create_task(database.read("kim", look_twice, heavy=True))
     await gate.reached()
     await database.write("kim", advance)
     gate.open()
@@ -199,7 +199,7 @@ async def test_a_write_that_fails_after_its_cancellation_tells_the_failure(narro
 
 async def test_a_cancelled_read_is_cancelled_at_once(narrow: Database) -> None:
     gate = Gate()
-    task = asyncio.create_task(narrow.read("kim", lambda tx: gate.wait()))
+    task = asyncio.create_task(narrow.read("kim", lambda tx: gate.wait(), heavy=True))
     await gate.reached()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -210,7 +210,7 @@ async def test_a_cancelled_read_is_cancelled_at_once(narrow: Database) -> None:
 
 async def test_one_who_reads_again_is_served_by_the_same_thread(database: Database) -> None:
     """Its connection still holds what was read before."""
-    threads = {await database.read("kim", lambda _: threading.get_ident()) for _ in range(20)}
+    threads = {await database.read("kim", lambda _: threading.get_ident(), heavy=True) for _ in range(20)}
     assert len(threads) == 1
 
 

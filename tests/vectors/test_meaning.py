@@ -106,7 +106,7 @@ async def test_an_older_view_never_names_a_memory_that_it_does_not_know(embeddin
         ahead = asyncio.run_coroutine_threadsafe(overtake(), loop).result()
         return ahead, set(meaning.compare(rooms.vectors, "hana", asked, include_archived=True))
 
-    assert await scope_of(embedding).read(read) == ({1, 2}, {1})
+    assert await scope_of(embedding).read(read, heavy=True) == ({1, 2}, {1})
 
 
 async def test_owners_are_apart_in_memory_too(embedding: Gieok) -> None:

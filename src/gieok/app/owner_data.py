@@ -77,7 +77,7 @@ class OwnerData:
             await self._scope.write(lambda rooms: rooms.audit.add("owner.exported", None, now))
 
         async def read(send: Send) -> None:
-            await self._scope.read(lambda rooms: _send_export(rooms, send, now, report))
+            await self._scope.read(lambda rooms: _send_export(rooms, send, now, report), heavy=True)
 
         async with self._gieok.exports, aclosing(stream_from_thread(read)) as chunks:
             async for chunk in chunks:
