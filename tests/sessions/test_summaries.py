@@ -284,8 +284,8 @@ async def test_who_waits_is_told_when_a_worker_puts_the_job_off(
     (job,) = (await user.sessions.summarize(session)).jobs
     scope, running = await claimed_elsewhere(gieok, clock, job.id)
     waiting = asyncio.create_task(user.sessions.close(session, wait=True))
-    while not waiting.done() and (await user.sessions.get(session)).session.ended_at is None:
-        await asyncio.sleep(0)
+    while not waiting.done() and (await user.sessions.get(session)).session.ended_at is None:  # noqa: ASYNC110
+        await asyncio.sleep(0)  # a read on SQLite does not yield by itself
     later = JobOutcome(status="queued", due_at=clock() + LEASE, error="STORE_UNAVAILABLE")
     await scope.write(lambda rooms: rooms.jobs.settle(running, later))
     async with asyncio.timeout(20):
