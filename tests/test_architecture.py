@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import gieok
-from gieok.engine import ActStep
+from gieok.engine import ActStep, AnyStep
 from gieok.memory.conversation.steps import ContextSelect, PromptAssemble
 
 ROOT = Path(__file__).parents[1]
@@ -80,7 +80,7 @@ def test_one_place_saves_turn_memory() -> None:
 
 @pytest.mark.req("TURN-4")
 @pytest.mark.parametrize("step", [PromptAssemble, ContextSelect])
-def test_assembling_reaches_no_store(step: type) -> None:
+def test_assembling_reaches_no_store(step: type[AnyStep]) -> None:
     """An act gets no view of the stores, and these take nothing from the application either."""
     assert issubclass(step, ActStep)
     assert "__init__" not in vars(step)
