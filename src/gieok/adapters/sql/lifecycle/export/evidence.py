@@ -20,8 +20,7 @@ from gieok.adapters.sql.lifecycle.export.records import (
 from gieok.adapters.sql.stores.evidence import SqlAnchorStore, SqlEvidenceStore
 from gieok.adapters.sql.stores.relations import SqlRelationStore, read_relation
 from gieok.errors import Conflict
-from gieok.memory.decisions.evidence import Anchor, EvidenceDraft
-from gieok.memory.decisions.records import Relation
+from gieok.memory.decisions.records import Anchor, EvidenceDraft, Relation
 
 
 class EvidenceTransfer(SqlEvidenceStore):

@@ -25,7 +25,7 @@ from gieok.adapters.sql.lifecycle.export.evidence import (
 )
 from gieok.adapters.sql.lifecycle.export.records import AnchorRecord, DecisionRecord, Record, RelationRecord
 from gieok.errors import Conflict, InputRefused, NotFound
-from gieok.memory.decisions.known import check_decisions, check_evidence, check_targets
+from gieok.memory.decisions.checks import check_decisions, check_evidence, check_targets
 from gieok.memory.decisions.store import DecisionView
 from gieok.vault import OwnerKeys
 
