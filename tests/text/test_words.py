@@ -46,7 +46,7 @@ def test_inflected_and_compound_entries_are_expanded() -> None:
     ],
 )
 def test_particles_and_endings_follow_a_word_directly(text: str, form: str, tag: str) -> None:
-    """After a space, a word is not read as a particle or an ending, unless all of them are set apart."""
+    """After a space, a word is not read as a particle or an ending, unless the text has spaces everywhere."""
     assert (form, tag) in [(morpheme.form, morpheme.tag) for morpheme in morphemes(text)]
 
 

@@ -77,7 +77,8 @@ def _tag(chunk: str) -> list[str]:
 
     MeCab does not know that some tags cannot follow a space, and reads 부산 가 as a noun with a suffix. Where
     its best reading has such tags, the next readings are tried, and the first with the fewest of them is
-    taken. A text with many of them has its particles set apart (나 는 집 에), and its best reading is right.
+    taken. A text with many of them has spaces before its particles (나 는 집 에), and its best reading is
+    right.
     """
     try:
         tagger = _local.tagger
