@@ -15,7 +15,7 @@ from gieok.settings import EmbedderSettings
 
 
 class ClosableEmbedder(Embedder, Protocol):
-    """An embedder that whoever opened it must close."""
+    """An embedder that its opener must close."""
 
     async def close(self) -> None: ...
 

@@ -181,7 +181,7 @@ class ChainContract:
     async def test_many_writers_leave_one_active_version_and_no_gap(self, chains_of: ChainsOf) -> None:
         """Half of them append without an expected version, half with the version that they read."""
         chains, root = await chains_of("minsu"), uuid4()
-        told = [await append(chains, root, "first", NEW)]
+        appended = [await append(chains, root, "first", NEW)]
 
         async def write(writer: int) -> None:
             for number in range(8):
@@ -191,7 +191,7 @@ class ChainContract:
                         (newest,) = await chains.read(lambda store: store.active([root]))
                         seen = newest.version
                     try:
-                        told.append(await append(chains, root, text, seen))
+                        appended.append(await append(chains, root, text, seen))
                         break
                     except Conflict:
                         continue
@@ -201,7 +201,7 @@ class ChainContract:
         assert [version.version for version in kept] == list(range(1, 16 * 8 + 2))
         assert [version.version for version in kept if version.is_active] == [len(kept)]
         assert {(version.version, version.id) for version in kept} == {
-            (version.version, version.id) for version in told
+            (version.version, version.id) for version in appended
         }
 
     @pytest.mark.req("DEC-4", "DEC-5")

@@ -264,9 +264,9 @@ class CompanionStoreContract:
     async def test_neighbours_are_the_two_before_and_after_in_the_session(self, scope_of: ScopeOf) -> None:
         """Ordered by time, then creation. Other sessions and, by default, archived memories are left out."""
         scope = scope_of("minsu")
-        told = [memory(session_ref="s1") for _ in range(6)]
+        members = [memory(session_ref="s1") for _ in range(6)]
         apart, archived = memory(session_ref="s2"), memory(session_ref="s1", archived_at=START)
-        await save(scope, *told[:3], apart, archived, *told[3:], memory(), memory())
+        await save(scope, *members[:3], apart, archived, *members[3:], memory(), memory())
 
         def beside(rooms: CompanionView, *, include_archived: bool) -> Mapping[int, Mapping[int, int]]:
             index = rooms.companion.index("hana", include_archived=include_archived)
