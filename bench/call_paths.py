@@ -25,7 +25,7 @@ from bench.table import Row, Table
 from gieok import Gieok, MemoryDraft
 from gieok.app.worker import Worker
 from gieok.interfaces.rest.app import create_app
-from gieok.interfaces.rest.options import ServiceOptions
+from gieok.interfaces.rest.gateway.limits import ServiceOptions
 from gieok.memory.canon.records import Category, PersonaDraft
 from gieok.memory.decisions.records import DecisionProposal
 from gieok.testing.settings import settings_for

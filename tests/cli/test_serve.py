@@ -171,7 +171,7 @@ def test_a_public_address_is_allowed_with_a_token(spawn: Spawn, token: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("host", "message"), [("127.0.0.1", "is in use"), ("no.such.host.invalid", "no address")]
+    ("host", "message"), [("127.0.0.1", "is in use"), ("no.such.host.invalid", "not an address")]
 )
 def test_a_port_that_cannot_be_bound_is_a_one_line_error(run: Run, host: str, message: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -20,7 +20,7 @@ from gieok.errors import (
     StoreUnavailable,
     Unauthenticated,
 )
-from gieok.interfaces.rest.errors import STATUS
+from gieok.interfaces.rest.gateway.errors import STATUS
 from gieok.interfaces.rest.schema.common import failures
 from gieok.memory.companion.records import MemoryChanges
 from tests.client.cases import PERSONA

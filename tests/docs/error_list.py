@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gieok import errors
 from gieok.errors import GieokError
-from gieok.interfaces.rest.errors import problem_of
+from gieok.interfaces.rest.gateway.errors import problem_of
 from tests.docs.generated import DOCS, GeneratedPage
 
 OWN_WORDS: dict[type[GieokError], tuple[object, ...]] = {

@@ -34,8 +34,8 @@ from gieok.errors import (
     SummaryFailed,
     Unauthenticated,
 )
-from gieok.interfaces.rest.caller import Reader
-from gieok.interfaces.rest.errors import problem_of
+from gieok.interfaces.rest.gateway.caller import Reader
+from gieok.interfaces.rest.gateway.errors import problem_of
 from tests.rest.conftest import GENEROUS, Server, serving
 from tests.service.contract import CODES
 
@@ -190,10 +190,13 @@ def test_a_wrong_query_names_the_place(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({"title": "t"}, "content: is missing; give it"),
-        ({"title": "t", "content": "c", "contents": "c"}, "contents: is no field of this call; leave it out"),
+        ({"title": "t"}, "content: is required"),
+        (
+            {"title": "t", "content": "c", "contents": "c"},
+            "contents: is not a field of this request",
+        ),
         ([], "must be an object"),
-        (None, "is missing"),
+        (None, "is required"),
     ],
 )
 def test_the_commonest_mistakes_are_told_with_a_remedy(client: httpx.Client, body: Any, message: str) -> None:

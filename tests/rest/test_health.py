@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from gieok import Settings
-from gieok.interfaces.rest import health
+from gieok.interfaces.rest.server import health
 from gieok.settings import sqlite_path
 from tests.postgres import Postgres
 from tests.rest.conftest import Server
@@ -18,7 +18,7 @@ from tests.rest.conftest import Server
 @pytest.fixture
 def always_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The database is asked each time."""
-    monkeypatch.setattr(health, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(health, "CACHE_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_many_who_ask_share_one_check(
     server: Server, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer of a moment ago still stands when the database has gone meanwhile."""
-    monkeypatch.setattr(health, "FRESH_SECONDS", 3600.0)
+    monkeypatch.setattr(health, "CACHE_SECONDS", 3600.0)
     assert httpx.get(server.url + "/readyz").status_code == 200
     request.getfixturevalue("broken")
     assert httpx.get(server.url + "/readyz").status_code == 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gieok.interfaces.rest.language import wants_korean
+from gieok.interfaces.rest.gateway.caller import language_of
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ from gieok.interfaces.rest.language import wants_korean
     ],
 )
 def test_the_language_that_a_client_asks_for(header: str | None, korean: bool) -> None:
-    assert wants_korean(header) is korean
+    assert (language_of(header) == "ko") is korean

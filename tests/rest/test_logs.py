@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gieok import Settings
-from gieok.interfaces.rest.logs import configure_logging, short_hash
+from gieok.interfaces.rest.gateway.logs import configure_logging, short_hash
 from tests.rest.conftest import GENEROUS, serving
 
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from starlette.types import Message
 
-from gieok.interfaces.rest.outgoing import Outgoing
+from gieok.interfaces.rest.gateway.gateway import ResponseSender
 
 
 @pytest.mark.parametrize(("headers", "is_stream"), [([(b"content-length", b"2")], False), ([], True)])
@@ -19,7 +19,7 @@ async def test_only_a_stream_gets_more_time_once_it_has_begun(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    answer = Outgoing(send, "an-id", stream_seconds=1_000)
+    answer = ResponseSender(send, "an-id", stream_seconds=1_000)
     async with asyncio.timeout(10) as answer.timer:
         before = answer.timer.when()
         await answer({"type": "http.response.start", "status": 200, "headers": headers})

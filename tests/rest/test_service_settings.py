@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gieok.errors import SettingsInvalid
-from gieok.interfaces.rest.options import options_from
+from gieok.interfaces.rest.gateway.limits import options_from
 from gieok.settings import ServiceSettings, load_settings
 
 

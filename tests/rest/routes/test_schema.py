@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, ValidationError
 
 from gieok.interfaces.rest import schema
-from gieok.interfaces.rest.routes import chat, decisions, evidence, jobs, me, memory, personas, sessions
+from gieok.interfaces.rest.routes import chat, decisions, me, memory, personas, sessions
 from gieok.interfaces.rest.schema.common import Answer, Failure, RequestBody
 
 
@@ -40,7 +40,7 @@ def name(value: object) -> str:
 def openapi() -> dict[str, Any]:
     """The OpenAPI document of the service."""
     app = FastAPI()
-    for routes in (chat, sessions, jobs, memory, personas, decisions, evidence, me):
+    for routes in (chat, sessions, memory, personas, decisions, me):
         app.include_router(routes.router)
     return app.openapi()
 

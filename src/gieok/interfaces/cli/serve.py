@@ -33,7 +33,7 @@ def serve(host: str | None, port: int | None, workers: int, t: Translator) -> No
 
     Ctrl-C or SIGTERM stops it after running requests and jobs have finished; a second one stops it at once.
     """
-    from gieok.interfaces.rest.serve import serve as run
+    from gieok.interfaces.rest.server.serve import serve as run
     from gieok.settings import load_settings
 
     settings = load_settings()

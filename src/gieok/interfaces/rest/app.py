@@ -1,4 +1,8 @@
-"""The application: every route under /api/v1, behind one door."""
+"""The FastAPI application: all routes under /api/v1, behind the gateway.
+
+A request passes, from the outside in: `TracingMiddleware` (if tracing is on), `Gateway` (authentication,
+limits, body, errors), then its route in `routes/`, whose models are in `schema/`. `server/` runs all of it.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,15 @@ from fastapi import FastAPI
 
 from gieok import __version__
 from gieok.app import Gieok
-from gieok.interfaces.rest.docs_page import add_docs
-from gieok.interfaces.rest.door import Door
-from gieok.interfaces.rest.errors import answer_errors
-from gieok.interfaces.rest.health import add_health
-from gieok.interfaces.rest.logs import log_request
-from gieok.interfaces.rest.metrics import Metrics, add_metrics
-from gieok.interfaces.rest.options import ServiceOptions
-from gieok.interfaces.rest.routes import chat, decisions, evidence, jobs, me, memory, personas, sessions
-from gieok.interfaces.rest.served import Served, Templates
-from gieok.interfaces.rest.telemetry import TracedRequests, Tracing
+from gieok.interfaces.rest.gateway.errors import add_error_handlers
+from gieok.interfaces.rest.gateway.gateway import Gateway
+from gieok.interfaces.rest.gateway.limits import ServiceOptions
+from gieok.interfaces.rest.gateway.logs import FinishedRequest, RouteTemplates, log_request
+from gieok.interfaces.rest.gateway.metrics import Metrics, add_metrics
+from gieok.interfaces.rest.gateway.tracing import Tracing, TracingMiddleware
+from gieok.interfaces.rest.routes import chat, decisions, me, memory, personas, sessions
+from gieok.interfaces.rest.server.docs_page import add_docs
+from gieok.interfaces.rest.server.health import add_health
 
 PREFIX = "/api/v1"
 
@@ -26,11 +29,11 @@ def create_app(
     metrics: Metrics | None = None,
     tracing: Tracing | None = None,
 ) -> FastAPI:
-    """The service on an open Gieok, which the caller closes after the last request.
+    """The application on an open Gieok. The caller closes Gieok after the last request.
 
-    `metrics` and `tracing` are those that also hear of the cycles of this Gieok.
+    Pass the `metrics` and `tracing` that also observe the cycles of this Gieok.
     """
-    counted = metrics or Metrics()
+    metrics = metrics or Metrics()
     app = FastAPI(
         title="Gieok",
         version=__version__,
@@ -38,23 +41,25 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
-        telemetry={"tracing": False, "metrics": False, "logs": False},  # its own would carry what was sent
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # it would contain request data
     )
     app.state.gieok = gieok
-    for routes in (memory, chat, sessions, jobs, personas, decisions, evidence, me):  # the busiest first
+    for routes in (memory, chat, sessions, personas, decisions, me):
         app.include_router(routes.router, prefix=PREFIX)
     add_health(app, gieok)
-    add_metrics(app, gieok, counted)
+    add_metrics(app, gieok, metrics)
     add_docs(app)
-    answer_errors(app)
+    add_error_handlers(app)
 
-    def watch(served: Served) -> None:
-        counted.request(served)
-        log_request(served)
+    def on_finish(request: FinishedRequest) -> None:
+        metrics.request(request)
+        log_request(request)
         if tracing is not None:
-            tracing.request(served)
+            tracing.request(request)
 
-    app.add_middleware(Door, gieok=gieok, options=options, templates=Templates(app), watch=watch)
+    app.add_middleware(
+        Gateway, gieok=gieok, options=options, templates=RouteTemplates(app), on_finish=on_finish
+    )
     if tracing is not None:
-        app.add_middleware(TracedRequests, tracing=tracing)
+        app.add_middleware(TracingMiddleware, tracing=tracing)
     return app

@@ -1,19 +1,62 @@
-"""Saying something to a persona."""
+"""Chat: one turn, as JSON or as server-sent events.
+
+The status of a stream depends on its first event: a turn that fails before its first token is an ordinary
+error response. A client that disconnects cancels the turn, which then stores nothing, or has committed.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Self
+
 from fastapi import APIRouter
-from fastapi.responses import Response
+from fastapi.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from gieok.app import ChatTurn
 from gieok.app.chat import CHAT_PLAN
 from gieok.app.cycles import Listener
-from gieok.engine import ExecutionPlan
-from gieok.interfaces.rest.body import JsonRoute
-from gieok.interfaces.rest.caller import Caller, Writer
-from gieok.interfaces.rest.routes.turn_stream import EVENTS, TurnStream
+from gieok.engine import ExecutionPlan, StepEvent
+from gieok.interfaces.rest.gateway.body import JsonRoute
+from gieok.interfaces.rest.gateway.caller import Caller, Writer
+from gieok.interfaces.rest.gateway.errors import REQUEST_ID, log_unexpected, problem_of
 from gieok.interfaces.rest.schema.chat import ChatAnswer, SendMessage, chat_answer, to_plan
 from gieok.interfaces.rest.schema.common import failures, json_response, to_messages
+from gieok.memory.fields import Language
+
+TOKEN = "token"  # noqa: S105  part of a reply, not a secret
+
+
+def _event_schema(name: str, data: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {
+            "event": {"const": name},
+            "data": {"type": "string", "contentMediaType": "application/json", "contentSchema": data},
+        },
+        "required": ["event", "data"],
+    }
+
+
+_TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+_EVENT = {
+    "oneOf": [
+        _event_schema(TOKEN, _TEXT),
+        _event_schema("done", {"$ref": "#/components/schemas/ChatAnswer"}),
+        _event_schema("error", {"$ref": "#/components/schemas/Failure"}),
+    ]
+}
+EVENTS = {"text/event-stream": {"schema": _EVENT}}
+"""The OpenAPI schema of the stream."""
+
+Tokens = asyncio.Queue[str | None]
+"""The tokens of the reply as the model generates them; None at the end of the turn."""
+
+# Some clients treat these as line ends, although the event stream format does not. JSON does not escape them.
+_LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+
 
 router = APIRouter(tags=["chat"], route_class=JsonRoute)
 
@@ -23,15 +66,15 @@ router = APIRouter(tags=["chat"], route_class=JsonRoute)
     response_model=ChatAnswer,
     responses={
         **failures(404, 409, 502),
-        200: {"content": EVENTS, "description": "The turn, or its events."},
+        200: {"content": EVENTS, "description": "The turn, or a stream of its events."},
     },
-    summary="Say something to a persona",
+    summary="Send a message to a persona",
 )
 async def send(body: SendMessage, caller: Writer) -> Response:
-    """One turn of conversation: recall, reply, remember. Whole, or nothing of it is stored.
+    """One turn of conversation: recall, reply, remember. It is stored completely or not at all.
 
     With `stream: true` the answer is a stream of server-sent events: `token` with `{"text": …}` for each
-    piece of the reply, then `done` with this same object, or `error` with the body of an error.
+    part of the reply, then `done` with the same object as without `stream`, or `error` with an error body.
     """
     plan = await _plan(body, caller)
 
@@ -47,11 +90,83 @@ async def send(body: SendMessage, caller: Writer) -> Response:
         )
 
     if body.stream:
-        return await TurnStream.begin(turn, caller.language)
+        return await TurnStream.start(turn, caller.language)
     return json_response(chat_answer(await turn(None), caller.language), caller.language)
 
 
 async def _plan(body: SendMessage, caller: Caller) -> str | ExecutionPlan:
-    """The plan that is asked for, or the one that the session runs. Only a known session is continued."""
-    known = await caller.user.chat.plan_of(body.session_id) if body.session_id is not None else CHAT_PLAN
-    return known if body.plan is None else to_plan(body.plan)
+    """The plan in the body, else the plan of the session. NotFound for an unknown session."""
+    current = await caller.user.chat.plan_of(body.session_id) if body.session_id is not None else CHAT_PLAN
+    return current if body.plan is None else to_plan(body.plan)
+
+
+class TurnStream(StreamingResponse):
+    """The events of one turn. The turn is cancelled when the client disconnects."""
+
+    def __init__(
+        self, turn: asyncio.Task[ChatTurn], first: str | None, rest: Tokens, language: Language
+    ) -> None:
+        super().__init__(self._events(first), media_type="text/event-stream")
+        self._turn = turn
+        self._rest = rest
+        self._language: Language = language
+        self._request_id = ""
+
+    @classmethod
+    async def start(cls, run: Callable[[Listener | None], Awaitable[ChatTurn]], language: Language) -> Self:
+        """Start the turn and wait for its first token. Raises the error of a turn that fails before that."""
+        tokens: Tokens = asyncio.Queue()
+
+        def listen(event: StepEvent) -> None:
+            if event.kind == TOKEN:
+                tokens.put_nowait(event.data)
+
+        async def run_turn() -> ChatTurn:
+            try:
+                return await run(listen)
+            finally:
+                tokens.put_nowait(None)
+
+        turn = asyncio.create_task(run_turn())
+        try:
+            first = await tokens.get()
+            if first is None:
+                await turn
+        except BaseException:
+            await _cancel(turn)
+            raise
+        return cls(turn, first, tokens, language)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._request_id = scope[REQUEST_ID]
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await _cancel(self._turn)
+
+    async def _events(self, first: str | None) -> AsyncIterator[bytes]:
+        token = first
+        while token is not None:
+            yield _event(TOKEN, json.dumps({"text": token}, ensure_ascii=False))
+            token = await self._rest.get()
+        await asyncio.wait([self._turn])
+        error = self._turn.exception()
+        if error is None:
+            answer = chat_answer(self._turn.result(), self._language)
+            context = {"language": self._language}
+            yield _event("done", answer.model_dump_json(by_alias=True, context=context))
+            return
+        problem = problem_of(error)
+        if problem.status == 500:
+            log_unexpected(error, self._request_id)
+        yield _event("error", json.dumps(problem.body, ensure_ascii=False))
+
+
+def _event(name: str, data: str) -> bytes:
+    return f"event: {name}\ndata: {data.translate(_LINE_ENDS)}\n\n".encode()
+
+
+async def _cancel(turn: asyncio.Task[Any]) -> None:
+    """Cancel the turn and wait until it has ended. A turn that is committing is not interrupted."""
+    turn.cancel()
+    await asyncio.gather(turn, return_exceptions=True)

@@ -1,24 +1,33 @@
-"""Decisions: proposed, saved, listed, related, and what a change of one reaches."""
+"""Decisions, the relations between them, and the evidence and anchors behind them."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from gieok.app.decisions import PAGE
-from gieok.interfaces.rest.body import JsonRoute
-from gieok.interfaces.rest.caller import Reader, Writer
-from gieok.interfaces.rest.routes import relations
+from gieok.errors import NotFound
+from gieok.interfaces.rest.gateway.body import JsonRoute
+from gieok.interfaces.rest.gateway.caller import Reader, Writer
 from gieok.interfaces.rest.schema.common import failures
 from gieok.interfaces.rest.schema.decisions import (
+    AddAnchor,
+    AnchorAnswer,
+    AnchorsAnswer,
     ContextAnswer,
     DecisionAnswer,
     DecisionsAnswer,
     DecisionVersionsAnswer,
+    EvidenceAnswer,
+    EvidenceCardAnswer,
     ImpactAnswer,
+    KeepEvidence,
     ProposalAnswer,
     ProposeDecision,
+    RelationAnswer,
+    RelationIn,
+    RelationsAnswer,
     SaveDecision,
     proposal_answer,
     to_proposal,
@@ -28,36 +37,38 @@ from gieok.interfaces.rest.schema.params import (
     MAX_Q,
     AfterVersion,
     DecisionPath,
+    EvidencePath,
     IdempotencyKey,
     Limit,
+    RelationPath,
     SessionFilter,
     has_more,
     request_key,
 )
-from gieok.memory.decisions.records import Domain, Scope, Strength
+from gieok.memory.decisions.records import Domain, Scope, Strength, Target
 
-router = APIRouter(prefix="/decisions", tags=["decisions"], route_class=JsonRoute)
+router = APIRouter(tags=["decisions"], route_class=JsonRoute)
 
 DomainFilter = Annotated[Domain | None, Query()]
-Less = Annotated[int | None, Query(ge=1, le=1_000_000, description="May ask for less than the plan gives.")]
+Lower = Annotated[int | None, Query(ge=1, le=1_000_000, description="May only lower the limit of the plan.")]
 
 
-@router.post("/proposals", responses=failures(404), summary="What a decision would meet and break")
+@router.post("/decisions/proposals", responses=failures(404), summary="Check a proposed decision")
 async def propose(body: ProposeDecision, caller: Reader) -> ProposalAnswer:
-    """Nothing is stored, and nothing in the answer keeps it from being saved."""
+    """Reports what it would replace, affect and conflict with. Stores nothing and prevents nothing."""
     return proposal_answer(await caller.user.decisions.propose(to_proposal(body)))
 
 
-@router.post("", status_code=201, responses=failures(404, 409), summary="SAVE_DECISION")
+@router.post("/decisions", status_code=201, responses=failures(404, 409), summary="SAVE_DECISION")
 async def save(body: SaveDecision, caller: Writer, idempotency_key: IdempotencyKey = None) -> DecisionAnswer:
-    """Durable when it answers. With `rootId` a version is appended to that decision."""
+    """Durable when this returns. With `rootId` it becomes the next version of that decision."""
     decision = await caller.user.decisions.save(
         to_proposal(body), expected_version=body.expected_version, once=request_key(idempotency_key, body)
     )
     return DecisionAnswer(decision=decision)
 
 
-@router.get("", responses=failures(), summary="Active decisions, strongest first")
+@router.get("/decisions", responses=failures(), summary="List active decisions, strongest first")
 async def list_(
     caller: Reader,
     domain: DomainFilter = None,
@@ -66,37 +77,37 @@ async def list_(
     limit: Limit = PAGE,
     cursor: str | None = None,
 ) -> DecisionsAnswer:
-    """`domain` leaves out global decisions. `cursor` is the `nextCursor` of the page before."""
+    """With `domain`, global decisions are excluded. `cursor` is the `nextCursor` of the previous page."""
     page = await caller.user.decisions.list(
         domain=domain, scope=scope, strength=strength, limit=limit, cursor=cursor
     )
     return DecisionsAnswer(**dict(page))
 
 
-@router.get("/context", responses=failures(), summary="What applies in a domain, in the loading order")
+@router.get("/decisions/context", responses=failures(), summary="Load the context of a domain")
 async def context(
     caller: Reader,
     domain: Annotated[Domain, Query()],
     phase: Annotated[str | None, Query(min_length=1, max_length=64)] = None,
     q: Annotated[str | None, Query(max_length=MAX_Q)] = None,
     session_id: SessionFilter = None,
-    budget: Less = None,
-    depth: Less = None,
+    budget: Lower = None,
+    depth: Lower = None,
 ) -> ContextAnswer:
-    """Always seven layers, empty where empty. `phase` is given back and filters nothing."""
+    """Always seven layers, in loading order. A layer may be empty. `phase` is echoed and filters nothing."""
     loaded = await caller.user.decisions.context(
         domain, phase=phase, q=q, session_ref=session_id, budget=budget, depth=depth
     )
     return ContextAnswer(**dict(loaded))
 
 
-@router.get("/{rootId}", responses=failures(404), summary="The active version of a decision")
+@router.get("/decisions/{rootId}", responses=failures(404), summary="Get the active version of a decision")
 async def get(root_id: DecisionPath, caller: Reader) -> DecisionAnswer:
-    """Earlier versions are in its history."""
+    """Earlier versions are in the history."""
     return DecisionAnswer(decision=await caller.user.decisions.get(root_id))
 
 
-@router.get("/{rootId}/history", responses=failures(404), summary="Every version of a decision")
+@router.get("/decisions/{rootId}/history", responses=failures(404), summary="List all versions of a decision")
 async def history(
     root_id: DecisionPath, caller: Reader, after: AfterVersion = 0, limit: Limit = MAX_PAGE
 ) -> DecisionVersionsAnswer:
@@ -109,12 +120,81 @@ async def history(
     return DecisionVersionsAnswer(versions=tuple(versions), has_more=more)
 
 
-@router.get("/{rootId}/impact", responses=failures(404), summary="What a change of a decision reaches")
+@router.get(
+    "/decisions/{rootId}/impact", responses=failures(404), summary="Find the decisions that a change affects"
+)
 async def impact(
-    root_id: DecisionPath, caller: Reader, depth: Less = None, limit: Less = None
+    root_id: DecisionPath, caller: Reader, depth: Lower = None, limit: Lower = None
 ) -> ImpactAnswer:
-    """By explicit relations only, each decision once, with the shortest path to it."""
+    """Follows explicit relations only. Each decision appears once, with the shortest path to it."""
     return ImpactAnswer(**dict(await caller.user.decisions.impact(root_id, depth=depth, limit=limit)))
 
 
-router.include_router(relations.router)
+@router.post(
+    "/decisions/{rootId}/relations",
+    status_code=201,
+    responses=failures(404),
+    summary="Relate a decision to another",
+)
+async def relate(root_id: DecisionPath, body: RelationIn, caller: Writer) -> RelationAnswer:
+    """`target` is the root of the other decision. If the relation exists already, it is returned."""
+    return RelationAnswer(relation=await caller.user.decisions.relate(root_id, body.type, body.target))
+
+
+@router.get(
+    "/decisions/{rootId}/relations", responses=failures(404), summary="List the relations of a decision"
+)
+async def list_relations(root_id: DecisionPath, caller: Reader) -> RelationsAnswer:
+    """In both directions."""
+    await caller.user.decisions.get(root_id)
+    return RelationsAnswer(relations=tuple(await caller.user.decisions.relations(root_id)))
+
+
+@router.delete("/decisions/{rootId}/relations/{id}", responses=failures(404), summary="Delete a relation")
+async def unrelate(root_id: DecisionPath, relation_id: RelationPath, caller: Writer) -> RelationAnswer:
+    """Returns the deleted relation."""
+    relations = await caller.user.decisions.relations(root_id)
+    if relation_id not in {relation.id for relation in relations}:
+        raise NotFound(f"there is no relation {relation_id}")
+    return RelationAnswer(relation=await caller.user.decisions.unrelate(relation_id))
+
+
+@router.post(
+    "/evidence",
+    status_code=201,
+    responses={
+        **failures(),
+        200: {"model": EvidenceCardAnswer, "description": "The content exists."},
+    },
+    summary="Save evidence",
+)
+async def save_evidence(body: KeepEvidence, caller: Writer, response: Response) -> EvidenceCardAnswer:
+    """A snapshot of a source. The same content is stored once: 200 with the existing evidence."""
+    existing = await caller.user.decisions.find_evidence(body.content)
+    if existing is not None:
+        response.status_code = 200
+        return EvidenceCardAnswer(evidence=existing)
+    card = await caller.user.decisions.keep_evidence(body.title, body.content, body.source)
+    return EvidenceCardAnswer(evidence=card)
+
+
+@router.get("/evidence/{id}", responses=failures(404), summary="Get evidence")
+async def get_evidence(evidence_id: EvidencePath, caller: Reader) -> EvidenceAnswer:
+    """With its full content."""
+    return EvidenceAnswer(evidence=await caller.user.decisions.evidence(evidence_id))
+
+
+@router.post("/anchors", status_code=201, responses=failures(404), summary="Add an anchor")
+async def add_anchor(body: AddAnchor, caller: Writer) -> AnchorAnswer:
+    """A pointer from a session to the evidence and the decisions that were discussed in it."""
+    targets = [Target(kind=each.kind, id=each.id) for each in body.targets]
+    anchor = await caller.user.decisions.add_anchor(body.session_id, body.hint, targets)
+    return AnchorAnswer(anchor=anchor)
+
+
+@router.get("/anchors", responses=failures(), summary="List anchors, newest first")
+async def list_anchors(
+    caller: Reader, session_id: SessionFilter = None, limit: Limit = MAX_PAGE
+) -> AnchorsAnswer:
+    """Of one session, or of all sessions without `sessionId`."""
+    return AnchorsAnswer(anchors=tuple(await caller.user.decisions.anchors(session_id, limit)))

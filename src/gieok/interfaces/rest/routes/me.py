@@ -1,4 +1,4 @@
-"""The owner's own data: all of it out, all of it in, and all of it gone for good."""
+"""All data of an owner: export, import and erasure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pydantic.alias_generators import to_camel
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from gieok.interfaces.rest.body import ClientGone
-from gieok.interfaces.rest.caller import Owner
+from gieok.interfaces.rest.gateway.body import ClientGone
+from gieok.interfaces.rest.gateway.caller import Owner
 from gieok.interfaces.rest.schema.common import failures
 from gieok.interfaces.rest.schema.me import ErasedAnswer, ImportedAnswer
 
@@ -24,40 +24,40 @@ router = APIRouter(prefix="/me", tags=["me"])
 @router.get(
     "/export",
     response_class=StreamingResponse,
-    responses={**failures(), 200: {**_LINES, "description": "One record a line, each with its `kind`."}},
-    summary="Take everything along",
+    responses={**failures(), 200: {**_LINES, "description": "One record per line, each with its `kind`."}},
+    summary="Export all data",
 )
 async def export(caller: Owner) -> Response:
-    """Everything the owner has, in clear, of one moment. The last line counts the records before it."""
-    pieces = caller.user.data.export()
-    return _Export(await anext(pieces), pieces)
+    """A decrypted snapshot of everything the owner has. The last line has the number of records."""
+    chunks = caller.user.data.export()
+    return _ExportResponse(await anext(chunks), chunks)
 
 
 @router.post(
     "/import",
     responses=failures(409),
     openapi_extra={"requestBody": {**_LINES, "required": True}},
-    summary="Bring everything along",
+    summary="Import exported data",
 )
 async def import_(request: Request, caller: Owner) -> ImportedAnswer:
-    """What an export gave, here or elsewhere: all of it, or nothing. Twice is the same as once."""
-    taken = await caller.user.data.import_(_received(request))
-    return ImportedAnswer(imported=taken.counts, unchanged=taken.unchanged)
+    """Everything is imported, or nothing. Importing the same data again changes nothing."""
+    imported = await caller.user.data.import_(_body_chunks(request))
+    return ImportedAnswer(imported=imported.counts, unchanged=imported.unchanged)
 
 
-@router.delete("", responses=failures(), summary="Erase everything, for good")
+@router.delete("", responses=failures(), summary="Erase all data permanently")
 async def erase(caller: Owner) -> ErasedAnswer:
-    """The key is destroyed first, then the rows. From then on every token of the owner is refused."""
+    """Destroys the owner's key, then deletes the rows. Every token of the owner is refused from then on."""
     receipt = await caller.user.data.erase()
     erased = {to_camel(table): rows for table, rows in receipt.erased.items()}
     return ErasedAnswer(erased=erased, key_destroyed=receipt.key_destroyed, at=receipt.at)
 
 
-class _Export(StreamingResponse):
-    """A stream that lets go of its view of the database as soon as its reader has."""
+class _ExportResponse(StreamingResponse):
+    """A stream that ends its read transaction when the client disconnects."""
 
     def __init__(self, first: bytes, rest: AsyncGenerator[bytes]) -> None:
-        super().__init__(_joined(first, rest), media_type=NDJSON)
+        super().__init__(_join(first, rest), media_type=NDJSON)
         self._rest = rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,15 +67,15 @@ class _Export(StreamingResponse):
             await self._rest.aclose()
 
 
-async def _joined(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _join(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
-    async for piece in rest:
-        yield piece
+    async for chunk in rest:
+        yield chunk
 
 
-async def _received(request: Request) -> AsyncIterator[bytes]:
+async def _body_chunks(request: Request) -> AsyncIterator[bytes]:
     try:
-        async for piece in request.stream():
-            yield piece
+        async for chunk in request.stream():
+            yield chunk
     except ClientDisconnect:
         raise ClientGone from None

@@ -1,4 +1,4 @@
-"""Memories: made, loaded, listed, found, changed."""
+"""Memories: load, search, list, summarise, create, edit, archive, delete."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Response
 
 from gieok.app.chat import CHAT_PLAN
 from gieok.app.sessions import Summaries
-from gieok.interfaces.rest.body import JsonRoute
-from gieok.interfaces.rest.caller import Caller, Reader, Writer
+from gieok.interfaces.rest.gateway.body import JsonRoute
+from gieok.interfaces.rest.gateway.caller import Caller, Reader, Writer
 from gieok.interfaces.rest.schema.common import Done, failures, json_response, to_chat_messages, to_messages
 from gieok.interfaces.rest.schema.memory import (
     ArchivedAnswer,
@@ -47,15 +47,20 @@ router = APIRouter(prefix="/memory", tags=["memory"], route_class=JsonRoute)
 
 
 @router.get(
-    "/load", response_model=MemoriesAnswer, responses=failures(), summary="What a conversation begins with"
+    "/load",
+    response_model=MemoriesAnswer,
+    responses=failures(),
+    summary="Load memories for a conversation",
 )
 async def load(caller: Reader, persona_id: PersonaQuery, limit: Limit = 5) -> Response:
-    """Active memories with a persona, the most important first: at most five, by the plan `load_memories`."""
+    """Active memories with a persona, most important first. The plan `load_memories` allows at most five."""
     memories = await caller.user.companion.load(persona_id, limit=limit)
     return json_response(MemoriesAnswer(memories=tuple(memories)), caller.language)
 
 
-@router.get("/list", response_model=MemoryPageAnswer, responses=failures(), summary="Memories, newest first")
+@router.get(
+    "/list", response_model=MemoryPageAnswer, responses=failures(), summary="List memories, newest first"
+)
 async def list_(
     caller: Reader,
     persona_id: PersonaFilter = None,
@@ -63,22 +68,20 @@ async def list_(
     limit: Limit = 10,
     offset: Offset = 0,
 ) -> Response:
-    """Of one persona, or without `personaId` of all."""
+    """Of one persona, or of all personas without `personaId`."""
     shelf = "all" if include_archived else "active"
     page = await caller.user.companion.list(persona_id, shelf=shelf, limit=limit, offset=offset)
     return json_response(MemoryPageAnswer(**dict(page)), caller.language)
 
 
-@router.get(
-    "/search", response_model=HitsAnswer, responses=failures(), summary="What answers a query, and why"
-)
+@router.get("/search", response_model=HitsAnswer, responses=failures(), summary="Search memories")
 async def search(
     caller: Reader,
     persona_id: PersonaQuery,
     q: Annotated[str, Query(min_length=1, max_length=MAX_Q)],
     limit: Limit = 10,
 ) -> Response:
-    """Best first, archived ones too. `why` says which words matched and which signals speak for it."""
+    """Best first, archived memories included. `why` lists the matched words and the signals of the score."""
     hits = await caller.user.companion.search(persona_id, q, limit=limit)
     return json_response(HitsAnswer(memories=tuple(map(found_memory, hits))), caller.language)
 
@@ -90,18 +93,18 @@ async def search(
     summary="Summarise a session now",
 )
 async def summarize(body: SummarizeSession, now: Now, caller: Writer) -> Response:
-    """Messages that the session does not have yet are saved first; an unknown session begins with them.
+    """Messages that the session does not have yet are saved first. An unknown session is started with them.
 
-    `memory` is null where every message was summarised before.
+    `memory` is null if every message was summarised before.
     """
-    made = await caller.user.sessions.summarize_messages(
+    summaries = await caller.user.sessions.summarize_messages(
         body.session_id,
         body.persona_id,
         to_chat_messages(body.messages, now),
         plan=CHAT_PLAN,
         account_plan=caller.account_plan,
     )
-    return await summary_answer(made, caller)
+    return await summary_answer(summaries, caller)
 
 
 @router.post(
@@ -109,34 +112,32 @@ async def summarize(body: SummarizeSession, now: Now, caller: Writer) -> Respons
     status_code=201,
     response_model=CreatedMemoryAnswer,
     responses=failures(409, 502),
-    summary="Keep a memory",
+    summary="Create a memory",
 )
 async def create(body: CreateMemory, caller: Writer, idempotency_key: IdempotencyKey = None) -> Response:
-    """As `manualSummary` says, or else as the model summarises `messages`, which are not kept themselves.
+    """From `manualSummary`, or from the model's summary of `messages`, which are not stored themselves.
 
-    The persona need not exist yet, so that history can be brought along. Where no place is free, the least
-    important memory is archived and `notices` says so; with `autoArchive: false` it is 409
-    `MEMORY_LIMIT_REACHED`.
+    The persona need not exist yet, so that history can be imported first. If the limit of active memories is
+    reached, the least important one is archived and `notices` says so; with `autoArchive: false` the answer
+    is 409 `MEMORY_LIMIT_REACHED`.
     """
-    kept = await _keep(body, caller, idempotency_key)
+    kept = await _create(body, caller, idempotency_key)
     notices = localised(kept.notices, caller.language)
     answer = CreatedMemoryAnswer(memory=kept.memory, archived=kept.archived, notices=notices)
     return json_response(answer, caller.language, status_code=201)
 
 
-@router.get("/{id}", response_model=MemoryAnswer, responses=failures(404), summary="One memory")
+@router.get("/{id}", response_model=MemoryAnswer, responses=failures(404), summary="Get a memory")
 async def get(memory_id: MemoryPath, caller: Reader) -> Response:
-    """Its `ETag` is for a later change with `If-Match`."""
+    """Send its `ETag` as `If-Match` with a later change."""
     memory = await caller.user.companion.get(memory_id)
     headers = {"ETag": etag(memory.version)}
     return json_response(MemoryAnswer(memory=memory), caller.language, headers=headers)
 
 
-@router.patch(
-    "/{id}", response_model=MemoryAnswer, responses=failures(404, 409), summary="Change a memory by hand"
-)
+@router.patch("/{id}", response_model=MemoryAnswer, responses=failures(404, 409), summary="Edit a memory")
 async def edit(memory_id: MemoryPath, body: EditMemory, if_match: IfMatch, caller: Writer) -> Response:
-    """409 `CONFLICT` where the memory is not in the version that `If-Match` or `version` names."""
+    """409 `CONFLICT` if the memory is not at the version in `If-Match` or `version`."""
     changes = MemoryChanges(
         summary=body.summary,
         importance=body.importance,
@@ -148,9 +149,9 @@ async def edit(memory_id: MemoryPath, body: EditMemory, if_match: IfMatch, calle
     return json_response(MemoryAnswer(memory=memory), caller.language, headers=headers)
 
 
-@router.delete("/{id}", responses=failures(404), summary="Remove a memory for good")
+@router.delete("/{id}", responses=failures(404), summary="Delete a memory")
 async def delete(memory_id: MemoryPath, caller: Writer) -> Done:
-    """With its moment and its words in the index."""
+    """Permanently, with its moment and its index entries."""
     await caller.user.companion.delete(memory_id)
     return Done()
 
@@ -159,7 +160,7 @@ async def delete(memory_id: MemoryPath, caller: Writer) -> Done:
     "/{id}/archive", response_model=ArchivedAnswer, responses=failures(404), summary="Archive a memory"
 )
 async def archive(memory_id: MemoryPath, caller: Writer) -> Response:
-    """It is kept and found, and no conversation begins with it any more."""
+    """It stays searchable, but is no longer loaded for new conversations."""
     memory = await caller.user.companion.archive(memory_id)
     answer = ArchivedAnswer(memory=memory, archived_at=memory.archived_at)
     return json_response(answer, caller.language)
@@ -169,31 +170,31 @@ async def archive(memory_id: MemoryPath, caller: Writer) -> Response:
     "/{id}/restore",
     response_model=MemoryAnswer,
     responses=failures(404, 409),
-    summary="Take a memory from the archive",
+    summary="Restore an archived memory",
 )
 async def restore(memory_id: MemoryPath, caller: Writer) -> Response:
-    """409 `MEMORY_LIMIT_REACHED` where no place is free among the active ones."""
+    """409 `MEMORY_LIMIT_REACHED` if the limit of active memories is reached."""
     memory = await caller.user.companion.restore(memory_id, account_plan=caller.account_plan)
     return json_response(MemoryAnswer(memory=memory), caller.language)
 
 
-async def summary_answer(made: Summaries, caller: Caller) -> Response:
-    """The memory of the newest messages, and what the user is to be told of it."""
-    memory = None if made.memory_id is None else await caller.user.companion.get(made.memory_id)
-    answer = SummaryAnswer(memory=memory, notices=localised(made.notices, caller.language))
+async def summary_answer(summaries: Summaries, caller: Caller) -> Response:
+    """The memory of the newest messages, and the notices for the user."""
+    memory = None if summaries.memory_id is None else await caller.user.companion.get(summaries.memory_id)
+    answer = SummaryAnswer(memory=memory, notices=localised(summaries.notices, caller.language))
     return json_response(answer, caller.language)
 
 
-async def _keep(body: CreateMemory, caller: Caller, key: str | None) -> Kept:
-    companion, request = caller.user.companion, request_key(key, body)
+async def _create(body: CreateMemory, caller: Caller, key: str | None) -> Kept:
+    companion, once = caller.user.companion, request_key(key, body)
     if (draft := to_draft(body)) is not None:
         return await companion.create(
-            draft, account_plan=caller.account_plan, auto_archive=body.auto_archive, once=request
+            draft, account_plan=caller.account_plan, auto_archive=body.auto_archive, once=once
         )
     return await companion.create_of_messages(
         to_outline(body),
         to_messages(body.messages or ()),
         account_plan=caller.account_plan,
         auto_archive=body.auto_archive,
-        once=request,
+        once=once,
     )

@@ -1,4 +1,4 @@
-"""Personas: written by their author, and changed by nothing else."""
+"""Personas, and the facts (canon state) between a user and a persona."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from gieok.app.canon import MAX_PAGE
-from gieok.interfaces.rest.body import JsonRoute
-from gieok.interfaces.rest.caller import Reader, Writer
-from gieok.interfaces.rest.routes import state
+from gieok.interfaces.rest.gateway.body import JsonRoute
+from gieok.interfaces.rest.gateway.caller import Reader, Writer
 from gieok.interfaces.rest.schema.common import Ref, failures
 from gieok.interfaces.rest.schema.params import (
     AfterVersion,
+    FactPath,
     IdempotencyKey,
     IfMatch,
+    Limit,
     PersonaPath,
     etag,
     expected_version,
@@ -26,45 +27,49 @@ from gieok.interfaces.rest.schema.personas import (
     ConfigureMemories,
     CreatePersona,
     EditPersona,
+    FactAnswer,
+    FactVersionsAnswer,
     PersonaAnswer,
     PersonasAnswer,
     PersonaVersionsAnswer,
+    SetFact,
+    StateAnswer,
     to_persona_draft,
 )
+from gieok.memory.canon.records import STATE
 
 router = APIRouter(prefix="/personas", tags=["personas"], route_class=JsonRoute)
-router.include_router(state.router)
 
-Page = Annotated[int, Query(ge=1, le=MAX_PAGE, description="How many at most.")]
+Page = Annotated[int, Query(ge=1, le=MAX_PAGE, description="The maximum number.")]
 
 
 @router.post("", status_code=201, responses=failures(409), summary="Create a persona")
 async def create(
     body: CreatePersona, caller: Writer, idempotency_key: IdempotencyKey = None
 ) -> PersonaAnswer:
-    """Under an id of its own, or the given one; 409 `CONFLICT` where that is taken."""
+    """With a generated id or the given one. 409 `CONFLICT` if the id is in use."""
     card = await caller.user.personas.create(
         to_persona_draft(body), persona_id=body.id, once=request_key(idempotency_key, body)
     )
     return PersonaAnswer(persona=card)
 
 
-@router.get("", responses=failures(404), summary="All personas")
+@router.get("", responses=failures(404), summary="List personas")
 async def list_(
     caller: Reader,
     after: Annotated[Ref | None, Query()] = None,
     limit: Page = MAX_PAGE,
 ) -> PersonasAnswer:
-    """In the order of their creation; `after` is the id of the last one seen."""
+    """In order of creation. `after` is the id of the last persona of the previous page."""
     personas = caller.user.personas
     cards = await personas.list(after=after, limit=limit)
     more = await has_more(cards, limit, lambda last: personas.list(after=last.id, limit=1))
     return PersonasAnswer(personas=tuple(cards), has_more=more)
 
 
-@router.get("/{id}", responses=failures(404), summary="One persona")
+@router.get("/{id}", responses=failures(404), summary="Get a persona")
 async def get(persona_id: PersonaPath, caller: Reader, response: Response) -> PersonaAnswer:
-    """As its author last wrote it. Its `ETag` is for a later edit with `If-Match`."""
+    """The newest version. Send its `ETag` as `If-Match` with a later edit."""
     card = await caller.user.personas.get(persona_id)
     response.headers["ETag"] = etag(card.version)
     return PersonaAnswer(persona=card)
@@ -74,14 +79,14 @@ async def get(persona_id: PersonaPath, caller: Reader, response: Response) -> Pe
 async def edit(
     persona_id: PersonaPath, body: EditPersona, if_match: IfMatch, caller: Writer, response: Response
 ) -> PersonaAnswer:
-    """The whole persona as it is to be; a new version where anything is different."""
+    """Replaces the whole persona. Creates a new version if anything differs."""
     version = expected_version(if_match, body.expected_version, "expectedVersion")
     card = await caller.user.personas.edit(persona_id, to_persona_draft(body), expected_version=version)
     response.headers["ETag"] = etag(card.version)
     return PersonaAnswer(persona=card)
 
 
-@router.get("/{id}/versions", responses=failures(404), summary="Every version of a persona")
+@router.get("/{id}/versions", responses=failures(404), summary="List all versions of a persona")
 async def versions(
     persona_id: PersonaPath, caller: Reader, after: AfterVersion = 0, limit: Page = MAX_PAGE
 ) -> PersonaVersionsAnswer:
@@ -94,20 +99,65 @@ async def versions(
     return PersonaVersionsAnswer(versions=tuple(cards), has_more=more)
 
 
-@router.get("/{id}/memory-config", responses=failures(404), summary="What is set for a persona's memories")
+@router.get("/{id}/memory-config", responses=failures(404), summary="Get the memory settings of a persona")
 async def config(persona_id: PersonaPath, caller: Reader) -> ConfigAnswer:
-    """With the numbers of active and archived memories."""
+    """With the counts of active and archived memories."""
     await caller.user.personas.get(persona_id)
     companion = caller.user.companion
     return ConfigAnswer(config=await companion.config(persona_id), counts=await companion.counts(persona_id))
 
 
-@router.put("/{id}/memory-config", responses=failures(404), summary="Set how a persona remembers")
+@router.put("/{id}/memory-config", responses=failures(404), summary="Change the memory settings of a persona")
 async def configure(persona_id: PersonaPath, body: ConfigureMemories, caller: Writer) -> ConfigAnswer:
-    """`recall: false` keeps memories out of prompts; they are kept and listed as before."""
+    """`recall: false` keeps memories out of prompts. They are still stored and listed."""
     await caller.user.personas.get(persona_id)
     companion = caller.user.companion
     before = await companion.config(persona_id)
     config = before.model_copy(update={name: getattr(body, name) for name in body.model_fields_set})
     await companion.configure(persona_id, config)
     return ConfigAnswer(config=config, counts=await companion.counts(persona_id))
+
+
+@router.get("/{id}/state", responses=failures(404), summary="Get the current state")
+async def get_state(persona_id: PersonaPath, caller: Reader) -> StateAnswer:
+    """The facts that go into prompts, the block that states them there, and the ordinary facts."""
+    state = await caller.user.canon.state(persona_id)
+    facts = await caller.user.canon.facts(persona_id, limit=MAX_PAGE)
+    return StateAnswer(
+        facts=tuple(fact for fact in facts if fact.category in STATE),
+        block=state.block,
+        chars=state.chars,
+        ordinary=tuple(fact for fact in facts if fact.category not in STATE),
+    )
+
+
+@router.put("/{id}/state", responses=failures(404), summary="Set a fact")
+async def set_fact(persona_id: PersonaPath, body: SetFact, caller: Writer) -> FactAnswer:
+    """Supersedes the active fact with that key. The old version stays in the history."""
+    change = await caller.user.canon.set_fact(
+        persona_id, body.category, body.key, body.value, importance=body.importance
+    )
+    return FactAnswer(**dict(change))
+
+
+@router.get("/{id}/state/{rootId}/history", responses=failures(404), summary="List all versions of a fact")
+async def fact_history(
+    persona_id: PersonaPath,
+    root_id: FactPath,
+    caller: Reader,
+    after: AfterVersion = 0,
+    limit: Limit = MAX_PAGE,
+) -> FactVersionsAnswer:
+    """Oldest first. No version is active if the fact was retired."""
+    canon = caller.user.canon
+    versions = await canon.history(persona_id, root_id, after=after, limit=limit)
+    more = await has_more(
+        versions, limit, lambda last: canon.history(persona_id, root_id, after=last.version, limit=1)
+    )
+    return FactVersionsAnswer(versions=tuple(versions), has_more=more)
+
+
+@router.delete("/{id}/state/{rootId}", responses=failures(404), summary="Retire a fact")
+async def retire_fact(persona_id: PersonaPath, root_id: FactPath, caller: Writer) -> FactAnswer:
+    """It no longer applies. Its history stays."""
+    return FactAnswer(**dict(await caller.user.canon.retire_fact(persona_id, root_id)))

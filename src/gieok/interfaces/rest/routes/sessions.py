@@ -1,4 +1,4 @@
-"""Sessions: begun, read, written to, resumed, moved, closed."""
+"""Sessions and the jobs that summarise them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Response
 
 from gieok.app.chat import CHAT_PLAN
-from gieok.interfaces.rest.body import JsonRoute
-from gieok.interfaces.rest.caller import Reader, Writer
+from gieok.interfaces.rest.gateway.body import JsonRoute
+from gieok.interfaces.rest.gateway.caller import Reader, Writer
 from gieok.interfaces.rest.routes.memory import summary_answer
 from gieok.interfaces.rest.schema.chat import (
     ClosedAnswer,
     CloseSession,
+    JobAnswer,
     MovedAnswer,
     PlanBody,
     SavedAnswer,
@@ -21,20 +22,25 @@ from gieok.interfaces.rest.schema.chat import (
     StartedAnswer,
     StartSession,
     WindowAnswer,
+    job_view,
     to_plan,
 )
 from gieok.interfaces.rest.schema.common import failures, json_response, to_chat_messages
 from gieok.interfaces.rest.schema.memory import SummaryAnswer
-from gieok.interfaces.rest.schema.params import Now, SessionPath
+from gieok.interfaces.rest.schema.params import JobPath, Now, SessionPath
 
-router = APIRouter(prefix="/sessions", tags=["sessions"], route_class=JsonRoute)
+router = APIRouter(tags=["sessions"], route_class=JsonRoute)
 
 
 @router.post(
-    "", status_code=201, response_model=StartedAnswer, responses=failures(404), summary="Begin a session"
+    "/sessions",
+    status_code=201,
+    response_model=StartedAnswer,
+    responses=failures(404),
+    summary="Start a session",
 )
 async def start(body: StartSession, caller: Writer) -> Response:
-    """The session runs this plan from its first message on; without one, the plan `chat_turn`."""
+    """The session runs `plan` from its first message on, `chat_turn` by default."""
     plan = CHAT_PLAN if body.plan is None else to_plan(body.plan)
     session = await caller.user.sessions.start(body.persona_id, plan=plan, account_plan=caller.account_plan)
     memories = await caller.user.companion.load(body.persona_id)
@@ -46,39 +52,39 @@ async def start(body: StartSession, caller: Writer) -> Response:
     return json_response(answer, caller.language, status_code=201)
 
 
-@router.get("/{id}", responses=failures(404), summary="A session and its window of messages")
+@router.get("/sessions/{id}", responses=failures(404), summary="Get a session and its message window")
 async def get(session_id: SessionPath, caller: Reader) -> WindowAnswer:
-    """The messages that a reply would be based on: none once the session has ended and is summarised."""
+    """The recent messages that a reply would be based on. Empty once the session is ended and summarised."""
     view = await caller.user.sessions.get(session_id)
     return WindowAnswer(session=view.session, messages=tuple(view.messages))
 
 
-@router.post("/{id}/messages", responses=failures(404, 409), summary="Save messages")
+@router.post("/sessions/{id}/messages", responses=failures(404, 409), summary="Save messages")
 async def save_messages(session_id: SessionPath, body: SaveMessages, now: Now, caller: Writer) -> SavedAnswer:
-    """Kept without a model call, durable when this answers. Repeating a message's `id` changes nothing."""
+    """Stored without a model call, and durable when this returns. A message whose `id` exists is ignored."""
     saved = await caller.user.sessions.save_messages(session_id, to_chat_messages(body.messages, now))
     return SavedAnswer(saved=saved.added, message_count=saved.message_count)
 
 
-@router.post("/{id}/resume", responses=failures(404, 409), summary="Resume a session with its plan")
+@router.post("/sessions/{id}/resume", responses=failures(404, 409), summary="Resume a session")
 async def resume(session_id: SessionPath, body: PlanBody, caller: Writer) -> SessionAnswer:
-    """409 `PLAN_HASH_MISMATCH` with both hashes where the session last ran another plan."""
+    """409 `PLAN_HASH_MISMATCH` with both hashes if the session last ran another plan."""
     session = await caller.user.resume(session_id, to_plan(body.plan))
     return SessionAnswer(session=session)
 
 
-@router.post("/{id}/plan", responses=failures(404), summary="Move a session to another plan")
+@router.post("/sessions/{id}/plan", responses=failures(404), summary="Move a session to another plan")
 async def move(session_id: SessionPath, body: PlanBody, caller: Writer) -> MovedAnswer:
-    """On purpose, and kept as an audit entry."""
+    """The move is recorded in the audit log."""
     moved = await caller.user.move(session_id, to_plan(body.plan))
     session = await caller.user.session(session_id)
     return MovedAnswer(session=session, move=moved)
 
 
 @router.post(
-    "/{id}/close",
+    "/sessions/{id}/close",
     response_model=SummaryAnswer | ClosedAnswer,
-    responses={**failures(404, 502), 202: {"model": ClosedAnswer, "description": "It is summarised later."}},
+    responses={**failures(404, 502), 202: {"model": ClosedAnswer, "description": "A job summarises it."}},
     summary="End a session",
 )
 async def close(
@@ -87,7 +93,7 @@ async def close(
     response: Response,
     body: Annotated[CloseSession | None, Body()] = None,
 ) -> ClosedAnswer | Response:
-    """What is left of it is summarised by a job, or at once with `wait: true`."""
+    """A job summarises the messages that are not summarised yet. With `wait: true` this happens at once."""
     wait = body is not None and body.wait
     closed = await caller.user.sessions.close(session_id, wait=wait)
     if not wait:
@@ -95,3 +101,9 @@ async def close(
         jobs = tuple(job.id for job in closed.jobs)
         return ClosedAnswer(job_id=jobs[-1] if jobs else None, job_ids=jobs)
     return await summary_answer(closed, caller)
+
+
+@router.get("/jobs/{id}", responses=failures(404), summary="Get the status of a job")
+async def get_job(job_id: JobPath, caller: Reader) -> JobAnswer:
+    """A job that is `done` has created the memory `memoryId`."""
+    return JobAnswer(job=job_view(await caller.user.sessions.job(job_id)))

@@ -1,4 +1,4 @@
-"""What a client sends, checked before a route sees it: its size, its speed, its form."""
+"""The request body: its size, the time it takes to arrive, and strict JSON. Checked before any route runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.types import Message, Receive, Scope
 
 from gieok.engine.strict_json import JsonRefused, parse_json
 from gieok.errors import InputRefused, PayloadTooLarge
-from gieok.interfaces.rest.options import ServiceOptions
+from gieok.interfaces.rest.gateway.limits import ServiceOptions
 
 Headers = Mapping[bytes, bytes]
 
@@ -20,27 +20,23 @@ JSON_DEPTH = 65
 """Levels of nesting in a body."""
 JSON_ITEMS = 50_000
 """Members of all objects and lists of a body together."""
-PARSED = "gieok.json"
+PARSED_BODY = "gieok.body"
 """Key of the ASGI scope under which the parsed JSON body is passed to the route."""
 
-_IN_PARTS = "send it in parts"
-_BY_COMMAND = "whoever runs this Gieok can take in a larger one with `gieok memory import`"
+_SPLIT_IT = "send it in parts"
+_USE_THE_COMMAND = "the operator of this Gieok can import a larger file with `gieok memory import`"
 
 
 class ClientGone(Exception):
-    """The client went away before it had sent everything; there is nobody to answer."""
+    """The client disconnected before it had sent the whole body, so nobody waits for an answer."""
 
 
-class BodyLate(InputRefused):
-    """The body did not arrive in time. What is left of it is not waited for."""
-
-
-def has_body(headers: Headers) -> bool:
-    return headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+class BodyTimeout(InputRefused):
+    """The body did not arrive in time. The connection is closed without reading the rest."""
 
 
 class JsonRoute(APIRoute):
-    """A FastAPI route that uses the JSON body as the gateway parsed it, so that it is parsed only once."""
+    """A FastAPI route that takes the JSON body as the gateway parsed it, so that it is parsed only once."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -53,11 +49,15 @@ class JsonRoute(APIRoute):
 
 class _ParsedRequest(Request):
     async def json(self) -> Any:
-        return self.scope[PARSED]
+        return self.scope[PARSED_BODY]
+
+
+def has_body(headers: Headers) -> bool:
+    return headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
 
 
 async def read_json(scope: Scope, headers: Headers, receive: Receive, options: ServiceOptions) -> Receive:
-    """Read and parse a JSON body. Returns the `receive` for the route and puts the value into the scope.
+    """Read and parse a JSON body. Puts the value into the scope and returns the `receive` for the route.
 
     PayloadTooLarge for too many bytes. InputRefused for invalid or ambiguous JSON, and for a body that does
     not arrive in time.
@@ -67,41 +67,41 @@ async def read_json(scope: Scope, headers: Headers, receive: Receive, options: S
         async with asyncio.timeout(options.body_seconds):
             body = await _read(receive, options.body_bytes)
     except TimeoutError:
-        raise BodyLate(f"the body did not arrive within {options.body_seconds:g} s") from None
+        raise BodyTimeout(f"the body did not arrive within {options.body_seconds:g} s") from None
     if body:
         try:
-            scope[PARSED] = parse_json(body, depth=JSON_DEPTH, items=JSON_ITEMS)
+            scope[PARSED_BODY] = parse_json(body, depth=JSON_DEPTH, items=JSON_ITEMS)
         except JsonRefused as refused:
             raise InputRefused(str(refused) if refused.at else f"the body: {refused}", refused.at) from None
-    return _again(body, receive)
+    return _replay(body, receive)
 
 
-def bounded(headers: Headers, receive: Receive, limit: int) -> Receive:
-    """Let a stream through to its route, up to a number of bytes; then PayloadTooLarge."""
-    _check_length(headers, limit, _BY_COMMAND)
-    taken = 0
+def limit_stream(headers: Headers, receive: Receive, limit: int) -> Receive:
+    """A `receive` for a route that reads its body as a stream. PayloadTooLarge after `limit` bytes."""
+    _check_length(headers, limit, _USE_THE_COMMAND)
+    received = 0
 
-    async def receive_some() -> Message:
-        nonlocal taken
+    async def receive_limited() -> Message:
+        nonlocal received
         message = await receive()
-        taken += len(message.get("body", b""))
-        if taken > limit:
-            raise _too_large(limit, _BY_COMMAND)
+        received += len(message.get("body", b""))
+        if received > limit:
+            raise _too_large(limit, _USE_THE_COMMAND)
         return message
 
-    return receive_some
+    return receive_limited
 
 
 def _check_headers(headers: Headers, options: ServiceOptions) -> None:
-    _check_length(headers, options.body_bytes, _IN_PARTS)
-    kind = headers.get(b"content-type", b"").partition(b";")
-    if kind[0].strip().lower() != b"application/json":
+    _check_length(headers, options.body_bytes, _SPLIT_IT)
+    media_type, _, parameters = headers.get(b"content-type", b"").partition(b";")
+    if media_type.strip().lower() != b"application/json":
         raise InputRefused("must be application/json, and the body JSON", at="Content-Type")
-    charset = kind[2].strip().lower().replace(b'"', b"")
+    charset = parameters.strip().lower().replace(b'"', b"")
     if charset not in (b"", b"charset=utf-8", b"charset=utf8"):
-        raise InputRefused("must name no other charset than UTF-8", at="Content-Type")
+        raise InputRefused("must not name a charset other than UTF-8", at="Content-Type")
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-        raise InputRefused("must be left out: the body may not be compressed", at="Content-Encoding")
+        raise InputRefused("must be omitted: the body may not be compressed", at="Content-Encoding")
 
 
 def _check_length(headers: Headers, limit: int, remedy: str) -> None:
@@ -122,25 +122,25 @@ async def _read(receive: Receive, limit: int) -> bytes:
         part: bytes = message.get("body", b"")
         size += len(part)
         if size > limit:
-            raise _too_large(limit, _IN_PARTS)
-        if not message.get("more_body", False):
-            return b"".join((*parts, part)) if parts else part
+            raise _too_large(limit, _SPLIT_IT)
         parts.append(part)
+        if not message.get("more_body", False):
+            return b"".join(parts)
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """The body at once, then whatever comes after it: that the client went away."""
-    waiting = True
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """The whole body as one message, then the messages of the server, such as a disconnect."""
+    is_replayed = False
 
-    async def receive_again() -> Message:
-        nonlocal waiting
-        if not waiting:
+    async def receive_replayed() -> Message:
+        nonlocal is_replayed
+        if is_replayed:
             return await receive()
-        waiting = False
+        is_replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return receive_again
+    return receive_replayed
 
 
 def _too_large(limit: int, remedy: str) -> PayloadTooLarge:
-    return PayloadTooLarge(f"a body may have at most {limit} bytes here; {remedy}")
+    return PayloadTooLarge(f"the body may have at most {limit} bytes here; {remedy}")

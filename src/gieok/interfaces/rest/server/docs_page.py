@@ -1,4 +1,4 @@
-"""The description of the API, and the page that shows it. Both work without a network."""
+"""The OpenAPI schema and the Swagger UI page. Both work without internet access."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from fastapi.openapi.utils import get_openapi
 from starlette.responses import JSONResponse
 
 from gieok.errors import NotFound
-from gieok.interfaces.rest.errors import NO_SUCH_CALL
+from gieok.interfaces.rest.gateway.errors import NO_SUCH_ROUTE
 
 SCHEMA_PATH = "/openapi.json"
 _ABOUT = """Long-term memory for AI characters and agents.
 
-Every call wants a token, `Authorization: Bearer <token>`; `gieok token create --user NAME` prints one. The
-owner of the token owns all that it creates, and another owner's thing answers exactly like one that does not
-exist."""
+Every request needs a token, `Authorization: Bearer <token>`; `gieok token create --user NAME` prints one. The
+owner of the token owns everything that it creates. Another owner's data is answered exactly like data that
+does not exist."""
 _ASSETS = {
     "swagger-ui.css": "text/css",
     "swagger-ui-bundle.js": "text/javascript",
@@ -52,11 +52,11 @@ _START = f"""SwaggerUIBundle({{
 
 
 def add_docs(app: FastAPI) -> None:
-    """`/openapi.json` and `/docs`, which need no token and tell nothing of anybody."""
+    """Add `/openapi.json` and `/docs`. They need no token and show no user data."""
 
-    def describe() -> dict[str, Any]:
+    def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _described(app)
+            app.openapi_schema = _schema(app)
         return app.openapi_schema
 
     async def schema() -> Response:
@@ -69,17 +69,17 @@ def add_docs(app: FastAPI) -> None:
         if name == "start.js":
             return Response(_START, media_type="text/javascript")
         if name not in _ASSETS:
-            raise NotFound(NO_SUCH_CALL)
+            raise NotFound(NO_SUCH_ROUTE)
         return Response(_asset(name), media_type=_ASSETS[name])
 
-    app.openapi = describe
+    app.openapi = openapi
     app.add_api_route(SCHEMA_PATH, schema, methods=["GET"], include_in_schema=False)
     app.add_api_route("/docs", page, methods=["GET"], include_in_schema=False)
     app.add_api_route("/docs/{name}", asset, methods=["GET"], include_in_schema=False)
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
-    """The schema that FastAPI draws from the routes, with the token that every one of them wants."""
+def _schema(app: FastAPI) -> dict[str, Any]:
+    """The schema that FastAPI generates from the routes, with bearer authentication for all of them."""
     schema = get_openapi(title=app.title, version=app.version, description=_ABOUT, routes=app.routes)
     schema.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     schema["security"] = [{"token": []}]

@@ -1,4 +1,4 @@
-"""What is counted, as Prometheus reads it. Every label has few values: nothing in it is a client's choice."""
+"""Prometheus metrics. Every label has few values: none of them is chosen by a client."""
 
 from __future__ import annotations
 
@@ -17,85 +17,85 @@ from gieok.adapters.sql.stores.jobs import count_due
 from gieok.app import Gieok
 from gieok.engine import CycleRecord
 from gieok.errors import ScopeMissing
-from gieok.interfaces.rest.caller import PRINCIPAL
-from gieok.interfaces.rest.served import Served, method_of, plan_of
-from gieok.interfaces.rest.target import METRICS
+from gieok.interfaces.rest.gateway.caller import PRINCIPAL
+from gieok.interfaces.rest.gateway.logs import FinishedRequest, plan_label
 from gieok.memory.jobs.records import JobKind
 
+METRICS_PATH = "/metrics"
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable by which processes that serve together find where they count together."""
+"""Environment variable of prometheus_client: the folder in which several processes share their counts."""
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)
 
 
 class Metrics:
-    """The counts of this process."""
+    """The metrics of this process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._requests = Counter(
-            "gieok_requests", "Requests that are over", ["method", "route", "status"], registry=self.registry
+            "gieok_requests", "Finished requests", ["method", "route", "status"], registry=self.registry
         )
         self._seconds = Histogram(
             "gieok_request_seconds",
-            "From a request to the end of its answer",
+            "Time from a request to the end of its response",
             ["method", "route"],
             registry=self.registry,
             buckets=BUCKETS,
         )
-        self._cycles = Counter("gieok_cycles", "Cycles that ran", ["plan", "outcome"], registry=self.registry)
+        self._cycles = Counter("gieok_cycles", "Finished cycles", ["plan", "outcome"], registry=self.registry)
         self._cycle_seconds = Histogram(
             "gieok_cycle_seconds",
-            "From the first step to the commit",
+            "Time from the first step of a cycle to its commit",
             ["plan"],
             registry=self.registry,
             buckets=BUCKETS,
         )
         self._jobs = Counter(
-            "gieok_jobs", "Jobs that were taken up", ["kind", "outcome"], registry=self.registry
+            "gieok_jobs", "Jobs that a worker ran", ["kind", "outcome"], registry=self.registry
         )
-        # Labels have few values, and to look up the count of each takes longer than to add to it.
+        # Looking up a child by its labels takes longer than incrementing it.
         self._requests_of = cache(self._requests.labels)
         self._seconds_of = cache(self._seconds.labels)
         self._cycles_of = cache(self._cycles.labels)
         self._cycle_seconds_of = cache(self._cycle_seconds.labels)
 
-    def request(self, served: Served) -> None:
-        """Count a request."""
-        method = method_of(served)
-        self._requests_of(method, served.route, served.status).inc()
-        self._seconds_of(method, served.route).observe(served.seconds)
+    def request(self, request: FinishedRequest) -> None:
+        """Count a finished request."""
+        method = request.method_label
+        self._requests_of(method, request.route, request.status).inc()
+        self._seconds_of(method, request.route).observe(request.seconds)
 
     def cycle(self, record: CycleRecord) -> None:
-        """Count a cycle."""
-        plan = plan_of(record)
+        """Count a finished cycle."""
+        plan = plan_label(record)
         self._cycles_of(plan, record.outcome).inc()
         self._cycle_seconds_of(plan).observe(record.duration_ms / 1000)
 
-    def job(self, kind: JobKind, went_well: bool) -> None:
-        """Count a job that a worker took up."""
-        self._jobs.labels(kind, "done" if went_well else "failed").inc()
+    def job(self, kind: JobKind, succeeded: bool) -> None:
+        """Count a job that a worker ran."""
+        self._jobs.labels(kind, "done" if succeeded else "failed").inc()
 
     def exposition(self, jobs_due: int) -> bytes:
-        """All counts as text; those of the processes beside this one too."""
+        """All metrics in Prometheus' text format, those of the sibling processes included."""
         registry = self.registry
         if SHARED_FOLDER in os.environ:
             registry = CollectorRegistry()
             MultiProcessCollector(registry)
-        waiting = CollectorRegistry()
-        waiting.register(_Waiting(jobs_due))
-        return generate_latest(registry) + generate_latest(waiting)
+        gauges = CollectorRegistry()
+        gauges.register(_JobsDue(jobs_due))
+        return generate_latest(registry) + generate_latest(gauges)
 
 
-class _Waiting(Collector):
+class _JobsDue(Collector):
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        yield GaugeMetricFamily("gieok_jobs_due", "Jobs whose time has come and that wait", value=self._jobs)
+        yield GaugeMetricFamily("gieok_jobs_due", "Jobs that are due and wait for a worker", value=self._jobs)
 
 
 def add_metrics(app: FastAPI, gieok: Gieok, metrics: Metrics) -> None:
-    """`/metrics`, for a token that may read, or for this machine where the operator has opened it."""
+    """Add `/metrics`. It needs the scope read, unless the gateway admitted the request without a token."""
 
     async def show(request: Request) -> Response:
         principal: Principal | None = request.scope.get(PRINCIPAL)
@@ -105,4 +105,4 @@ def add_metrics(app: FastAPI, gieok: Gieok, metrics: Metrics) -> None:
         due = await gieok.database.system_read(lambda tx: count_due(tx, now))
         return Response(metrics.exposition(due), media_type=CONTENT_TYPE_LATEST)
 
-    app.add_api_route(METRICS, show, methods=["GET"], include_in_schema=False)
+    app.add_api_route(METRICS_PATH, show, methods=["GET"], include_in_schema=False)

@@ -15,7 +15,7 @@ import pytest
 from fastapi import FastAPI
 
 from gieok import Settings
-from gieok.interfaces.rest.caller import Reader
+from gieok.interfaces.rest.gateway.caller import Reader
 from tests.rest.conftest import GENEROUS, Server, serving
 
 JSON = {"Content-Type": "application/json"}

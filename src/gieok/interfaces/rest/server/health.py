@@ -1,4 +1,4 @@
-"""Whether the service lives, and whether it can do its work now."""
+"""Health checks: `/healthz` for liveness, `/readyz` for readiness."""
 
 from __future__ import annotations
 
@@ -10,51 +10,53 @@ from starlette.responses import JSONResponse
 
 from gieok.app import Gieok
 from gieok.errors import StoreUnavailable
-from gieok.interfaces.rest.errors import problem_of, respond
+from gieok.interfaces.rest.gateway.errors import problem_of, respond
 
-FRESH_SECONDS = 1.0
-"""For how long one check answers everybody who asks."""
-PATIENCE_SECONDS = 5.0
+CACHE_SECONDS = 1.0
+"""Time for which the result of a check is reused."""
+TIMEOUT_SECONDS = 5.0
 
 
 class Readiness:
-    """Whether a write is possible now. However many ask, the database is asked once a second."""
+    """Whether the database accepts writes. It is checked at most once a second."""
 
     def __init__(self, gieok: Gieok) -> None:
         self._gieok = gieok
         self._lock = asyncio.Lock()
-        self._checked_at = -FRESH_SECONDS
+        self._checked_at = -CACHE_SECONDS
         self._problem: StoreUnavailable | None = None
 
     async def problem(self) -> StoreUnavailable | None:
-        """Why a write is not possible, or None."""
+        """Why the database does not accept writes, or None."""
         async with self._lock:
-            if monotonic() - self._checked_at >= FRESH_SECONDS:
+            if monotonic() - self._checked_at >= CACHE_SECONDS:
                 self._problem = await self._check()
                 self._checked_at = monotonic()
             return self._problem
 
     async def _check(self) -> StoreUnavailable | None:
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 await self._gieok.database.check()
-        except StoreUnavailable as away:
-            return away
+        except StoreUnavailable as unavailable:
+            return unavailable
         except TimeoutError:
-            return StoreUnavailable(f"no write went through within {PATIENCE_SECONDS:g} s")
+            return StoreUnavailable(f"no write succeeded within {TIMEOUT_SECONDS:g} s")
         return None
 
 
 def add_health(app: FastAPI, gieok: Gieok) -> None:
-    """`/healthz` and `/readyz`, which need no token."""
+    """Add `/healthz` and `/readyz`, which need no token."""
     readiness = Readiness(gieok)
 
     async def healthz() -> Response:
         return JSONResponse({"success": True, "status": "alive"})
 
     async def readyz() -> Response:
-        away = await readiness.problem()
-        return respond(problem_of(away)) if away else JSONResponse({"success": True, "status": "ready"})
+        problem = await readiness.problem()
+        if problem is not None:
+            return respond(problem_of(problem))
+        return JSONResponse({"success": True, "status": "ready"})
 
     app.add_api_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
     app.add_api_route("/readyz", readyz, methods=["GET"], include_in_schema=False)

@@ -1,6 +1,6 @@
-"""What an error is on the wire. Only this file knows which status an error has.
+"""Errors as HTTP responses. Only this module knows which status an error has.
 
-No message of an unexpected error leaves the process: it may quote what was being stored.
+The message of an unexpected error never leaves the process: it may quote stored content.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from gieok.errors import (
     cause_of,
     type_and_place,
 )
-from gieok.interfaces.rest.body import BodyLate
+from gieok.interfaces.rest.gateway.body import BodyTimeout
 
 _log = logging.getLogger(__name__)
 
@@ -48,34 +48,35 @@ STATUS: Mapping[type[GieokError], int] = {
     ModelUnavailable: 502,
     StoreUnavailable: 503,
 }
-"""Errors that a client can act on; the kinds of an error answer like it. Any other is 500 STEP_FAILED."""
+"""Errors that a client can act on, with their subclasses. Any other error is 500 STEP_FAILED."""
 
-NO_SUCH_CALL = "there is no such call; /docs lists them all"
+NO_SUCH_ROUTE = "there is no such route; see /docs"
 REQUEST_ID = "gieok.request_id"
-"""Where the door leaves the id of a request: a key of the ASGI scope."""
+"""Key of the ASGI scope under which the gateway passes the request id."""
 WHOLE = "request"
-"""The place, or the step, of what went wrong with a request as a whole. No step of a plan has this name."""
-LONGEST_PLACE = 200
-_WORDS: Mapping[str, str] = {
-    "missing": "is missing; give it",
-    "extra_forbidden": "is no field of this call; leave it out, or look at its spelling",
+"""The `at` or `step` of an error that concerns the whole request. No step of a plan has this name."""
+MAX_PLACE = 200
+"""Characters of `at`."""
+_MESSAGES: Mapping[str, str] = {
+    "missing": "is required",
+    "extra_forbidden": "is not a field of this request; remove it, or check its spelling",
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
 }
-"""What is said of the commonest mistakes, by pydantic's names of them."""
-_UNEXPECTED = "this did not go through, for a reason inside the service; its log has it under X-Request-Id"
-_STORE_AWAY = "the database cannot be reached or cannot write now; nothing was stored, so try again later"
+"""Our messages for the most common mistakes, by pydantic's error types."""
+_UNEXPECTED = "the service failed unexpectedly; its log has the reason under this X-Request-Id"
+_NO_STORE = "the database cannot be reached or cannot write now; nothing was stored, so retry later"
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error as a client sees it."""
+    """An error as the client sees it."""
 
     status: int
     code: str
     message: str
     details: Mapping[str, str]
-    """`at` of what was refused, `step` of what failed, `expected` and `actual` of two plans."""
+    """`at` of an InputRefused, `step` of a StepFailed, `expected` and `actual` of a PlanHashMismatch."""
     headers: Mapping[str, str]
 
     @property
@@ -84,32 +85,32 @@ class Problem:
 
 
 def problem_of(error: BaseException) -> Problem:
-    """Any error as a client sees it. What happened inside a step is told by its cause."""
+    """Any error as the client sees it. A failed step is answered like its cause, if that has a status."""
     if isinstance(error, StepFailed):
         return _problem_of_step(error)
     if isinstance(error, OwnerErased):
         return problem_of(Unauthenticated())
     if isinstance(error, StoreUnavailable):
-        return Problem(503, error.code, _STORE_AWAY, {}, {})  # its own words name the operator's files
+        return Problem(503, error.code, _NO_STORE, {}, {})  # its own message names the operator's files
     for kind, status in STATUS.items():
         if isinstance(error, kind):
             return Problem(status, error.code, str(error), _details(error), _headers(error))
-    return failed_outside_steps(_UNEXPECTED)
+    return request_failed(_UNEXPECTED)
 
 
-def failed_outside_steps(message: str) -> Problem:
-    """STEP_FAILED where no step of a plan is to blame."""
+def request_failed(message: str) -> Problem:
+    """STEP_FAILED for the request as a whole, not for a step of a plan."""
     return Problem(500, StepFailed.code, message, {"step": WHOLE}, {})
 
 
 def respond(problem: Problem) -> Response:
-    """The answer to a request that failed."""
+    """The response to a failed request."""
     content = json.dumps(problem.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
     return Response(content, problem.status, dict(problem.headers), "application/json")
 
 
-def told(error: BaseException, request_id: str) -> Problem:
-    """The same, and what the operator must know of it is in the log."""
+def log_problem(error: BaseException, request_id: str) -> Problem:
+    """Any error as the client sees it. Logs what the operator has to know about it."""
     problem = problem_of(error)
     if problem.status == 500:
         log_unexpected(error, request_id)
@@ -119,15 +120,15 @@ def told(error: BaseException, request_id: str) -> Problem:
 
 
 def log_unexpected(error: BaseException, request_id: str) -> None:
-    """Tell the operator of an error that is answered with 500: its kind and place, and no word of it."""
+    """Log an error that is answered with 500: its type and place, without its message."""
     _log.error("request %s failed unexpectedly: %s", request_id, type_and_place(cause_of(error)))
 
 
-def answer_errors(app: FastAPI) -> None:
-    """Have every error of a route answered in the form of the contract."""
-    app.add_exception_handler(GieokError, _answer_own)
-    app.add_exception_handler(RequestValidationError, _answer_invalid)
-    app.add_exception_handler(HTTPException, _answer_http)
+def add_error_handlers(app: FastAPI) -> None:
+    """Answer every error of a route in the error format of the API."""
+    app.add_exception_handler(GieokError, _answer_gieok_error)
+    app.add_exception_handler(RequestValidationError, _answer_validation_error)
+    app.add_exception_handler(HTTPException, _answer_http_error)
 
 
 def _problem_of_step(failed: StepFailed) -> Problem:
@@ -136,8 +137,8 @@ def _problem_of_step(failed: StepFailed) -> Problem:
         problem = problem_of(cause)
         if problem.status < 500 or problem.code != StepFailed.code:
             return problem
-    late = isinstance(failed, StepTimedOut)
-    message = str(failed) if late else f"step '{failed.step}' failed, so nothing of this was stored"
+    timed_out = isinstance(failed, StepTimedOut)
+    message = str(failed) if timed_out else f"step '{failed.step}' failed, so nothing was stored"
     return Problem(500, failed.code, message, {"step": failed.step}, {})
 
 
@@ -152,26 +153,28 @@ def _details(error: GieokError) -> dict[str, str]:
 def _headers(error: GieokError) -> dict[str, str]:
     if isinstance(error, Unauthenticated):
         return {"WWW-Authenticate": "Bearer"}
-    if isinstance(error, BodyLate):
+    if isinstance(error, BodyTimeout):
         return {"Connection": "close"}
     if isinstance(error, RateLimited):
         return {"Retry-After": str(max(1, math.ceil(error.retry_after)))}
     return {}
 
 
-async def _answer_own(request: Request, error: Exception) -> Response:
-    return respond(told(error, request.scope[REQUEST_ID]))
+async def _answer_gieok_error(request: Request, error: Exception) -> Response:
+    return respond(log_problem(error, request.scope[REQUEST_ID]))
 
 
-async def _answer_invalid(_request: Request, error: Exception) -> Response:
+async def _answer_validation_error(_request: Request, error: Exception) -> Response:
     first = cast(RequestValidationError, error).errors()[0]
-    # The first part says which part of the request it is: body, query, path or header.
-    at = place(tuple(first["loc"])[1:])[:LONGEST_PLACE] if len(first["loc"]) > 1 else None
-    message = _WORDS.get(first["type"]) or own_words(first["msg"])
+    # The first part is body, query, path or header.
+    at = place(tuple(first["loc"])[1:])[:MAX_PLACE] if len(first["loc"]) > 1 else None
+    message = _MESSAGES.get(first["type"]) or own_words(first["msg"])
     return respond(problem_of(InputRefused(message, at=at)))
 
 
-async def _answer_http(_request: Request, error: Exception) -> Response:
-    """The framework's own: an unknown path, a method that it does not have, or a body that it cannot read."""
+async def _answer_http_error(_request: Request, error: Exception) -> Response:
+    """Errors of FastAPI itself: an unknown path, an unknown method, or a body that it cannot read."""
     unknown = cast(HTTPException, error).status_code in (404, 405)
-    return respond(problem_of(NotFound(NO_SUCH_CALL) if unknown else InputRefused("cannot be read")))
+    return respond(
+        problem_of(NotFound(NO_SUCH_ROUTE) if unknown else InputRefused("the request cannot be read"))
+    )

@@ -6,7 +6,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from gieok import Settings
-from gieok.interfaces.rest.telemetry import Tracing, tracing_from
+from gieok.interfaces.rest.gateway.tracing import Tracing, tracing_from
 from tests.rest.conftest import GENEROUS, serving
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"

@@ -1,0 +1,1 @@
+"""What every request passes around its route: authentication, limits, body, errors, logs, metrics."""

@@ -1,0 +1,68 @@
+"""The listening socket, and the HTTP/1.1 protocol of its connections."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from contextlib import suppress
+from ipaddress import ip_address
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from gieok.errors import InputRefused, SettingsInvalid
+from gieok.interfaces.rest.gateway.errors import problem_of, respond
+from gieok.interfaces.rest.gateway.gateway import COMMON_HEADERS
+
+BACKLOG = 2048
+_MALFORMED = "this is not a valid HTTP/1.1 request, or its URL is too long; the connection is closed"
+
+
+class HttpProtocol(HttpToolsProtocol):
+    """Uvicorn's protocol, but malformed requests are answered in the error format of the API."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Called by uvicorn for input that it cannot parse. Uvicorn has logged `msg`."""
+        answer = respond(problem_of(InputRefused(_MALFORMED)))
+        headers = [
+            *self.server_state.default_headers,
+            *answer.raw_headers,
+            *COMMON_HEADERS,
+            (b"connection", b"close"),
+        ]
+        lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
+        self.transport.write(STATUS_LINE[answer.status_code] + lines + b"\r\n" + bytes(answer.body))
+        self.transport.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open a listening socket. SettingsInvalid says why that is not possible, and what to do."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except socket.gaierror:
+        raise SettingsInvalid(f"'{host}' is not an address of this machine; give another --host") from None
+    except OSError as error:
+        raise SettingsInvalid(_reason(error, host, port)) from None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can connect to the host."""
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
+
+
+def url_of(listening: socket.socket) -> str:
+    """The URL of a listening socket."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _reason(error: OSError, host: str, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} of {host} is in use; stop the other program, or give another --port"
+    if error.errno == errno.EACCES:
+        return f"this user may not listen on port {port}; give a port above 1023 with --port"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"'{host}' is not an address of this machine; give another --host"
+    return f"cannot listen on {host} port {port} ({error.strerror}); give another --host or --port"
