@@ -112,13 +112,16 @@ def _acts(path: Path, t: Translator) -> Iterator[str]:
     yield from display.show_plan(load_plan(CHAT_PLAN), recall.turn.record, t)
 
     yield from display.heading(None, t("demo.next"))
-    yield from display.columns(
-        {
-            f"{program_name()} chat": t("demo.next.chat"),
-            f"{program_name()} serve": t("demo.next.serve"),
-            _DOCS[t.lang]: t("demo.next.docs"),
-        }
-    )
+    yield from display.columns(_next_steps(t))
+
+
+def _next_steps(t: Translator) -> dict[str, str]:
+    """What to run or read after the demo, each with what it is for."""
+    return {
+        f"{program_name()} chat": t("demo.next.chat"),
+        f"{program_name()} serve": t("demo.next.serve"),
+        _DOCS[t.lang]: t("demo.next.docs"),
+    }
 
 
 @contextmanager
