@@ -1,4 +1,4 @@
-"""What must hold after any crash. It returns what does not, in words; an empty list is a pass."""
+"""Invariants that must hold after any crash. Violations are returned as texts."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def violations(place: Place, story: Story) -> list[str]:
-    """Open the place as the next process would, and compare it with what was promised."""
+    """Open the database as the next process would, and compare it with what was acknowledged."""
     try:
         async with await Gieok.open(place.settings, model=CountingModel()) as gieok:
             return await _violations(gieok, place, story)
     except (GieokError, apsw.Error) as error:
-        return [f"it cannot be opened and read: {error}"]
+        return [f"cannot be opened and read: {error}"]
 
 
 async def _violations(gieok: Gieok, place: Place, story: Story) -> list[str]:
@@ -50,7 +50,7 @@ async def _violations(gieok: Gieok, place: Place, story: Story) -> list[str]:
 
 
 def half_written(tables: Tables, vault: Vault) -> Iterator[str]:
-    """Every memory opens, and has its session and exactly its postings; nothing hangs in the air."""
+    """Every memory opens and has its session and exactly its postings; no row lacks its parent."""
     expected: set[tuple[str, bytes, int, int, int]] = set()
     last: dict[tuple[str, str], int] = {}
     for row in tables.memories:
@@ -71,17 +71,17 @@ def half_written(tables: Tables, vault: Vault) -> Iterator[str]:
 
 
 def lost(tables: Tables, story: Story) -> Iterator[str]:
-    """Everything promised is there. An owner whose erasure was cut off has everything, or nothing."""
+    """Everything acknowledged exists. An owner whose erasure was interrupted has everything or nothing."""
     there = {UUID(bytes=bytes(row.id)) for row in tables.memories}
     missing = [saved for saved in story.saved if saved.memory not in there]
     untouched = {saved.owner for saved in story.saved if saved.memory in there}
     for saved in missing:
         if saved.owner not in story.erasing or saved.owner in untouched:
-            yield f"memory {saved.memory} of {saved.owner} was promised and is gone"
+            yield f"memory {saved.memory} of {saved.owner} was acknowledged and is lost"
 
 
 async def unfound(gieok: Gieok, story: Story) -> list[str]:
-    """The newest of what was promised is found by its word."""
+    """The newest acknowledged memories are found by their words."""
     problems: list[str] = []
     for saved in [saved for saved in story.saved if saved.owner not in story.erasing][-40:]:
         scope = OwnerScope(gieok.database, gieok.vault, saved.owner)
@@ -98,18 +98,18 @@ async def unfound(gieok: Gieok, story: Story) -> list[str]:
 
 
 def not_erased(tables: Tables, vault: Vault, story: Story) -> Iterator[str]:
-    """Opening has finished every erasure that had begun."""
+    """Opening the database has finished every erasure that had begun."""
     for owner in vault.unfinished_erasures():
         yield f"the erasure of {owner} was not finished"
     left = {row.owner for row in tables.memories} | {owner for owner, *_ in tables.postings}
     left |= {owner for owner, _ in tables.sessions} | tables.owners
     for owner in left:
         if owner in story.erased or vault.is_erased(owner):
-            yield f"{owner} was erased, and rows of theirs are left"
+            yield f"{owner} was erased, but still has rows"
 
 
 async def refused(gieok: Gieok, story: Story) -> list[str]:
-    """The next process goes on at once: whoever was not erased takes a turn, and whoever was cannot."""
+    """The next process can continue: owners who were not erased can take a turn, and erased ones cannot."""
     problems: list[str] = []
     chance = random.Random(len(story.saved))
     for owner, session in {(saved.owner, saved.session): None for saved in story.saved[-40:]}:
@@ -117,17 +117,17 @@ async def refused(gieok: Gieok, story: Story) -> list[str]:
             story.saved.append(await take_turn(gieok.user(owner), owner, session, new_word(chance)))
         except OwnerErased:
             if owner not in story.erasing:
-                problems.append(f"{owner} counts as erased, and nobody asked for it")
+                problems.append(f"{owner} counts as erased without a request")
         except GieokError as error:
-            problems.append(f"{owner} cannot go on: {error}")
+            problems.append(f"{owner} cannot continue: {error}")
         else:
             if owner in story.erased:
-                problems.append(f"{owner} was erased and could store again")
+                problems.append(f"{owner} was erased but could store again")
     return problems
 
 
 class _Recorder:
-    """Stands in for a transaction and keeps the postings that a store would write."""
+    """Replaces a transaction and records the postings that a store writes."""
 
     def __init__(self) -> None:
         self.postings: list[Mapping[str, Value]] = []
@@ -140,7 +140,7 @@ class _Recorder:
 
 
 def _postings(row: MemoryRow, keys: OwnerKeys) -> set[tuple[str, bytes, int, int, int]]:
-    """The postings that belong to a row: those that the store makes of the same memory."""
+    """The postings of a row, as the store makes them for the same memory."""
     identity = UUID(bytes=bytes(row.id))
     recorder = _Recorder()
     item = MemoryItem(

@@ -1,4 +1,4 @@
-"""Places to crash in, on both databases."""
+"""New databases for crash tests, of both kinds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NewPlace = Callable[[], Place]
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def new_place(request: pytest.FixtureRequest, tmp_path: Path) -> NewPlace:
-    """Makes a place where nothing has ever been stored."""
+    """Creates an empty database, keystore and root key."""
     numbers = itertools.count()
 
     def on_sqlite() -> Place:

@@ -1,4 +1,4 @@
-"""Killing a process in the middle of its work."""
+"""Kill a writer process at a random moment."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import psycopg
 
 from tests.crash import writer
 from tests.crash.checker import violations
-from tests.crash.place import Place, Story, Told
+from tests.crash.place import Event, Place, Story
 
-PATIENCE = 30.0
-"""Seconds without a word from the writer after which something is wrong."""
+MESSAGE_TIMEOUT = 30.0
+"""Longest time without a message from the writer, in seconds."""
 
 _STILL_THERE = """
 SELECT pg_sleep(0.002) FROM pg_stat_activity
@@ -29,79 +29,79 @@ _processes.set_forkserver_preload(["__main__", writer.__name__, "psycopg"])
 
 @dataclass(frozen=True)
 class Moment:
-    """When to kill: after so many tidings, and so many seconds after the last of them."""
+    """When to kill: a number of seconds after a number of events."""
 
-    tidings: int
+    events: int
     seconds: float
 
 
 @dataclass(frozen=True)
 class Death:
-    """How a writer ended, and all that it told before."""
+    """How a writer ended, and the events that it sent before."""
 
-    told: list[Told]
+    events: list[Event]
     exit_code: int | None
 
     @property
     def by_itself(self) -> bool:
-        """It failed before it was killed."""
+        """Whether it failed before it was killed."""
         return self.exit_code not in (0, -signal.SIGKILL)
 
 
 def random_moment(chance: random.Random, work: str) -> Moment:
-    """A moment in which such work is usually under way."""
+    """A random moment during this kind of work."""
     if work == "start":
         return Moment(1, chance.uniform(0.0, 0.12))
     return Moment(chance.randint(2, 40), chance.uniform(0.0, 0.02))
 
 
 async def crash(place: Place, story: Story, work: str, seed: int, plant: str | None = None) -> list[str]:
-    """One round: work, death, and what is wrong afterwards."""
+    """Run one round: work, kill, check. Returns the violations."""
     moment = random_moment(random.Random(seed), work)
     death = await asyncio.to_thread(run_and_kill, place, work, seed, moment, plant)
-    await asyncio.to_thread(_until_forgotten, place)
-    story.hear(death.told)
+    await asyncio.to_thread(_wait_until_disconnected, place)
+    story.add(death.events)
     failed = [f"the writer failed by itself, with exit code {death.exit_code}"] if death.by_itself else []
     return failed + await violations(place, story)
 
 
 def run_and_kill(place: Place, work: str, seed: int, moment: Moment, plant: str | None = None) -> Death:
-    """Start a writer and send it SIGKILL at the moment, unless it has ended by then."""
+    """Start a writer and kill it at the given moment, unless it has ended by then."""
     receiver, sender = _processes.Pipe(duplex=False)
     process = _processes.Process(target=writer.main, args=(place, work, seed, plant, sender))
     process.start()
     sender.close()
-    told: list[Told] = []
+    events: list[Event] = []
     try:
-        while len(told) < moment.tidings and (news := _next(receiver)):
-            told.append(news)
+        while len(events) < moment.events and (event := _next(receiver)):
+            events.append(event)
         deadline = time.monotonic() + moment.seconds
-        while receiver.poll(max(0.0, deadline - time.monotonic())) and (news := _next(receiver)):
-            told.append(news)
+        while receiver.poll(max(0.0, deadline - time.monotonic())) and (event := _next(receiver)):
+            events.append(event)
         process.kill()
-        while news := _next(receiver):
-            told.append(news)
+        while event := _next(receiver):
+            events.append(event)
     finally:
         process.kill()
         process.join()
         receiver.close()
-    return Death(told, process.exitcode)
+    return Death(events, process.exitcode)
 
 
-def _until_forgotten(place: Place) -> None:
-    """A server may finish what its client asked for last; only then is the client dead to it."""
+def _wait_until_disconnected(place: Place) -> None:
+    """Wait until PostgreSQL has finished the last request of the killed writer."""
     if place.admin_url is None:
         return
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + MESSAGE_TIMEOUT
     with psycopg.connect(place.admin_url, autocommit=True) as server:
         while server.execute(_STILL_THERE).fetchone():
             assert time.monotonic() < deadline, "a killed writer is still connected"
 
 
-def _next(receiver: Connection[None, Told]) -> Told | None:
-    """What the writer tells next; None once it is dead, even if it died in the middle of a word."""
-    if not receiver.poll(PATIENCE):
-        raise TimeoutError(f"the writer has told nothing for {PATIENCE:g} s")
+def _next(receiver: Connection[None, Event]) -> Event | None:
+    """The next event of the writer; None once it is dead, even if it died while sending."""
+    if not receiver.poll(MESSAGE_TIMEOUT):
+        raise TimeoutError(f"the writer has sent nothing for {MESSAGE_TIMEOUT:g} s")
     try:
         return receiver.recv()
     except (EOFError, OSError):

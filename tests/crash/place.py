@@ -1,4 +1,4 @@
-"""Where a crash happens, and what was promised there before it did."""
+"""The database of a crash test, and what was acknowledged before the crash."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gieok.testing.settings import settings_for
 
 @dataclass(frozen=True)
 class Place:
-    """A database, its keystore and its root key. A process that is started for it gets it as its argument."""
+    """A database, its keystore and its root key. Passed to the writer process."""
 
     url: str
     key_file: Path
@@ -27,12 +27,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Ready:
-    """Everything is imported; what comes next is the work."""
+    """The writer has imported everything and begins its work."""
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A turn was answered: this memory has to be there from now on, and its word finds it."""
+    """A turn was acknowledged: this memory must exist from now on and be found by its word."""
 
     owner: str
     session: str
@@ -42,34 +42,34 @@ class Saved:
 
 @dataclass(frozen=True)
 class Erasing:
-    """An erasure was asked for. It may have begun or not; it is never half done for good."""
+    """An erasure was requested. It may have begun or not, but it never stays unfinished."""
 
     owner: str
 
 
 @dataclass(frozen=True)
 class Erased:
-    """An erasure was answered: nothing of the owner may be left."""
+    """An erasure was acknowledged: nothing of the owner may be left."""
 
     owner: str
 
 
-Told = Ready | Saved | Erasing | Erased
+Event = Ready | Saved | Erasing | Erased
 
 
 @dataclass
 class Story:
-    """Everything that was told about one place, over all the processes that died there."""
+    """Everything that was acknowledged on one database, by all processes that were killed there."""
 
     saved: list[Saved] = field(default_factory=list[Saved])
     erasing: set[str] = field(default_factory=set[str])
     erased: set[str] = field(default_factory=set[str])
 
-    def hear(self, tidings: Iterable[Told]) -> None:
-        for told in tidings:
-            match told:
+    def add(self, events: Iterable[Event]) -> None:
+        for event in events:
+            match event:
                 case Saved():
-                    self.saved.append(told)
+                    self.saved.append(event)
                 case Erasing(owner):
                     self.erasing.add(owner)
                 case Erased(owner):

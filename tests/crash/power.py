@@ -1,7 +1,7 @@
-"""A disk that remembers what was synced, so that a test can cut its power.
+"""A simulated disk that records what was synced, so that a test can simulate a power cut.
 
-SIGKILL leaves the cache of the operating system alive; a power cut does not. What survives one is everything
-that was synced, and of the rest any part, in sectors.
+SIGKILL does not affect the cache of the operating system; a power cut does. Synced writes survive it, and of
+the others a random part, in sectors.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _BASE = apsw.vfs_names()[0]
 @dataclass
 class _File:
     synced: bytearray | None = None
-    """None until the first sync: even its name may be lost."""
+    """None until the first sync: the file itself may be lost."""
     unsynced: list[tuple[int, bytes] | int] = field(default_factory=list[tuple[int, bytes] | int])
     """Writes as offset and bytes, truncations as the new size."""
 
     def surviving(self, chance: random.Random) -> bytes | None:
-        """The content after a power cut, if the file is still there."""
+        """The content after a power cut; None if the file is lost."""
         if self.synced is None and chance.random() < 0.5:
             return None
         content = bytearray(self.synced or b"")
@@ -47,7 +47,7 @@ class _File:
 
 
 class Disk:
-    """Sees every operation of SQLite, and tells `watch` before each of them."""
+    """Records every file operation of SQLite, and calls `watch` before each of them."""
 
     def __init__(self, watch: Callable[[], None]) -> None:
         self._watch = watch
@@ -56,7 +56,7 @@ class Disk:
 
     @contextmanager
     def operation(self, path: str) -> Generator[_File]:
-        """One operation at a time, as a disk has them."""
+        """One operation at a time."""
         with self._lock:
             self._watch()
             yield self._files.setdefault(Path(path), _File())
@@ -66,7 +66,7 @@ class Disk:
             self._files.pop(Path(path), None)
 
     def after_power_cut(self, chance: random.Random) -> dict[Path, bytes]:
-        """What is found when the power is back."""
+        """The files after a power cut."""
         with self._lock:
             survivors = {path: file.surviving(chance) for path, file in self._files.items()}
         return {path: content for path, content in survivors.items() if content is not None}
@@ -110,7 +110,7 @@ class _WatchedFiles(apsw.VFS):
 
 @contextmanager
 def watched_disk(watch: Callable[[], None]) -> Generator[Disk]:
-    """Every SQLite file that is opened inside lies on this disk."""
+    """Every SQLite file that is opened inside this context is on this disk."""
     disk = Disk(watch)
     files = _WatchedFiles(disk)
     try:

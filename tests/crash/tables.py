@@ -1,4 +1,4 @@
-"""What lies in the tables, read past Gieok: every owner's rows at one moment."""
+"""Reads the tables directly, without Gieok: every owner's rows in one snapshot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gieok.settings import sqlite_path
 from tests.crash.place import Place
 
 Rows = list[tuple[Any, ...]]
-Ask = Callable[[str], Rows]
+Query = Callable[[str], Rows]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Tables:
     owners: frozenset[str]
 
     def of(self, owners: Collection[str]) -> Tables:
-        """What these owners have."""
+        """The rows of these owners."""
         return Tables(
             memories=tuple(row for row in self.memories if row.owner in owners),
             postings=frozenset(posting for posting in self.postings if posting[0] in owners),
@@ -47,7 +47,7 @@ class Tables:
 
 
 def read_tables(place: Place) -> Tables:
-    """The whole content, in one snapshot."""
+    """Read everything in one snapshot."""
     if place.admin_url is not None:
         with psycopg.connect(place.admin_url) as server:
             server.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
@@ -62,28 +62,28 @@ def read_tables(place: Place) -> Tables:
 
 
 def damage(place: Place) -> list[str]:
-    """What SQLite itself finds wrong with the files. PostgreSQL checks its pages as it reads them."""
+    """Problems that SQLite finds in the files. PostgreSQL checks its pages when it reads them."""
     urls = () if place.admin_url else (place.settings.database_url, place.settings.keystore_url)
     return [problem for url in urls if (path := sqlite_path(url)) for problem in _damage(path)]
 
 
-def _read(ask: Ask) -> Tables:
+def _read(query: Query) -> Tables:
     return Tables(
         memories=tuple(
             MemoryRow(*row)
-            for row in ask("SELECT owner, id, session_ref, at, summary, keywords FROM turn_memories")
+            for row in query("SELECT owner, id, session_ref, at, summary, keywords FROM turn_memories")
         ),
         postings=frozenset(
             (owner, bytes(identity), at, token, keyword)
-            for owner, identity, at, token, keyword in ask(
+            for owner, identity, at, token, keyword in query(
                 "SELECT owner, id, at, token, keyword FROM turn_memory_index"
             )
         ),
         sessions={
             (owner, session): at
-            for owner, session, at in ask("SELECT owner, session_ref, last_activity_at FROM sessions")
+            for owner, session, at in query("SELECT owner, session_ref, last_activity_at FROM sessions")
         },
-        owners=frozenset(owner for (owner,) in ask("SELECT owner FROM owners")),
+        owners=frozenset(owner for (owner,) in query("SELECT owner FROM owners")),
     )
 
 

@@ -1,6 +1,6 @@
-"""A process is killed at a random moment: nothing promised is lost, nothing is half there.
+"""A process is killed at a random moment: nothing acknowledged is lost, nothing is partially stored.
 
-`GIEOK_CRASH_ROUNDS` makes it long and `GIEOK_CRASH_SEED` repeats it; a failure names both.
+`GIEOK_CRASH_ROUNDS` sets the number of rounds, and `GIEOK_CRASH_SEED` reproduces a failure.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from tests.crash.writer import WORKS
 ROUNDS = int(os.environ.get("GIEOK_CRASH_ROUNDS", "2"))
 SEED = int(os.environ.get("GIEOK_CRASH_SEED", random.SystemRandom().randrange(1_000_000)))
 REPEATS = max(1, ROUNDS // 10)
-"""How often a test is repeated that has many deaths in it, or an expensive one."""
+"""Repetitions of the tests that are slow."""
 ROUNDS_IN_A_PLACE = 20
 PLANTED_ROUNDS = 40
-"""Each catches a bug with a chance of about a third: missing it in all of them does not happen."""
+"""Each round catches a bug with a probability of about a third."""
 
 
 @pytest.mark.req("ENG-6")
@@ -42,11 +42,11 @@ async def test_a_killed_process_leaves_all_or_nothing(new_place: NewPlace, work:
     [
         ("split_cycle", "session session-"),
         ("split_memory", "the postings of"),
-        ("answer_early", "was promised and is gone"),
+        ("answer_early", "was acknowledged and is lost"),
     ],
 )
 async def test_a_planted_bug_is_caught(new_place: NewPlace, plant: str, symptom: str) -> None:
-    """The same rounds and the same checks find what is wrong with a writer that is wrong."""
+    """The same rounds and checks find a bug that is injected into the writer."""
     place, story = new_place(), Story()
     for number in range(PLANTED_ROUNDS):
         problems = await crash(place, story, "turns", SEED + number, plant)

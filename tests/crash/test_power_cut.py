@@ -1,4 +1,4 @@
-"""The power is cut while SQLite writes: what was answered by then had been synced, so it is there."""
+"""A power cut while SQLite writes: everything acknowledged was synced and survives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CUTS = 12
 
 @dataclass
 class Session:
-    """Turns on a disk whose power is cut at some of its operations."""
+    """Turns on a disk with power cuts at some of its operations."""
 
     folder: Path
     chance: random.Random
@@ -34,7 +34,7 @@ class Session:
     found: list[tuple[dict[Path, bytes], list[Saved]]] = field(
         default_factory=list[tuple[dict[Path, bytes], list[Saved]]]
     )
-    """After each cut: the files, and what had been answered."""
+    """After each cut: the files, and what had been acknowledged."""
     disk: Disk | None = None
 
     def watch(self) -> None:
@@ -58,7 +58,7 @@ def place_in(folder: Path) -> Place:
 
 
 async def cut_power(tmp_path: Path, seed: int) -> Sequence[list[str]]:
-    """What is wrong after each of the cuts."""
+    """Violations after each of the cuts."""
     measured = Session(tmp_path / "measured", random.Random(seed), set())
     await measured.run()
     chance = random.Random(seed)
@@ -68,14 +68,14 @@ async def cut_power(tmp_path: Path, seed: int) -> Sequence[list[str]]:
     for number, (files, saved) in enumerate(session.found):
         folder = tmp_path / str(number)
         for path, content in files.items():
-            lay(folder / path.relative_to(session.folder), content)
+            write_file(folder / path.relative_to(session.folder), content)
         key_file = place_in(session.folder).key_file
-        lay(folder / key_file.relative_to(session.folder), key_file.read_bytes())
+        write_file(folder / key_file.relative_to(session.folder), key_file.read_bytes())
         problems.append(await violations(place_in(folder), Story(saved)))
     return problems
 
 
-def lay(file: Path, content: bytes) -> None:
+def write_file(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)
     file.chmod(0o600)
@@ -83,7 +83,7 @@ def lay(file: Path, content: bytes) -> None:
 
 @pytest.mark.req("ENG-6")
 @pytest.mark.parametrize("repeat", range(REPEATS))
-async def test_what_was_answered_survives_a_power_cut(tmp_path: Path, repeat: int) -> None:
+async def test_acknowledged_turns_survive_a_power_cut(tmp_path: Path, repeat: int) -> None:
     problems = await cut_power(tmp_path, SEED + repeat)
     assert len(problems) > CUTS / 2
     assert [each for each in problems if each] == [], f"GIEOK_CRASH_SEED={SEED + repeat}"
@@ -94,7 +94,7 @@ async def test_what_was_answered_survives_a_power_cut(tmp_path: Path, repeat: in
 async def test_a_commit_without_a_sync_is_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synchronous: str
 ) -> None:
-    """The harness proves itself: with less than `synchronous=FULL` it finds what was lost."""
+    """Checks the test itself: with less than `synchronous=FULL` it finds lost turns."""
     connect = sqlite_file.connect
 
     def connect_carelessly(

@@ -1,4 +1,4 @@
-"""The database server dies: what it had acknowledged is there when it is back, and nothing is half there."""
+"""A crash of the database server: acknowledged turns survive it, and nothing is partially stored."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ from tests.postgres import Postgres
 
 @pytest.mark.req("ENG-6")
 @pytest.mark.parametrize("repeat", range(REPEATS))
-async def test_a_server_that_dies_keeps_its_word(postgres: Postgres, tmp_path: Path, repeat: int) -> None:
-    """Told to quit at once, it writes nothing more, and recovers from its log when it starts again."""
+async def test_acknowledged_turns_survive_a_crash_of_the_server(
+    postgres: Postgres, tmp_path: Path, repeat: int
+) -> None:
+    """SIGQUIT stops it without a checkpoint; it recovers from its log when it starts again."""
     place, story, chance = postgres_place(postgres, tmp_path), Story(), random.Random(SEED + repeat)
     die_after = chance.randint(10, 60)
 
@@ -42,7 +44,7 @@ async def test_a_server_that_dies_keeps_its_word(postgres: Postgres, tmp_path: P
     server = os.pidfd_open(int((postgres.folder / "postmaster.pid").read_text().split()[0]))
     async with await Gieok.open(place.settings, model=CountingModel()) as gieok:
         await asyncio.gather(*(turns_until_it_dies(task) for task in range(8)))
-        await asyncio.to_thread(select.select, [server], [], [], 30)  # until it is gone
+        await asyncio.to_thread(select.select, [server], [], [], 30)  # until it has ended
         os.close(server)
         await asyncio.to_thread(postgres.start)
         assert len(story.saved) >= die_after

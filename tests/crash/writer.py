@@ -1,4 +1,4 @@
-"""The process that is killed. It tells what it was promised when it was promised, and not before."""
+"""The process that is killed. It reports each acknowledged operation, and not before."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gieok.adapters.sql.lifecycle import owners
 from gieok.app import Gieok, User
 from gieok.memory.conversation.records import Persona
 from gieok.testing.models import CountingModel
-from tests.crash.place import Erased, Erasing, Place, Ready, Saved, Told
+from tests.crash.place import Erased, Erasing, Event, Place, Ready, Saved
 from tests.crash.plants import PLANTS
 
 PERSONA = Persona(name="Mina", language="ko", system_prompt="You listen.")
 TASKS = 8
-Tell = Callable[[Told], None]
+Report = Callable[[Event], None]
 
 
-def main(place: Place, work: str, seed: int, plant: str | None, pipe: Connection[Told, None]) -> None:
+def main(place: Place, work: str, seed: int, plant: str | None, pipe: Connection[Event, None]) -> None:
     """Do one kind of work until killed, or until it is done."""
     if plant:
         PLANTS[plant]()
@@ -31,7 +31,7 @@ def main(place: Place, work: str, seed: int, plant: str | None, pipe: Connection
 
 
 async def take_turn(user: User, owner: str, session: str, word: str) -> Saved:
-    """One turn about a word of its own."""
+    """Take one turn with a unique word."""
     result = await user.turn(session, f"{word} 면접이 떨렸어, I was nervous", persona=PERSONA)
     assert result.memory_id is not None
     return Saved(owner, session, result.memory_id, word)
@@ -45,32 +45,32 @@ async def _open(place: Place) -> Gieok:
     return await Gieok.open(place.settings, model=CountingModel())
 
 
-async def start(place: Place, chance: random.Random, tell: Tell) -> None:
+async def start(place: Place, chance: random.Random, report: Report) -> None:
     """Open, perhaps for the first time, and take one turn."""
     async with await _open(place) as gieok:
         owner = f"first-{chance.randrange(2)}"
-        tell(await take_turn(gieok.user(owner), owner, "session", new_word(chance)))
+        report(await take_turn(gieok.user(owner), owner, "session", new_word(chance)))
 
 
-async def turns(place: Place, chance: random.Random, tell: Tell) -> None:
-    """Turns of two owners in four sessions, eight at a time."""
+async def turns(place: Place, chance: random.Random, report: Report) -> None:
+    """Turns of two owners in four sessions, eight concurrently."""
     async with await _open(place) as gieok:
         await asyncio.gather(
             *(
-                _turns_of(gieok, f"owner-{task % 2}", f"session-{task % 4}", chance, tell)
+                _turns_of(gieok, f"owner-{task % 2}", f"session-{task % 4}", chance, report)
                 for task in range(TASKS)
             )
         )
 
 
-async def newcomers(place: Place, chance: random.Random, tell: Tell) -> None:
-    """Every turn is the first of a new owner, whose keys are made on the way."""
+async def newcomers(place: Place, chance: random.Random, report: Report) -> None:
+    """Every turn is the first of a new owner, which creates the keys."""
     async with await _open(place) as gieok:
-        await asyncio.gather(*(_arrivals(gieok, chance, tell) for _ in range(TASKS)))
+        await asyncio.gather(*(_arrivals(gieok, chance, report) for _ in range(TASKS)))
 
 
-async def rotate_data(place: Place, chance: random.Random, tell: Tell) -> None:
-    """New data keys for an owner, over and over, while turns go on."""
+async def rotate_data(place: Place, chance: random.Random, report: Report) -> None:
+    """Rotate data keys repeatedly while turns are taken."""
     owners.RESEAL_BATCH = 7  # many batches, so that a kill falls between two of them
 
     async def rotate() -> None:
@@ -79,58 +79,58 @@ async def rotate_data(place: Place, chance: random.Random, tell: Tell) -> None:
 
     async with await _open(place) as gieok:
         for owner in ("owner-0", "owner-1"):
-            tell(await take_turn(gieok.user(owner), owner, "session-0", new_word(chance)))
+            report(await take_turn(gieok.user(owner), owner, "session-0", new_word(chance)))
         await asyncio.gather(
             rotate(),
-            *(_turns_of(gieok, f"owner-{task}", "session-0", chance, tell) for task in range(2)),
+            *(_turns_of(gieok, f"owner-{task}", "session-0", chance, report) for task in range(2)),
         )
 
 
-async def rotate_root(place: Place, chance: random.Random, tell: Tell) -> None:
-    """A new root key after every newcomer, while the next one arrives."""
+async def rotate_root(place: Place, chance: random.Random, report: Report) -> None:
+    """Rotate the root key after every new owner, while the next one is added."""
     arrived = asyncio.Event()
 
     async def rotate() -> None:
         while await arrived.wait():
             await asyncio.to_thread(gieok.vault.rotate_root)
-            arrived.clear()  # only now: while one newcomer arrives, the root key changes once at most
+            arrived.clear()  # only now: the root key changes at most once while a new owner is added
 
-    def tell_and_rotate(told: Told) -> None:
-        tell(told)
+    def report_and_rotate(event: Event) -> None:
+        report(event)
         arrived.set()
 
     async with await _open(place) as gieok:
-        await asyncio.gather(rotate(), _arrivals(gieok, chance, tell_and_rotate))
+        await asyncio.gather(rotate(), _arrivals(gieok, chance, report_and_rotate))
 
 
-async def erase(place: Place, chance: random.Random, tell: Tell) -> None:
-    """Owners who come, take a few turns in one session, and are erased."""
+async def erase(place: Place, chance: random.Random, report: Report) -> None:
+    """Owners take a few turns in one session and are erased."""
 
     async def one_after_another() -> None:
         while True:
             owner = f"leaver-{new_word(chance)}"
             for _ in range(4):
-                tell(await take_turn(gieok.user(owner), owner, "session", new_word(chance)))
-            tell(Erasing(owner))
+                report(await take_turn(gieok.user(owner), owner, "session", new_word(chance)))
+            report(Erasing(owner))
             await gieok.user(owner).data.erase()
-            tell(Erased(owner))
+            report(Erased(owner))
 
     async with await _open(place) as gieok:
         await asyncio.gather(*(one_after_another() for _ in range(4)))
 
 
-async def _turns_of(gieok: Gieok, owner: str, session: str, chance: random.Random, tell: Tell) -> None:
+async def _turns_of(gieok: Gieok, owner: str, session: str, chance: random.Random, report: Report) -> None:
     user = gieok.user(owner)
     while True:
-        tell(await take_turn(user, owner, session, new_word(chance)))
+        report(await take_turn(user, owner, session, new_word(chance)))
 
 
-async def _arrivals(gieok: Gieok, chance: random.Random, tell: Tell) -> None:
+async def _arrivals(gieok: Gieok, chance: random.Random, report: Report) -> None:
     while True:
         owner = f"newcomer-{new_word(chance)}"
-        tell(await take_turn(gieok.user(owner), owner, "session", new_word(chance)))
+        report(await take_turn(gieok.user(owner), owner, "session", new_word(chance)))
 
 
-WORKS: Mapping[str, Callable[[Place, random.Random, Tell], Coroutine[Any, Any, None]]] = {
+WORKS: Mapping[str, Callable[[Place, random.Random, Report], Coroutine[Any, Any, None]]] = {
     work.__name__: work for work in (start, turns, newcomers, rotate_data, rotate_root, erase)
 }

@@ -1,4 +1,4 @@
-"""A program that imports a stream and is killed when all of it is written and nothing committed.
+"""A program that imports a stream and is killed after everything is written and before the commit.
 
 python -m tests.owner_data.killed DATABASE_URL KEY_FILE STREAM
 """

@@ -1,4 +1,4 @@
-"""Backups: whole, of one moment, while others write; and restores that bring nobody back who was erased."""
+"""Backups are complete snapshots while others write; restores do not restore erased owners."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ HANA = Persona(name="Hana", language="en", system_prompt="You are Hana.")
 
 
 class _StoppedError(Exception):
-    """Someone stopped it."""
+    """The backup was interrupted."""
 
 
 def quiet(_done: int, _all: int) -> None:
-    """Nobody watches."""
+    """Reports to nobody."""
 
 
 @pytest.fixture
 def database_url(tmp_path: Path) -> str:
-    """SQLite only: a server has tools of its own."""
+    """SQLite only: PostgreSQL has its own backup tools."""
     return f"sqlite:///{tmp_path / 'data' / 'gieok.db'}"
 
 
 async def say(settings: Settings, owner: str, text: str = "I have an interview tomorrow") -> int:
-    """One turn of the owner's; how many memories it recalled."""
+    """Run one turn. Returns the number of recalled memories."""
     async with await Gieok.open(settings) as gieok:
         return len((await gieok.user(owner).turn("s1", text, persona=HANA)).recalled)
 
@@ -57,13 +57,13 @@ async def erase(settings: Settings, owner: str) -> None:
 
 
 def lose(settings: Settings) -> None:
-    """The disk with the data is gone."""
+    """Simulate the loss of the data disk."""
     assert settings.data_folder is not None
     shutil.rmtree(settings.data_folder)
 
 
 @pytest.mark.req("OPS-3")
-async def test_an_erased_owner_does_not_come_back_from_yesterdays_backup(
+async def test_an_erased_owner_is_not_restored_from_an_older_backup(
     settings: Settings, behind: Behind, tmp_path: Path
 ) -> None:
     for owner in ("minsu", "jiyoung"):
@@ -80,10 +80,10 @@ async def test_an_erased_owner_does_not_come_back_from_yesterdays_backup(
 
 
 @pytest.mark.req("OPS-3")
-async def test_a_database_that_was_put_back_by_hand_is_looked_through_too(
+async def test_erasures_are_replayed_in_a_database_that_was_restored_by_hand(
     settings: Settings, behind: Behind, tmp_path: Path
 ) -> None:
-    """Without `gieok restore`: an operator copies the file, and Gieok notices when it opens it."""
+    """An operator copies the file without `gieok restore`, and Gieok notices when it opens it."""
     await say(settings, "minsu")
     await say(settings, "jiyoung")
     back_up(settings, tmp_path / "yesterday", quiet)
@@ -95,8 +95,10 @@ async def test_a_database_that_was_put_back_by_hand_is_looked_through_too(
     assert behind.run("SELECT owner FROM owners") == [("jiyoung",)]
 
 
-async def test_a_copy_elsewhere_has_no_destroyed_key_either(settings: Settings, tmp_path: Path) -> None:
-    """`--to` takes the live keystore along, and not the one of the backup, which still has the key."""
+async def test_a_restore_to_another_path_has_no_destroyed_key_either(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """`--to` copies the live keystore and not that of the backup, which still has the key."""
     for owner in ("minsu", "jiyoung"):
         await say(settings, owner)
     back_up(settings, tmp_path / "yesterday", quiet)
@@ -110,7 +112,7 @@ async def test_a_copy_elsewhere_has_no_destroyed_key_either(settings: Settings, 
     assert await say(settings, "jiyoung", "the interview") == 1
 
 
-async def test_a_lost_machine_comes_back_with_its_root_key(settings: Settings, tmp_path: Path) -> None:
+async def test_a_lost_machine_is_restored_with_its_root_key(settings: Settings, tmp_path: Path) -> None:
     await say(settings, "minsu")
     manifest = back_up(settings, tmp_path / "backup", quiet)
     lose(settings)
@@ -124,8 +126,8 @@ async def test_a_lost_machine_comes_back_with_its_root_key(settings: Settings, t
     assert await say(settings, "minsu", "the interview") == 1
 
 
-async def test_a_backup_from_before_a_new_data_key_still_opens(settings: Settings, tmp_path: Path) -> None:
-    """The key that sealed it was destroyed since; the backup gives it back, its owner not being erased."""
+async def test_a_backup_from_before_a_key_rotation_still_opens(settings: Settings, tmp_path: Path) -> None:
+    """The old key was destroyed after the backup; the restore adds it, because its owner was not erased."""
     await say(settings, "minsu")
     back_up(settings, tmp_path / "backup", quiet)
     async with await Gieok.open(settings) as gieok:
@@ -135,7 +137,7 @@ async def test_a_backup_from_before_a_new_data_key_still_opens(settings: Setting
     assert await say(settings, "minsu", "the interview") == 1
 
 
-async def test_the_replaced_database_is_kept_and_whole(settings: Settings, tmp_path: Path) -> None:
+async def test_the_replaced_database_is_kept_intact(settings: Settings, tmp_path: Path) -> None:
     await say(settings, "minsu")
     back_up(settings, tmp_path / "backup", quiet)
     await say(settings, "minsu", "the interview went well")
@@ -148,7 +150,7 @@ async def test_the_replaced_database_is_kept_and_whole(settings: Settings, tmp_p
 
 @pytest.fixture
 async def writing(settings: Settings) -> AsyncIterator[Gieok]:
-    """A Gieok that stores turns of new owners as fast as it can."""
+    """Stores turns of new owners as fast as possible."""
     async with await Gieok.open(settings) as gieok:
         stop = asyncio.Event()
 
@@ -170,10 +172,10 @@ async def writing(settings: Settings) -> AsyncIterator[Gieok]:
 
 
 @pytest.mark.req("OPS-3")
-async def test_a_backup_while_others_write_is_of_one_moment(
+async def test_a_backup_while_others_write_is_one_snapshot(
     settings: Settings, writing: Gieok, tmp_path: Path
 ) -> None:
-    """Every owner in each backup has the keys of all their rows, whatever was rotated or erased meanwhile."""
+    """Every owner in each backup has the keys of all their rows, despite rotations and erasures meanwhile."""
     for number in range(4):
         folder = tmp_path / f"backup{number}"
         await asyncio.to_thread(back_up, settings, folder, quiet)
@@ -186,9 +188,7 @@ async def test_a_backup_while_others_write_is_of_one_moment(
                     assert len(turn.recalled) == 1
 
 
-async def test_a_backup_is_for_its_user_only_and_holds_no_root_key(
-    settings: Settings, tmp_path: Path
-) -> None:
+async def test_a_backup_is_private_and_contains_no_root_key(settings: Settings, tmp_path: Path) -> None:
     await say(settings, "minsu")
     manifest = back_up(settings, tmp_path / "backup", quiet)
     files = sorted((tmp_path / "backup").iterdir())
@@ -201,10 +201,12 @@ async def test_a_backup_is_for_its_user_only_and_holds_no_root_key(
     assert (told["format"], told["rootId"], told["keystoreId"]) == (1, manifest.root_id, manifest.keystore_id)
 
 
-def test_a_backup_overwrites_nothing_and_leaves_nothing_half_done(settings: Settings, tmp_path: Path) -> None:
+def test_a_backup_overwrites_nothing_and_leaves_no_incomplete_folder(
+    settings: Settings, tmp_path: Path
+) -> None:
     asyncio.run(say(settings, "minsu"))
     (tmp_path / "there").mkdir()
-    with pytest.raises(InputRefused, match="is there already"):
+    with pytest.raises(InputRefused, match="exists already"):
         back_up(settings, tmp_path / "there", quiet)
 
     def fail(_done: int, _all: int) -> None:
@@ -230,7 +232,7 @@ def test_a_server_is_backed_up_with_its_own_tools(settings: Settings, tmp_path: 
 
 @pytest.mark.parametrize("name", ["gieok.db", "gieok.db.keys", "manifest.json"])
 @pytest.mark.parametrize("harm", ["missing", "altered"])
-async def test_a_backup_that_is_not_whole_is_refused_and_changes_nothing(
+async def test_an_incomplete_or_altered_backup_is_refused_and_changes_nothing(
     settings: Settings, tmp_path: Path, name: str, harm: str
 ) -> None:
     await say(settings, "minsu")
@@ -247,7 +249,7 @@ async def test_a_backup_that_is_not_whole_is_refused_and_changes_nothing(
     assert await say(settings, "minsu", "the interview") == 1
 
 
-async def test_a_database_that_is_there_or_in_use_is_not_replaced(settings: Settings, tmp_path: Path) -> None:
+async def test_an_existing_or_used_database_is_not_replaced(settings: Settings, tmp_path: Path) -> None:
     await say(settings, "minsu")
     back_up(settings, tmp_path / "backup", quiet)
     with pytest.raises(Conflict, match="--replace"):

@@ -1,4 +1,4 @@
-"""An erasure leaves a receipt, and holds against a database that was put back to what it was before."""
+"""An erasure returns a receipt, and is repeated in a database that was restored from an older copy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.owner_data.world import fill
 
 
 @pytest.mark.req("OPS-3")
-async def test_an_erasure_leaves_a_receipt_and_no_row(settings: Settings, behind: Behind) -> None:
+async def test_an_erasure_returns_a_receipt_and_leaves_no_row(settings: Settings, behind: Behind) -> None:
     clock = Clock()
     async with await Gieok.open(settings, clock=clock) as gieok:
         await fill(gieok.user("minsu"))
@@ -29,7 +29,7 @@ async def test_an_erasure_leaves_a_receipt_and_no_row(settings: Settings, behind
 
 
 async def put_back(settings: Settings, behind: Behind) -> None:
-    """Erase 'minsu', and then put the database back to what it was, as an older backup would."""
+    """Erase 'minsu', and then restore the database as it was before."""
     tables = ("owners", "turn_memories", "sessions")
     rows = {table: f"saved_{table}" for table in tables}
     for table, saved in rows.items():
@@ -42,7 +42,7 @@ async def put_back(settings: Settings, behind: Behind) -> None:
 
 
 @pytest.mark.req("OPS-3", "OPS-4")
-async def test_who_was_erased_is_erased_again_from_an_older_database(
+async def test_an_erased_owner_is_erased_again_from_an_older_database(
     settings: Settings, behind: Behind
 ) -> None:
     async with await Gieok.open(settings) as gieok:
@@ -59,8 +59,8 @@ async def test_who_was_erased_is_erased_again_from_an_older_database(
             await save(OwnerScope(gieok.database, gieok.vault, "minsu"), item("interview"))
 
 
-async def test_a_database_is_looked_through_once_for_each_erasure(gieok: Gieok) -> None:
-    """Opening costs nothing where nobody was erased since it was last looked through."""
+async def test_the_owners_of_a_database_are_checked_once_per_erasure(gieok: Gieok) -> None:
+    """Opening costs nothing if nobody was erased since the last check."""
     assert await gieok.database.get_meta(ERASURES) == "0"
     await fill(gieok.user("minsu"))
     await gieok.user("minsu").data.erase()

@@ -1,4 +1,4 @@
-"""An export as a stream: of one moment, in bounded memory, and without anything that is not the owner's."""
+"""An export is one snapshot, in bounded memory, and contains only the owner's data."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.sessions.talk import begin
 
 LONG = "가" * 10_000
 FEW = 8
-"""More pieces than this are never in memory."""
+"""Upper bound of the chunks in memory."""
 
 
 async def talk(gieok: Gieok, owner: str, messages: int) -> None:
-    """A session with long messages, so that a stream has many pieces."""
+    """A session with long messages, so that an export has many chunks."""
     user = gieok.user(owner)
     await begin(user, "long")
     said = [message(number).model_copy(update={"content": LONG}) for number in range(1, messages + 1)]
@@ -73,17 +73,17 @@ MADE_ANEW = {
     "chain_heads",
 }
 NOT_THEIRS_TO_TAKE = {"tokens", "requests", "notices", "usage_days"}
-"""What lets someone in, and what is about calls: it means nothing elsewhere."""
+"""Access tokens and request bookkeeping mean nothing in another installation."""
 
 
 @pytest.mark.req("OPS-3")
-def test_every_table_is_carried_or_known_not_to_be() -> None:
-    """Whoever adds a table with an owner decides here whether its rows go along."""
+def test_every_table_is_exported_or_listed_as_not_exported() -> None:
+    """Decide here for every new table with an owner whether its rows are exported."""
     assert set(ERASE_QUERIES) == CARRIED | MADE_ANEW | NOT_THEIRS_TO_TAKE
 
 
 @pytest.mark.req("OPS-3")
-async def test_an_export_holds_nothing_of_others_and_no_secrets(gieok: Gieok) -> None:
+async def test_an_export_contains_no_data_of_others_and_no_secrets(gieok: Gieok) -> None:
     await fill(gieok.user("minsu"))
     draft = MemoryDraft(persona_id="hana", summary="quokka의 비밀.")
     await gieok.user("jiyoung").companion.create(draft, account_plan="free")
@@ -95,16 +95,14 @@ async def test_an_export_holds_nothing_of_others_and_no_secrets(gieok: Gieok) ->
     assert '"action":"token.created"' in taken
 
 
-async def test_a_user_who_was_never_there_has_an_empty_export_and_stays_unknown(
-    gieok: Gieok, behind: Behind
-) -> None:
+async def test_an_unknown_user_has_an_empty_export_and_stays_unknown(gieok: Gieok, behind: Behind) -> None:
     assert lines(await export(gieok.user("nobody")))[1:] == [{"kind": "end", "records": 0}]
     assert behind.count("owners") == 0
 
 
 @pytest.mark.req("OPS-3")
-async def test_an_export_is_of_one_moment(gieok: Gieok) -> None:
-    """While it is read, a message, a session and a memory are added: it has none of them."""
+async def test_an_export_is_one_snapshot(gieok: Gieok) -> None:
+    """A message, a session and a memory that are added while it is read are not in it."""
     await talk(gieok, "minsu", 40)
     user = gieok.user("minsu")
     draft = MemoryDraft(persona_id="hana", summary="나중 이야기.")
@@ -121,8 +119,8 @@ async def test_an_export_is_of_one_moment(gieok: Gieok) -> None:
     assert not any(line["kind"] == "memory" for line in read)
 
 
-async def test_an_export_reads_no_further_than_someone_takes(gieok: Gieok) -> None:
-    """However much an owner has, only a few pieces of it are in memory."""
+async def test_an_export_reads_only_as_fast_as_its_reader(gieok: Gieok) -> None:
+    """Only a few chunks are in memory, however much data an owner has."""
     await talk(gieok, "minsu", 200)
     heard: list[int] = []
     async with aclosing(gieok.user("minsu").data.export(lambda done, _: heard.append(done))) as pieces:
@@ -131,8 +129,8 @@ async def test_an_export_reads_no_further_than_someone_takes(gieok: Gieok) -> No
         assert len(heard) <= FEW
 
 
-async def test_whoever_stops_reading_frees_the_place_of_the_next(gieok: Gieok) -> None:
-    """More exports are begun and left than may run at once, and more than there are connections."""
+async def test_closing_an_export_lets_the_next_one_run(gieok: Gieok) -> None:
+    """More exports are started and closed than may run at once, and more than there are connections."""
     await talk(gieok, "minsu", 40)
     user = gieok.user("minsu")
     for _ in range(12):
@@ -141,7 +139,7 @@ async def test_whoever_stops_reading_frees_the_place_of_the_next(gieok: Gieok) -
     assert len(lines(await export(user))) > 40
 
 
-async def test_exports_at_once_wait_for_each_other(gieok: Gieok) -> None:
+async def test_concurrent_exports_are_limited(gieok: Gieok) -> None:
     await talk(gieok, "minsu", 40)
     user = gieok.user("minsu")
     streams = [asyncio.create_task(export(user)) for _ in range(6)]
@@ -150,8 +148,8 @@ async def test_exports_at_once_wait_for_each_other(gieok: Gieok) -> None:
     }
 
 
-async def test_a_reader_who_takes_nothing_is_not_waited_for_for_ever() -> None:
-    """It is told so when it comes back; until then a few pieces wait for it, and no more are made."""
+async def test_a_reader_that_reads_nothing_times_out() -> None:
+    """It gets the error when it reads again; until then only a few chunks are queued."""
     given, heard = asyncio.Event(), list[int]()
     loop = asyncio.get_running_loop()
 
@@ -176,7 +174,7 @@ async def test_a_reader_who_takes_nothing_is_not_waited_for_for_ever() -> None:
 async def test_an_error_in_the_middle_of_a_stream_reaches_its_reader(
     gieok: Gieok, behind: Behind, lost: int
 ) -> None:
-    """A damaged row ends the stream with an error, and not with an end that looks whole."""
+    """A damaged row ends the stream with an error, not with a valid last line."""
     await talk(gieok, "minsu", 40)
     behind.run(f"DELETE FROM messages WHERE seq = {lost}")
     taken: list[bytes] = []

@@ -1,4 +1,4 @@
-"""An import takes all of a stream or nothing of it, and says which line is wrong."""
+"""An import is all or nothing, and an error names the line."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ PERSONA: Line = {
 
 
 def raw(*texts: str) -> bytes:
-    """A stream of these lines, as they are."""
+    """A stream of these lines, unchanged."""
     return "\n".join([json.dumps(HEADER), *texts]).encode() + b"\n"
 
 
@@ -213,8 +213,8 @@ BROKEN: dict[str, tuple[bytes, int, str]] = {
 
 @pytest.mark.req("OPS-3")
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-async def test_a_stream_that_is_wrong_is_refused_with_its_line(gieok: Gieok, behind: Behind) -> None:
-    """Each of many wrong streams, with the line and the reason; of none of them anything is kept."""
+async def test_an_invalid_stream_is_refused_with_its_line(gieok: Gieok, behind: Behind) -> None:
+    """Each error has the line and the reason, and nothing is stored."""
     for name, (stream, line, reason) in BROKEN.items():
         with pytest.raises(InputRefused) as refused:
             await gieok.user("minsu").data.import_(pieces(stream))
@@ -226,8 +226,8 @@ async def test_a_stream_that_is_wrong_is_refused_with_its_line(gieok: Gieok, beh
 
 
 @pytest.mark.req("OPS-3")
-async def test_a_wrong_last_line_undoes_all_that_came_before_it(gieok: Gieok, behind: Behind) -> None:
-    """On both databases: what only the import itself can see is wrong is found when most is written."""
+async def test_an_error_in_the_last_line_rolls_everything_back(gieok: Gieok, behind: Behind) -> None:
+    """On both databases, with an error that is found only after most records are written."""
     await fill(gieok.user("minsu"))
     taken = records(await export(gieok.user("minsu")))
     counts = {table: behind.count(table) for table in ("memories", "messages", "chain_versions", "evidence")}
@@ -236,7 +236,7 @@ async def test_a_wrong_last_line_undoes_all_that_came_before_it(gieok: Gieok, be
     assert {table: behind.count(table) for table in counts} == counts
 
 
-async def test_more_than_may_come_is_refused(gieok: Gieok) -> None:
+async def test_a_stream_above_the_size_limit_is_refused(gieok: Gieok) -> None:
     data: OwnerData = gieok.user("minsu").data
     with pytest.raises(PayloadTooLarge, match="at most 100 bytes"):
         await data.import_(pieces(stream_of([MEMORY])), max_bytes=100)
@@ -245,10 +245,10 @@ async def test_more_than_may_come_is_refused(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("OPS-3", "OPS-2")
-async def test_nothing_lies_in_clear_while_an_import_runs(
+async def test_nothing_is_on_disk_in_clear_during_an_import(
     gieok: Gieok, behind: Behind, settings: Settings
 ) -> None:
-    """Neither in the database nor in the temporary file, which has no name and is sealed."""
+    """Neither in the database nor in the temporary file, which has no name and is encrypted."""
     long = [MEMORY | {"id": str(uuid4()), "summary": f"wombat {number}"} for number in range(600)]
     seen: list[bool] = []
 
@@ -277,7 +277,7 @@ def _is_unlinked_file(handle: Path) -> bool:
 async def test_a_killed_import_leaves_nothing(
     settings: Settings, behind: Behind, tmp_path: Path, database_url: str
 ) -> None:
-    """The process dies by SIGKILL when nearly all is written; the same stream is then taken whole."""
+    """The process is killed after nearly everything is written; the same stream is then imported."""
     stream = stream_of(MEMORY | {"id": str(uuid4()), "summary": f"{number}번째"} for number in range(400))
     (tmp_path / "stream").write_bytes(stream)
     command = [sys.executable, "-m", "tests.owner_data.killed", database_url, settings.own_key_file]

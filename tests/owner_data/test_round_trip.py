@@ -1,4 +1,4 @@
-"""What an owner takes along is all there is, and comes back as it was."""
+"""An export is complete, and an import restores it unchanged."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tests.sessions.talk import PLAN, MoodyModel, begin, job_plans, memories, sa
 
 
 async def moved(gieok: Gieok, of: str = "minsu", to: str = "jiyoung") -> User:
-    """A user who brought everything of another one along."""
+    """A user with everything imported from another one."""
     user = gieok.user(to)
     await user.data.import_(pieces(await export(gieok.user(of))))
     return user
 
 
 @pytest.mark.req("OPS-3")
-async def test_an_export_brought_into_another_user_is_the_same_export(gieok: Gieok) -> None:
+async def test_an_export_imported_into_another_user_gives_the_same_export(gieok: Gieok) -> None:
     minsu, jiyoung = gieok.user("minsu"), gieok.user("jiyoung")
     await fill(minsu)
     taken = await export(minsu)
@@ -39,8 +39,8 @@ async def test_an_export_brought_into_another_user_is_the_same_export(gieok: Gie
 
 
 @pytest.mark.req("OPS-3")
-async def test_what_was_brought_along_is_found_as_before(settings: Settings) -> None:
-    """The index, the counts and the heads are made anew under the other user's own keys."""
+async def test_imported_data_is_found_as_before(settings: Settings) -> None:
+    """Indexes, counts and heads are rebuilt under the other user's keys."""
     async with await Gieok.open(settings, clock=Clock()) as gieok:
         minsu = gieok.user("minsu")
         await fill(minsu)
@@ -70,8 +70,8 @@ async def same_answers(minsu: User, jiyoung: User) -> None:
     assert await jiyoung.decisions.impact(axis.root_id) == await minsu.decisions.impact(axis.root_id)
 
 
-async def test_what_was_brought_along_goes_on(gieok: Gieok) -> None:
-    """Chains take their next version, a retired fact comes back, and a session its next message."""
+async def test_imported_data_can_be_continued(gieok: Gieok) -> None:
+    """Chains get their next version, a retired fact is set again, and a session gets its next message."""
     await fill(gieok.user("minsu"))
     user = await moved(gieok)
     await user.canon.set_fact("hana", Category.HABIT, "커피", "끊음")
@@ -86,7 +86,7 @@ async def test_what_was_brought_along_goes_on(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("OPS-3")
-async def test_importing_twice_is_importing_once(gieok: Gieok) -> None:
+async def test_an_import_is_idempotent(gieok: Gieok) -> None:
     await fill(gieok.user("minsu"))
     taken = await export(gieok.user("minsu"))
     jiyoung = gieok.user("jiyoung")
@@ -99,8 +99,8 @@ async def test_importing_twice_is_importing_once(gieok: Gieok) -> None:
     assert acts.count("owner.imported") == 1
 
 
-async def test_an_owner_may_import_what_they_still_have(gieok: Gieok) -> None:
-    """And go on meanwhile: what moved on since the export stays as it is now."""
+async def test_an_owner_may_import_their_own_export(gieok: Gieok) -> None:
+    """Data that changed since the export keeps its present state."""
     minsu = gieok.user("minsu")
     await fill(minsu)
     taken = await export(minsu)
@@ -112,8 +112,8 @@ async def test_an_owner_may_import_what_they_still_have(gieok: Gieok) -> None:
     assert (await minsu.canon.state("hana")).facts[0].value == "합격함"
 
 
-async def test_two_owners_become_one(gieok: Gieok) -> None:
-    """What is brought along stands beside what is there, and memories keep their order."""
+async def test_two_owners_can_be_merged(gieok: Gieok) -> None:
+    """Imported data is added to existing data, and memories keep their order."""
     await fill(gieok.user("minsu"))
     jiyoung = gieok.user("jiyoung")
     for summary in ("바다에 다녀옴.", "산에 다녀옴."):
@@ -129,7 +129,7 @@ async def test_two_owners_become_one(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("OPS-3")
-async def test_an_id_with_another_content_is_a_conflict_and_nothing_is_kept(gieok: Gieok) -> None:
+async def test_an_id_with_other_content_is_a_conflict_and_nothing_is_stored(gieok: Gieok) -> None:
     minsu, jiyoung = gieok.user("minsu"), gieok.user("jiyoung")
     await fill(minsu)
     taken = records(await export(minsu))
@@ -159,7 +159,7 @@ async def test_an_id_with_another_content_is_a_conflict_and_nothing_is_kept(gieo
     assert records(await export(jiyoung)) == before
 
 
-async def test_an_erased_name_takes_nothing_back(gieok: Gieok) -> None:
+async def test_an_erased_owner_cannot_import(gieok: Gieok) -> None:
     minsu = gieok.user("minsu")
     await fill(minsu)
     taken = await export(minsu)
@@ -170,8 +170,8 @@ async def test_an_erased_name_takes_nothing_back(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("SESS-5", "COMP-1")
-async def test_what_waited_for_a_summary_gets_it_after_the_import(settings: Settings) -> None:
-    """An ended session with two summaries queued, an excerpt that is to be bettered, and an open session."""
+async def test_waiting_summaries_are_made_after_the_import(settings: Settings) -> None:
+    """An ended session with two queued summaries, an excerpt to be replaced, and an open session."""
     clock, model = Clock(), MoodyModel()
     async with await Gieok.open(settings, clock=clock, model=model, job_plans=job_plans("excerpt")) as gieok:
         minsu = gieok.user("minsu")
@@ -210,14 +210,14 @@ ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 
 @pytest.fixture(scope="module")
 def names() -> list[int]:
-    """How many owners there were, so that each example has its own."""
+    """Number of owners so far, so that each example gets a new one."""
     return []
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(ANY_TEXT, min_size=3, max_size=3), topics=st.lists(ANY_TEXT, max_size=3))
-async def test_any_text_comes_back_as_it_was(
+async def test_any_text_is_restored_unchanged(
     gieok: Gieok, names: list[int], texts: list[str], topics: list[str]
 ) -> None:
     names.append(1)

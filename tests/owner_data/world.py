@@ -1,4 +1,4 @@
-"""An owner who has something of everything, and an export as a test reads it."""
+"""An owner with data in every store, and helpers to read an export."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Line = dict[str, Any]
 
 
 async def fill(user: User) -> None:
-    """A persona with facts and talk, memories with a moment, decisions with all that belongs to them."""
+    """A persona with facts and messages, memories with a moment, decisions with evidence and relations."""
     await user.personas.create(HANA, persona_id="hana")
     await user.personas.edit("hana", HANA.model_copy(update={"card": "고양이를 좋아해."}))
     await user.companion.configure("hana", MemoryConfig(recall=True, active_limit=3))
@@ -92,7 +92,7 @@ async def _decide(user: User) -> None:
 
 
 async def export(user: User) -> bytes:
-    """The whole stream."""
+    """The complete export."""
     return b"".join([piece async for piece in user.data.export()])
 
 
@@ -107,7 +107,7 @@ def records(stream: bytes) -> list[Line]:
 
 
 def stream_of(documents: Iterable[Line], **header: Any) -> bytes:
-    """A stream of these records, whole."""
+    """A complete export of these records."""
     made = list(documents)
     first = {"kind": "gieok", "format": 1, "exportedAt": "2026-01-05T09:00:00Z"} | header
     all_lines = [first, *made, {"kind": "end", "records": len(made)}]
@@ -115,7 +115,7 @@ def stream_of(documents: Iterable[Line], **header: Any) -> bytes:
 
 
 async def pieces(stream: bytes, size: int = 1000) -> AsyncIterator[bytes]:
-    """The stream in small pieces, as a network would bring it."""
+    """The stream in small chunks, as a network delivers it."""
     for start in range(0, len(stream), size):
         yield stream[start : start + size]
 

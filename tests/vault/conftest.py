@@ -21,20 +21,20 @@ def root(tmp_path: Path) -> FileRootKey:
 
 @pytest.fixture
 def sqlite_keystores(tmp_path: Path) -> Iterator[Opener]:
-    """Opens one SQLite keystore, as often as a test needs a process of its own."""
+    """Opens the same SQLite keystore several times, once per simulated process."""
     with Opener(lambda: SqliteKeyStore(tmp_path / "data" / "gieok.db.keys")) as opener:
         yield opener
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def keystores(request: pytest.FixtureRequest) -> Opener:
-    """Opens one keystore of each kind, as often as a test needs a process of its own."""
+    """The same for a keystore of each kind."""
     return request.getfixturevalue(f"{request.param}_keystores")
 
 
 @pytest.fixture
 def postgres_keystores(request: pytest.FixtureRequest) -> Iterator[Opener]:
-    """The same in PostgreSQL, in a database of its own."""
+    """The same in a new PostgreSQL database."""
     from gieok.adapters.sql.keystores.postgres import PostgresKeyStore  # noqa: PLC0415 - psycopg loads slowly
 
     server: Postgres = request.getfixturevalue("postgres")

@@ -1,4 +1,4 @@
-"""One keystore, opened several times, as several processes would."""
+"""Opens one keystore several times, as several processes would."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gieok.vault import KeyStore
 
 
 class Opener:
-    """Opens the same keystore again and again, and closes all of them at the end."""
+    """Opens the same keystore on each call, and closes all of them at the end."""
 
     def __init__(self, open_one: Callable[[], KeyStore]) -> None:
         self._open_one = open_one

@@ -1,4 +1,4 @@
-"""The two keystores that Gieok ships: the contract, and what is special about each."""
+"""The SQLite and PostgreSQL keystores: the contract suite, and tests specific to each."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def claimed(sqlite_keystores: Opener) -> KeyStore:
 
 
 def bytes_on_disk(file: Path) -> bytes:
-    """The file with everything that SQLite may keep beside it."""
+    """The file and every file that SQLite may create beside it."""
     return b"".join(found.read_bytes() for found in file.parent.glob(f"{file.name}*"))
 
 
@@ -68,7 +68,8 @@ def test_the_file_is_private(claimed: KeyStore, file: Path) -> None:
 
 @pytest.mark.req("OPS-3")
 def test_destroyed_keys_are_not_in_the_file(claimed: KeyStore, file: Path) -> None:
-    """After an erasure no byte of a wrapped key is left on disk, even where SQLite had moved it about."""
+    """After an erasure no byte of a wrapped key is left on disk, even if SQLite had moved it between
+    pages."""
     chance = Random(7)  # an order in which `secure_delete` alone leaves a copy behind
     kept = {f"owner-{number}-": first_keys(f"owner-{number}-") for number in range(200)}
     owners = list(kept)
@@ -86,7 +87,7 @@ def test_destroyed_keys_are_not_in_the_file(claimed: KeyStore, file: Path) -> No
 
 @pytest.mark.req("OPS-3")
 def test_a_finished_erasure_leaves_no_name_in_the_file(claimed: KeyStore, file: Path) -> None:
-    """The name of an erased owner is forgotten, not only unlinked."""
+    """The name of an erased owner is overwritten, not only unlinked."""
     claimed.insert(ROOT, os.urandom(32), first_keys("someone-in-particular"))
     tag = os.urandom(32)
     claimed.begin_erasure("someone-in-particular", tag)
@@ -96,7 +97,7 @@ def test_a_finished_erasure_leaves_no_name_in_the_file(claimed: KeyStore, file: 
 
 
 def test_retired_and_rewrapped_keys_are_not_in_the_file(claimed: KeyStore, file: Path) -> None:
-    """What a rotation replaced is gone like what an erasure destroyed."""
+    """Keys that a rotation replaced are overwritten too."""
     old = claimed.insert(ROOT, tag_of("kim"), first_keys("kim"))
     claimed.add(ROOT, tag_of("kim"), replace(first_keys("kim")[0], generation=2))
     claimed.delete_older(ROOT, "kim", 2)
@@ -106,8 +107,8 @@ def test_retired_and_rewrapped_keys_are_not_in_the_file(claimed: KeyStore, file:
 
 
 @pytest.mark.parametrize("content", [b"not a database at all" * 100, b"\0" * 4096])
-def test_a_file_that_is_no_keystore_is_refused_and_untouched(file: Path, content: bytes) -> None:
-    """A path given by mistake costs nobody their file."""
+def test_a_file_that_is_not_a_keystore_is_refused_and_unchanged(file: Path, content: bytes) -> None:
+    """A wrong path does not destroy the file."""
     file.parent.mkdir()
     file.write_bytes(content)
     with pytest.raises(StoreDamaged, match="not a Gieok keystore"):
@@ -115,8 +116,8 @@ def test_a_file_that_is_no_keystore_is_refused_and_untouched(file: Path, content
     assert file.read_bytes() == content
 
 
-def test_a_database_of_another_program_is_refused_and_untouched(file: Path) -> None:
-    """A SQLite file is not yet a keystore."""
+def test_a_database_of_another_program_is_refused_and_unchanged(file: Path) -> None:
+    """Not every SQLite file is a keystore."""
     file.parent.mkdir()
     file.touch()
     connection = sqlite_file.connect(file, lock_seconds=1)
@@ -130,7 +131,7 @@ def test_a_database_of_another_program_is_refused_and_untouched(file: Path) -> N
 
 
 def test_a_newer_schema_in_sqlite_is_refused(sqlite_keystores: Opener, file: Path) -> None:
-    """An older Gieok does not touch the keystore of a newer one."""
+    """An older version does not change the keystore of a newer one."""
     sqlite_keystores.open().close()
     connection = sqlite_file.connect(file, lock_seconds=1)
     connection.execute("PRAGMA user_version = 2")
@@ -140,7 +141,7 @@ def test_a_newer_schema_in_sqlite_is_refused(sqlite_keystores: Opener, file: Pat
 
 
 def test_a_damaged_keystore_is_reported(sqlite_keystores: Opener, file: Path) -> None:
-    """Garbage behind a good header is damage, not a crash of another kind."""
+    """Garbage after a valid header raises StoreDamaged."""
     sqlite_keystores.open().close()
     content = file.read_bytes()
     file.write_bytes(content[:100] + b"\xff" * (len(content) - 100))
@@ -148,15 +149,15 @@ def test_a_damaged_keystore_is_reported(sqlite_keystores: Opener, file: Path) ->
         sqlite_keystores.open().head()
 
 
-def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
-    """The path and the remedy are named."""
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
+    """With the path and the remedy."""
     (tmp_path / "data").write_text("a file where a folder is needed")
     with pytest.raises(StoreUnavailable, match=r"gieok\.db\.keys.*choose another path"):
         SqliteKeyStore(tmp_path / "data" / "gieok.db.keys")
 
 
-def test_a_keystore_that_another_process_holds_is_unavailable(claimed: KeyStore, file: Path) -> None:
-    """Waiting has an end, and reading goes on meanwhile."""
+def test_a_keystore_locked_by_another_process_is_unavailable(claimed: KeyStore, file: Path) -> None:
+    """The wait for the lock is limited, and reading is possible meanwhile."""
     impatient = SqliteKeyStore(file, lock_seconds=0.05)
     holder = sqlite_file.connect(file, lock_seconds=1)
     holder.execute("BEGIN IMMEDIATE")
@@ -182,7 +183,7 @@ print(vault.create("kim").seal(Place("t", "c", "1"), b"hello").hex())
 def test_processes_that_start_at_once_share_root_key_and_keys(
     sqlite_keystores: Opener, file: Path, tmp_path: Path
 ) -> None:
-    """Four processes meet an empty machine: one root key, one keystore, one key for the owner."""
+    """Four processes start on an empty machine: one root key, one keystore, one key for the owner."""
     root_file = tmp_path / "secrets" / "root.key"
     command = [sys.executable, "-c", CREATE_IN_ANOTHER_PROCESS, str(file), str(root_file)]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
@@ -191,8 +192,8 @@ def test_processes_that_start_at_once_share_root_key_and_keys(
     assert [keys.open(Place("t", "c", "1"), bytes.fromhex(text)) for text in sealed] == [b"hello"] * 4
 
 
-def test_postgres_openers_that_start_at_once_make_one_schema(postgres: Postgres) -> None:
-    """Several services may start on an empty database."""
+def test_concurrent_starts_on_postgres_create_one_schema(postgres: Postgres) -> None:
+    """Several processes may start on an empty database."""
     url = postgres.new_database()
     opened = at_once(*[lambda: PostgresKeyStore(url)] * 4)
     opened[0].claim(a_head())
@@ -202,7 +203,7 @@ def test_postgres_openers_that_start_at_once_make_one_schema(postgres: Postgres)
 
 
 def test_a_newer_schema_in_postgres_is_refused(postgres: Postgres) -> None:
-    """An older Gieok does not touch the keystore of a newer one."""
+    """An older version does not change the keystore of a newer one."""
     url = postgres.new_database()
     PostgresKeyStore(url).close()
     with psycopg.connect(url) as connection:
@@ -211,8 +212,8 @@ def test_a_newer_schema_in_postgres_is_refused(postgres: Postgres) -> None:
         PostgresKeyStore(url)
 
 
-def test_a_restarted_postgres_is_used_again(postgres: Postgres) -> None:
-    """While the server is away the keystore is unavailable; afterwards nobody has to do anything."""
+def test_the_keystore_reconnects_after_a_restart_of_postgres(postgres: Postgres) -> None:
+    """It is unavailable while the server is down, and works again without any action."""
     keystore = PostgresKeyStore(postgres.new_database())
     keystore.claim(a_head())
     postgres.stop()
@@ -226,8 +227,8 @@ def test_a_restarted_postgres_is_used_again(postgres: Postgres) -> None:
     keystore.close()
 
 
-def test_a_connection_that_died_while_idle_is_replaced(postgres: Postgres) -> None:
-    """A server or a firewall that drops idle connections is not noticed."""
+def test_a_connection_lost_while_idle_is_replaced(postgres: Postgres) -> None:
+    """A server or firewall that drops idle connections causes no error."""
     url = postgres.new_database()
     keystore = PostgresKeyStore(url)
     keystore.claim(a_head())
@@ -241,7 +242,7 @@ def test_a_connection_that_died_while_idle_is_replaced(postgres: Postgres) -> No
 
 
 def test_a_postgres_password_is_not_shown(postgres: Postgres) -> None:
-    """Neither the location nor an error tells the password."""
+    """Neither the location nor an error contains the password."""
     url = postgres.new_database()
     assert "not-to-be-seen" in url
     keystore = PostgresKeyStore(url)

@@ -1,4 +1,4 @@
-"""The root key changes under running services, and a rotation can die at any point."""
+"""Root key rotation while services run; it can be interrupted at any point."""
 
 from __future__ import annotations
 
@@ -51,8 +51,10 @@ def test_a_rotation_changes_the_root_key_and_keeps_the_data(
     assert reopened.is_erased("lee")
 
 
-def test_a_running_process_follows_a_rotation(keystores: Opener, root: FileRootKey, root_file: Path) -> None:
-    """Reading, creating and rotating go on in a process that was never told."""
+def test_a_running_process_switches_over_after_a_rotation(
+    keystores: Opener, root: FileRootKey, root_file: Path
+) -> None:
+    """Reading, creating and rotating still work in a process that was not notified."""
     vault, running = Vault(keystores.open(), root), Vault(keystores.open(), FileRootKey(root_file))
     sealed = vault.create("kim").seal(HERE, b"secret")
     vault.rotate_root()
@@ -96,7 +98,7 @@ class KeyStore(SqliteKeyStore):
     def rewrap(self, root_id, head, rewrap):
         def rewrap_or_die(key):
             if key.owner == "owner-20":
-                # Write out what the transaction has changed so far: the next process finds a journal to undo.
+                # Flush the open transaction, so that the next process finds a journal to roll back.
                 self._connection.cache_flush()
                 die_at("while keys are wrapped anew")
             return rewrap(key)
@@ -116,10 +118,10 @@ Vault(KeyStore(keystore_file), Root(root_file)).rotate_root()
         ("after the file was replaced", True),
     ],
 )
-def test_a_rotation_may_die_at_any_point(
+def test_a_rotation_may_be_interrupted_at_any_point(
     sqlite_keystores: Opener, root: FileRootKey, root_file: Path, tmp_path: Path, point: str, goes_over: bool
 ) -> None:
-    """The next process, and one that kept running, find the key that fits; a later rotation succeeds."""
+    """New and running processes find the right key; a later rotation succeeds."""
     keystore_file = tmp_path / "data" / "gieok.db.keys"
     running = Vault(sqlite_keystores.open(), root)
     for number in range(40):
@@ -141,8 +143,8 @@ def test_a_rotation_may_die_at_any_point(
     assert reopened.keys("owner-7").open(HERE, Vault(keystore, root).keys("owner-7").seal(HERE, b"7")) == b"7"
 
 
-def test_rotations_at_once_lose_nothing(keystores: Opener, root: FileRootKey, root_file: Path) -> None:
-    """Whoever comes second rotates again or is told so; the key in the file always fits."""
+def test_concurrent_rotations_lose_nothing(keystores: Opener, root: FileRootKey, root_file: Path) -> None:
+    """The second one rotates again or gets a Conflict; the key in the file is always the right one."""
     vaults = [Vault(keystores.open(), FileRootKey(root_file)) for _ in range(3)]
     sealed = vaults[0].create("kim").seal(HERE, b"secret")
 
@@ -173,9 +175,7 @@ class Overtaken(FileRootKey):
         return super().load_next()
 
 
-def test_a_rotation_that_is_overtaken_goes_on_from_where_the_other_one_ended(
-    keystores: Opener, root_file: Path
-) -> None:
+def test_a_rotation_continues_after_a_concurrent_one_has_finished(keystores: Opener, root_file: Path) -> None:
     source = Overtaken(root_file)
     vault, other = (Vault(keystores.open(), each) for each in (source, FileRootKey(root_file)))
     sealed = vault.create("kim").seal(HERE, b"secret")
@@ -187,7 +187,7 @@ def test_a_rotation_that_is_overtaken_goes_on_from_where_the_other_one_ended(
 
 
 def test_a_later_rotation_is_not_promoted_by_an_earlier_one(root: FileRootKey, root_file: Path) -> None:
-    """A slow process must not put a key in place that wraps nothing yet."""
+    """A slow process must not install a key that wraps nothing yet."""
     first = root.create()
     successor = root.prepare_next()
     assert root.promote(successor)
@@ -197,14 +197,14 @@ def test_a_later_rotation_is_not_promoted_by_an_earlier_one(root: FileRootKey, r
     assert id_in(root_file) == successor.id
 
 
-def test_a_successor_that_waits_is_used_and_not_replaced(root: FileRootKey) -> None:
+def test_an_existing_successor_is_used_and_not_replaced(root: FileRootKey) -> None:
     """Another process may be about to rotate to it."""
     root.create()
     assert root.prepare_next().id == root.prepare_next().id
 
 
 def test_the_environment_rotates_to_the_next_key(sqlite_keystores: Opener) -> None:
-    """Every process that has both keys goes on; a person then swaps the variables."""
+    """Every process that has both keys keeps working; a person then replaces the variables."""
     old, new = RootKey.generate(), RootKey.generate()
     both = {"GIEOK_ROOT_KEY": old.to_text(), "GIEOK_ROOT_KEY_NEXT": new.to_text()}
     vault, running = (
@@ -218,8 +218,8 @@ def test_the_environment_rotates_to_the_next_key(sqlite_keystores: Opener) -> No
         assert other.keys("kim").open(HERE, sealed) == b"secret"
 
 
-def test_a_process_without_the_next_key_stops_at_a_rotation(sqlite_keystores: Opener) -> None:
-    """It neither reads with a wrong key nor adds keys that nobody could open."""
+def test_a_process_without_the_next_key_fails_after_a_rotation(sqlite_keystores: Opener) -> None:
+    """It neither reads with a wrong key nor adds keys that cannot be unwrapped."""
     old, new = RootKey.generate(), RootKey.generate()
     both = {"GIEOK_ROOT_KEY": old.to_text(), "GIEOK_ROOT_KEY_NEXT": new.to_text()}
     vault = Vault(sqlite_keystores.open(), EnvRootKey(both))
@@ -261,7 +261,7 @@ def test_a_mounted_secret_rotates_to_the_file_beside_it(sqlite_keystores: Opener
 def test_a_lost_root_key_is_never_replaced_by_a_new_one(
     sqlite_keystores: Opener, root: FileRootKey, root_file: Path
 ) -> None:
-    """Sealed data exists: say which key is missing, and make none."""
+    """If sealed data exists, the error names the missing key and no key is created."""
     Vault(sqlite_keystores.open(), root).create("kim")
     lost = id_in(root_file)
     root_file.unlink()
@@ -273,7 +273,7 @@ def test_a_lost_root_key_is_never_replaced_by_a_new_one(
 def test_another_root_key_is_refused_with_both_ids(
     sqlite_keystores: Opener, root: FileRootKey, root_file: Path
 ) -> None:
-    """The operator sees which key is needed and which was given."""
+    """The operator sees which key is needed and which is configured."""
     Vault(sqlite_keystores.open(), root)
     other = RootKey.generate()
     with pytest.raises(RootKeyMismatch, match=f"{id_in(root_file)}.*{other.id}"):

@@ -1,4 +1,4 @@
-"""Sealed values open where they were sealed, and nowhere else."""
+"""Sealed values open only for the owner and place that they were sealed for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ places = st.builds(Place, names, names, names, st.integers(0, 2**63 - 1))
 
 
 def keys_of(owner: str, key_id: bytes = KEY_ID, key: bytes = KEY) -> OwnerKeys:
-    """The same key for every owner, so that only the binding can tell owners apart."""
+    """The same key for every owner, so that only the associated data differs."""
     return OwnerKeys(owner, 1, Sealer(owner, {key_id: key}, current=key_id), BlindIndex(KEY))
 
 
@@ -38,27 +38,27 @@ def refusal(keys: OwnerKeys, place: Place, sealed: bytes) -> str:
 
 @pytest.fixture(scope="module")
 def message() -> str:
-    """The one sentence with which every seal is refused."""
+    """The single message of every SealBroken."""
     return refusal(KIM, HERE, b"")
 
 
 @pytest.mark.req("OPS-2")
 @given(places, st.binary(max_size=500))
-def test_what_was_sealed_opens(place: Place, plaintext: bytes) -> None:
-    """Any bytes, at any place, come back as they were."""
+def test_a_sealed_value_opens(place: Place, plaintext: bytes) -> None:
+    """Any bytes at any place."""
     assert KIM.open(place, KIM.seal(place, plaintext)) == plaintext
 
 
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 1024 * 1024])
 def test_any_size_can_be_sealed(size: int) -> None:
-    """From nothing to a megabyte, and the envelope adds 37 bytes."""
+    """From zero bytes to a megabyte; the envelope adds 37 bytes."""
     sealed = KIM.seal(HERE, b"x" * size)
     assert (KIM.open(HERE, sealed), len(sealed)) == (b"x" * size, size + 37)
 
 
 @pytest.mark.req("OPS-2")
 def test_a_seal_hides_its_content_and_never_repeats() -> None:
-    """Equal values cannot be told from different ones."""
+    """Equal values give different ciphertexts."""
     sealed = {KIM.seal(HERE, b"the same secret") for _ in range(1000)}
     assert len(sealed) == 1000
     assert not any(b"secret" in one for one in sealed)
@@ -66,7 +66,7 @@ def test_a_seal_hides_its_content_and_never_repeats() -> None:
 
 @pytest.mark.req("OPS-2")
 def test_every_altered_bit_is_refused(message: str) -> None:
-    """Version, key id, nonce, ciphertext, tag: there is no bit that may change."""
+    """Version, key id, nonce, ciphertext and tag are all authenticated."""
     sealed = KIM.seal(HERE, b"a short secret")
     for bit in range(len(sealed) * 8):
         altered = bytearray(sealed)
@@ -85,7 +85,7 @@ def test_every_altered_byte_is_refused(message: str) -> None:
 
 
 def test_every_truncation_and_extension_is_refused(message: str) -> None:
-    """A value that lost its end or its beginning, or got more, is not the value."""
+    """At either end."""
     sealed = KIM.seal(HERE, b"a short secret")
     for length in range(len(sealed)):
         assert refusal(KIM, HERE, sealed[:length]) == message
@@ -97,7 +97,7 @@ def test_every_truncation_and_extension_is_refused(message: str) -> None:
 
 @given(st.binary(max_size=200))
 def test_plaintext_is_refused(message: str, plaintext: bytes) -> None:
-    """What was never sealed is not taken for something that was."""
+    """A value that was never sealed does not open."""
     assert refusal(KIM, HERE, plaintext) == message
     assert refusal(KIM, HERE, b"\x01" + KEY_ID + plaintext) == message
 
@@ -117,27 +117,27 @@ def test_plaintext_is_refused(message: str, plaintext: bytes) -> None:
         Place(HERE.table + "\0", HERE.column, HERE.row, HERE.version),
     ],
 )
-def test_a_value_that_was_moved_is_refused(message: str, elsewhere: Place) -> None:
-    """Table, column, row and version are part of the seal, and cannot run into each other."""
+def test_a_moved_value_is_refused(message: str, elsewhere: Place) -> None:
+    """Table, column, row and version are authenticated and separated unambiguously."""
     assert refusal(KIM, elsewhere, KIM.seal(HERE, b"secret")) == message
 
 
 @given(st.lists(places, min_size=2, max_size=4, unique=True))
-def test_no_two_places_are_the_same(message: str, different: list[Place]) -> None:
-    """Whatever the names are: a value opens at its own place only."""
+def test_different_places_have_different_associated_data(message: str, different: list[Place]) -> None:
+    """For any names, a value opens only at its own place."""
     for here, there in combinations(different, 2):
         assert refusal(KIM, there, KIM.seal(here, b"secret")) == message
 
 
 @pytest.mark.req("OPS-2", "OPS-4")
 def test_a_value_of_another_owner_is_refused(message: str) -> None:
-    """Even under the same key: the owner's name is part of the seal."""
+    """Even under the same key, because the owner's name is authenticated."""
     assert refusal(keys_of("lee"), HERE, KIM.seal(HERE, b"secret")) == message
     assert refusal(keys_of("ki"), HERE._replace(table="m" + HERE.table), KIM.seal(HERE, b"secret")) == message
 
 
 def test_an_unknown_key_is_refused(message: str) -> None:
-    """A destroyed key, or another key under the same id, says no more than any other failure."""
+    """A destroyed key, or another key with the same id, gives the same message as any other failure."""
     sealed = KIM.seal(HERE, b"secret")
     assert refusal(keys_of("kim", key_id=b"8 bytes!"), HERE, sealed) == message
     assert refusal(keys_of("kim", key=bytes(32)), HERE, sealed) == message
@@ -145,7 +145,7 @@ def test_an_unknown_key_is_refused(message: str) -> None:
 
 
 def test_the_stored_format_has_not_changed() -> None:
-    """A value that an earlier Gieok sealed still opens."""
+    """A value that an earlier version sealed still opens."""
     sealed = bytes.fromhex(
         "01"
         "0001020304050607"

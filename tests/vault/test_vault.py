@@ -1,4 +1,4 @@
-"""Each owner's keys: made once, found again, rotated, destroyed."""
+"""Each owner's keys are created once, loaded again, rotated and destroyed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HERE = Place("turn_memories", "summary", "018f-01")
 
 
 def test_an_owner_has_the_same_keys_in_every_process(keystores: Opener, root: FileRootKey) -> None:
-    """What one process sealed and indexed, another opens and finds."""
+    """A value sealed and indexed by one process is opened and found by another."""
     one, other = Vault(keystores.open(), root), Vault(keystores.open(), root)
     made = one.create("철수")
     sealed, token = made.seal(HERE, b"secret"), made.token("turn.word", "영화")
@@ -33,14 +33,14 @@ def test_an_owner_has_the_same_keys_in_every_process(keystores: Opener, root: Fi
 
 
 @pytest.mark.req("OPS-4")
-def test_owners_have_keys_of_their_own(vault: Vault) -> None:
-    """One owner's keys open nothing of another."""
+def test_owners_have_different_keys(vault: Vault) -> None:
+    """One owner's keys do not open another's values."""
     with pytest.raises(SealBroken):
         vault.create("lee").open(HERE, vault.create("kim").seal(HERE, b"secret"))
 
 
-def test_threads_and_processes_that_create_at_once_agree(keystores: Opener, root: FileRootKey) -> None:
-    """There is one winner, and everyone uses its keys."""
+def test_concurrent_creations_give_the_same_keys(keystores: Opener, root: FileRootKey) -> None:
+    """Across threads and processes."""
     vaults = [Vault(keystores.open(), root) for _ in range(2)] * 3
     made = at_once(*[lambda vault=vault: vault.create("kim") for vault in vaults])
     assert {keys.token("turn.word", "영화") for keys in made} == {
@@ -50,7 +50,7 @@ def test_threads_and_processes_that_create_at_once_agree(keystores: Opener, root
 
 
 def test_an_owner_without_keys_is_not_found(vault: Vault) -> None:
-    """Reading never makes keys."""
+    """Reading never creates keys."""
     with pytest.raises(NotFound):
         vault.keys("kim")
     with pytest.raises(NotFound):
@@ -65,8 +65,8 @@ def test_an_owner_needs_a_name(vault: Vault) -> None:
             refuse("")
 
 
-def test_a_keystore_older_than_the_database_is_damage(vault: Vault) -> None:
-    """The database knows of keys that the keystore lacks: say so, and do not go on with other keys."""
+def test_a_keystore_older_than_the_database_raises_store_damaged(vault: Vault) -> None:
+    """The database needs keys that the keystore lacks; other keys are not used instead."""
     with pytest.raises(StoreDamaged, match="older than the database"):
         vault.keys("kim", 1)
     vault.create("kim")
@@ -74,8 +74,10 @@ def test_a_keystore_older_than_the_database_is_damage(vault: Vault) -> None:
         vault.keys("kim", 2)
 
 
-def test_a_rotated_owner_seals_anew_and_opens_the_old(keystores: Opener, root: FileRootKey) -> None:
-    """The blind index stays, and another process follows when the guard row says so."""
+def test_after_a_rotation_the_new_key_seals_and_the_old_one_still_opens(
+    keystores: Opener, root: FileRootKey
+) -> None:
+    """Tokens do not change, and another process follows when the guard row has the new generation."""
     vault, other = Vault(keystores.open(), root), Vault(keystores.open(), root)
     old = vault.create("kim")
     before = old.seal(HERE, b"before")
@@ -90,8 +92,8 @@ def test_a_rotated_owner_seals_anew_and_opens_the_old(keystores: Opener, root: F
         old.open(HERE, after)
 
 
-def test_a_retired_key_opens_nothing_any_more(vault: Vault) -> None:
-    """Only the newest data key is left, and what it sealed."""
+def test_values_under_a_retired_key_do_not_open(vault: Vault) -> None:
+    """Only the newest data key is left."""
     before = vault.create("kim").seal(HERE, b"before")
     after = vault.rotate_owner("kim").seal(HERE, b"after")
     assert vault.retire_old("kim", 2) == 1
@@ -103,13 +105,13 @@ def test_a_retired_key_opens_nothing_any_more(vault: Vault) -> None:
 
 
 def test_more_owners_than_the_cache_holds_are_all_served(sqlite_keystores: Opener, root: FileRootKey) -> None:
-    """The cache is bounded and nobody notices."""
+    """Evicted keys are loaded again."""
     vault = Vault(sqlite_keystores.open(), root, cached_owners=2)
     sealed = {owner: vault.create(owner).seal(HERE, owner.encode()) for owner in ("a", "b", "c", "d", "e")}
     assert all(vault.keys(owner).open(HERE, value) == owner.encode() for owner, value in sealed.items())
 
 
-def test_listeners_hear_of_every_owner_whose_keys_are_removed(
+def test_listeners_are_called_for_every_owner_whose_keys_are_removed(
     sqlite_keystores: Opener, root: FileRootKey
 ) -> None:
     """Decrypted data is cleared together with the keys."""
@@ -125,7 +127,9 @@ def test_listeners_hear_of_every_owner_whose_keys_are_removed(
 
 
 @pytest.mark.req("OPS-2")
-def test_listeners_hear_of_a_rotation_by_another_process(keystores: Opener, root: FileRootKey) -> None:
+def test_listeners_are_called_after_a_rotation_by_another_process(
+    keystores: Opener, root: FileRootKey
+) -> None:
     vault = Vault(keystores.open(), root)
     removed: list[str] = []
     vault.on_keys_removed(removed.append)
@@ -137,16 +141,16 @@ def test_listeners_hear_of_a_rotation_by_another_process(keystores: Opener, root
 
 
 def test_cached_keys_are_the_same_object(vault: Vault) -> None:
-    """No key is unwrapped twice while its owner is busy."""
+    """No key is unwrapped twice while it is cached."""
     made = vault.create("kim")
     assert vault.keys("kim") is vault.keys("kim", 1) is made
 
 
 @pytest.mark.req("OPS-3")
-def test_an_erasure_by_another_process_is_seen_when_keys_are_made(
+def test_an_erasure_by_another_process_is_noticed_when_keys_are_created(
     keystores: Opener, root: FileRootKey
 ) -> None:
-    """Keys that are still cached do not bring an erased owner back."""
+    """Cached keys do not restore an erased owner."""
     vault = Vault(keystores.open(), root)
     vault.create("kim")
     Vault(keystores.open(), root).begin_erasure("kim")
@@ -155,8 +159,8 @@ def test_an_erasure_by_another_process_is_seen_when_keys_are_made(
 
 
 @pytest.mark.req("OPS-3")
-def test_an_erased_owner_is_unreadable_at_once_and_for_good(keystores: Opener, root: FileRootKey) -> None:
-    """Keys first: nothing opens before the rows are gone, and the name is not admitted again."""
+def test_an_erased_owner_is_unreadable_at_once_and_permanently(keystores: Opener, root: FileRootKey) -> None:
+    """Keys are destroyed first: nothing opens even while rows exist, and the name cannot be used again."""
     vault = Vault(keystores.open(), root)
     vault.create("kim")
     vault.create("lee")
@@ -171,7 +175,7 @@ def test_an_erased_owner_is_unreadable_at_once_and_for_good(keystores: Opener, r
 
 
 class InterruptedKeyStore(SqliteKeyStore):
-    """Lets something happen between reading keys and using them."""
+    """Runs a callback between reading keys and using them."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -185,8 +189,8 @@ class InterruptedKeyStore(SqliteKeyStore):
 
 
 @pytest.mark.req("OPS-3")
-def test_keys_that_are_erased_while_they_are_loaded_are_not_cached(tmp_path: Path, root: FileRootKey) -> None:
-    """A slow reader does not keep an erased owner alive in this process."""
+def test_keys_erased_while_they_are_loaded_are_not_cached(tmp_path: Path, root: FileRootKey) -> None:
+    """A slow reader does not cache the keys of an erased owner."""
     Vault(keystore := InterruptedKeyStore(tmp_path / "keys"), root).create("kim")
     vault = Vault(keystore, root)
     keystore.then = lambda: vault.begin_erasure("kim")
@@ -198,7 +202,7 @@ def test_keys_that_are_erased_while_they_are_loaded_are_not_cached(tmp_path: Pat
 
 @pytest.mark.req("OPS-3")
 def test_an_erasure_is_resumed_by_another_process(keystores: Opener, root: FileRootKey) -> None:
-    """A process that died half-way leaves the name to finish with; afterwards only the answer stays."""
+    """The tombstone holds the name until the erasure is finished, and only a tag afterwards."""
     Vault(keystores.open(), root).begin_erasure("kim")
     vault = Vault(keystores.open(), root)
     assert vault.unfinished_erasures() == ["kim"]
@@ -210,15 +214,13 @@ def test_an_erasure_is_resumed_by_another_process(keystores: Opener, root: FileR
 
 
 def test_an_erasure_that_was_not_begun_cannot_be_finished(vault: Vault) -> None:
-    """Rows are never removed while their keys live."""
+    """Rows are never deleted while their keys exist."""
     with pytest.raises(NotFound):
         vault.finish_erasure("kim")
 
 
-def test_status_tells_an_operator_what_there_is(
-    sqlite_keystores: Opener, root: FileRootKey, tmp_path: Path
-) -> None:
-    """Counts, places and the age of the oldest key."""
+def test_status_for_operators(sqlite_keystores: Opener, root: FileRootKey, tmp_path: Path) -> None:
+    """Counts, locations and the age of the oldest key."""
     vault = Vault(sqlite_keystores.open(), root, clock=lambda: 1_700_000_000.9)
     for owner in ("kim", "lee", "park"):
         vault.create(owner)
@@ -232,10 +234,10 @@ def test_status_tells_an_operator_what_there_is(
     assert status.root_id == root.create().id
 
 
-def test_a_wrapped_key_that_was_altered_is_damage(
+def test_an_altered_wrapped_key_raises_store_damaged(
     vault: Vault, sqlite_keystores: Opener, root: FileRootKey, tmp_path: Path
 ) -> None:
-    """Swapping two owners' rows in the keystore is noticed."""
+    """Swapping two owners' rows in the keystore is detected."""
     vault.create("kim")
     vault.create("lee")
     keystore = sqlite_file.connect(tmp_path / "data" / "gieok.db.keys", lock_seconds=1)
@@ -249,8 +251,8 @@ def test_a_wrapped_key_that_was_altered_is_damage(
         fresh.keys("kim")
 
 
-def test_the_stored_form_of_a_wrapped_key_has_not_changed() -> None:
-    """A key that an earlier Gieok wrapped can still be unwrapped."""
+def test_the_stored_format_of_a_wrapped_key_has_not_changed() -> None:
+    """A key that an earlier version wrapped can still be unwrapped."""
     wrapped = bytes.fromhex(
         "00112233445566778899aabb"
         "7bb14d4b27cc354a5b7e5b775cf602161ae8d98f6a5ead366b7b903e3bc5f00160c2b0e5e761bd5a6277b7e15fe1f055"
@@ -259,8 +261,8 @@ def test_the_stored_form_of_a_wrapped_key_has_not_changed() -> None:
     assert unwrap(RootKey(bytes(range(100, 132))), key) == bytes(range(32))
 
 
-def test_keys_are_never_shown_or_written_out(vault: Vault, root: FileRootKey) -> None:
-    """Neither repr nor pickle nor copy gives away a key."""
+def test_keys_are_never_shown_or_serialised(vault: Vault, root: FileRootKey) -> None:
+    """repr, pickle and copy do not reveal a key."""
     root_key = root.create()
     owner_keys = vault.create("kim")
     assert repr(root_key) == str(root_key) == f"<RootKey {root_key.id}>"

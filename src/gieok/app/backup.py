@@ -1,4 +1,4 @@
-"""A backup: a folder with the database, its keystore and a manifest. The root key is never in it."""
+"""Backup: a folder with the database, its keystore and a manifest. It never contains the root key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pydantic import Field, StringConstraints, ValidationError
 from gieok import __version__
 from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.keystores.sqlite import keystore_file_exists
-from gieok.adapters.sql.lifecycle.backup import Pair, Report, check_file, copy_both, open_untouched
+from gieok.adapters.sql.lifecycle.backup import Pair, Report, check_file, copy_both, open_immutable
 from gieok.adapters.sql.lifecycle.restore import read_head, sync_path
 from gieok.app.opening import KEYSTORE
 from gieok.engine import Data
@@ -32,14 +32,14 @@ _BLOCK = 1024 * 1024
 
 
 class FileEntry(Data):
-    """How a file of a backup is recognised."""
+    """Checksum and size of a file in a backup."""
 
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
     size: Annotated[int, Field(ge=1)]
 
 
 class Manifest(Data):
-    """What is in a backup, and which root key opens it."""
+    """Contents of a backup, and the id of the root key that opens it."""
 
     format: Literal[1]
     created_at: Timestamp
@@ -52,24 +52,24 @@ class Manifest(Data):
 
 
 def files_of(settings: Settings) -> Pair:
-    """The files of an embedded database. SettingsInvalid for a server, which has tools of its own."""
+    """The files of a SQLite database. SettingsInvalid for PostgreSQL, which has its own backup tools."""
     database, keystore = sqlite_path(settings.database_url), sqlite_path(settings.keystore_url)
     if database is None or keystore is None:
         raise SettingsInvalid(
             "backup and restore are for SQLite; a PostgreSQL database is backed up with pg_dump: "
-            "docs/howto/backup.md says how, and what to do about the keystore"
+            "docs/howto/backup.md explains how, and how to back up the keystore"
         )
     return Pair(database, keystore)
 
 
 def back_up(settings: Settings, folder: Path, report: Report) -> Manifest:
-    """Copy the database and its keystore, of one moment, into a new folder, while Gieok runs.
+    """Copy a consistent snapshot of the database and its keystore into a new folder, while Gieok runs.
 
-    The folder is there whole or not at all. InputRefused where something is there already.
+    The folder appears only when it is complete. InputRefused if it exists already.
     """
     source = files_of(settings)
     if not sqlite_file.is_there(source.database) or not keystore_file_exists(source.keystore):
-        raise NotFound(f"there is nothing to back up yet: {source.database} and its keystore are not there")
+        raise NotFound(f"there is nothing to back up yet: {source.database} and its keystore do not exist")
     with _new_folder(folder) as unfinished:
         copies = pair_in(unfinished)
         copy_both(source, copies, report)
@@ -82,14 +82,16 @@ def back_up(settings: Settings, folder: Path, report: Report) -> Manifest:
 
 
 def read_backup(folder: Path) -> Manifest:
-    """The manifest of a backup whose files are what they were. NotFound or StoreDamaged otherwise."""
+    """The manifest of a backup with intact files. NotFound or StoreDamaged otherwise."""
     try:
         manifest = Manifest.model_validate_json((folder / MANIFEST_FILE).read_bytes())
         entries = [_entry(file) for file in pair_in(folder)]
     except FileNotFoundError as error:
-        raise NotFound(f"{folder} is not a whole backup: {error.filename} is not there") from None
+        raise NotFound(f"{folder} is not a complete backup: {error.filename} does not exist") from None
     except OSError as error:
-        raise StoreUnavailable(f"{folder} cannot be read ({error.strerror}); let this user read it") from None
+        raise StoreUnavailable(
+            f"{folder} cannot be read ({error.strerror}); give this user read access"
+        ) from None
     except ValidationError:
         raise StoreDamaged(
             f"{folder / MANIFEST_FILE} is not a manifest that this Gieok can read; use another backup"
@@ -98,7 +100,7 @@ def read_backup(folder: Path) -> Manifest:
         pair_in(folder), (manifest.database, manifest.keystore), entries, strict=True
     ):
         if found != entry or not check_file(file):
-            raise StoreDamaged(f"{file} is not what was backed up; use another backup")
+            raise StoreDamaged(f"{file} was altered or damaged after the backup; use another backup")
     return manifest
 
 
@@ -109,11 +111,11 @@ def pair_in(folder: Path) -> Pair:
 
 def _manifest(copies: Pair) -> Manifest:
     head = read_head(copies.keystore)
-    with closing(open_untouched(copies.database)) as connection:
+    with closing(open_immutable(copies.database)) as connection:
         version = len(sqlite_file.read_ledger(connection))
         remembered = connection.execute("SELECT value FROM meta WHERE key = ?", (KEYSTORE,)).fetchall()
     if head is None or remembered != [(head[1],)]:
-        raise StoreDamaged("the keystore is not the one that the database was sealed with; put that one back")
+        raise StoreDamaged("the keystore does not belong to this database; put back the one that does")
     return Manifest(
         format=FORMAT,
         created_at=datetime.now(UTC),
@@ -136,9 +138,9 @@ def _entry(file: Path) -> FileEntry:
 
 @contextmanager
 def _new_folder(folder: Path) -> Generator[Path]:
-    """A folder that gets its name when it is whole."""
+    """A temporary folder that is renamed to `folder` when it is complete."""
     if folder.exists():
-        raise InputRefused("is there already; choose a name where nothing is", at=str(folder))
+        raise InputRefused("exists already; choose another name", at=str(folder))
     unfinished = folder.with_name(f".{folder.name}.unfinished-{os.getpid()}")
     try:
         unfinished.mkdir(mode=0o700, parents=True)
@@ -148,7 +150,8 @@ def _new_folder(folder: Path) -> Generator[Path]:
         sync_path(folder.parent)
     except OSError as error:
         raise StoreUnavailable(
-            f"the backup {folder} cannot be written ({error.strerror}); choose another place, or make room"
+            f"the backup {folder} cannot be written ({error.strerror}); choose another folder, or free some "
+            "space"
         ) from None
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)

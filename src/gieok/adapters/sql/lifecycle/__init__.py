@@ -1,1 +1,1 @@
-"""What concerns an owner or a database as a whole: erasure, key rotation, backup, export and import."""
+"""Operations on a whole owner or database: erasure, key rotation, backup, restore, export and import."""

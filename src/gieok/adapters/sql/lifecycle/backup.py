@@ -1,7 +1,7 @@
-"""A copy of a SQLite database and its keystore, of one moment, while others read and write both.
+"""Consistent copy of a SQLite database and its keystore while other processes use both.
 
-The keystore is held for the instant in which the view of the database begins: no key is made or destroyed in
-between, so that the copied keys open exactly what was copied. The copying itself holds nobody up.
+The keystore is locked while the database snapshot begins: no key is created or destroyed in between, so the
+copied keys open exactly the copied rows. The copying itself blocks nobody.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LOCK_SECONDS = 10.0
 PAGES_AT_ONCE = 256
 
 Report = Callable[[int, int], None]
-"""Hears how many pages are copied, and how many there are."""
+"""Called with the number of copied pages and the number of all pages."""
 
 
 class _Copying(Protocol):
@@ -40,41 +40,41 @@ class Pair(NamedTuple):
 
 
 def copy_both(source: Pair, target: Pair, report: Report) -> None:
-    """Copy both files to places where nothing is yet. StoreUnavailable where one cannot be read."""
+    """Copy both files to new paths. StoreUnavailable if one cannot be read."""
     database, keystore = source
     with _explained(database), closing(sqlite_file.connect(database, LOCK_SECONDS, read_only=True)) as data:
         with closing(sqlite_file.connect(keystore, LOCK_SECONDS)) as keys:
             keys.execute("BEGIN IMMEDIATE")
             data.execute("BEGIN")
-            data.execute("SELECT count(*) FROM schema_migrations").fetchall()  # the view begins here
+            data.execute("SELECT count(*) FROM schema_migrations").fetchall()  # the snapshot begins here
             copy_file(keystore, target.keystore)
             keys.execute("ROLLBACK")
         _copy(data, target.database, report)
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy one SQLite file as it is now, also while others use it."""
+    """Copy one SQLite file, even while other processes use it."""
     with _explained(source), closing(sqlite_file.connect(source, LOCK_SECONDS, read_only=True)) as connection:
         _copy(connection, target, lambda _done, _all: None)
 
 
-def copy_untouched(source: Path, target: Path) -> None:
-    """Copy one SQLite file that nobody changes, such as one in a backup, which may be on a read-only disk."""
-    with _explained(source), closing(open_untouched(source)) as connection:
+def copy_immutable(source: Path, target: Path) -> None:
+    """Copy one SQLite file that nobody changes, such as a backup, perhaps on a read-only disk."""
+    with _explained(source), closing(open_immutable(source)) as connection:
         _copy(connection, target, lambda _done, _all: None)
 
 
 def check_file(path: Path) -> bool:
-    """Whether a file is a whole SQLite database. It is not touched: no lock, no log beside it."""
+    """Whether a file is an intact SQLite database. Creates no lock and no log file."""
     try:
-        with closing(open_untouched(path)) as connection:
+        with closing(open_immutable(path)) as connection:
             return connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     except apsw.Error:
         return False
 
 
-def open_untouched(path: Path) -> sqlite_file.Connection:
-    """A file that nobody changes, opened so that nothing is written beside it either."""
+def open_immutable(path: Path) -> sqlite_file.Connection:
+    """Open a file that nobody changes, so that SQLite creates no file beside it either."""
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     return cast("sqlite_file.Connection", apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags))
 
@@ -89,7 +89,7 @@ def _copy(source: sqlite_file.Connection, path: Path, report: Report) -> None:
             while not is_done:
                 is_done = copying.step(PAGES_AT_ONCE)
                 report(copying.page_count - copying.remaining, copying.page_count)
-        target.pragma("journal_mode", "delete")  # one file, which nothing beside it is part of
+        target.pragma("journal_mode", "delete")  # a single file without a WAL file
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What is done to an owner as a whole: new data keys, and erasure. Both can be cut off and called again."""
+"""Key rotation and erasure of an owner. Both can be interrupted and called again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gieok.vault import Vault
 RESEAL_BATCH = 500
 OWNERS_PAGE = 10_000
 ERASURES = "erasures"
-"""Under this key a database remembers how many erasures of its keystore are done in it."""
+"""Meta key: how many erasures of the keystore have been applied to this database."""
 
 ERASE_QUERIES = {
     "tokens": "erase_tokens",
@@ -49,18 +49,18 @@ ERASE_QUERIES = {
     "chain_heads": "erase_chain_heads",
     "chain_versions": "erase_chain_versions",
 }
-"""Every table with rows of an owner and the query that empties it, in an order that foreign keys allow."""
+"""Every table with rows of an owner and the query that deletes them, in an order that foreign keys allow."""
 
 
 async def rotate_data_key(
     database: Database, vault: Vault, owner: str, report: Callable[[int], None] = lambda _: None
 ) -> int:
-    """Seal all that the owner has under a new data key and destroy the old ones. Returns how many rows.
+    """Reseal every row of the owner under a new data key and destroy the old ones. Returns the row count.
 
-    `report` hears how many rows were sealed anew so far, batch by batch.
+    `report` is called after each batch with the number of rows resealed so far.
 
-    The guard row moves to the new generation before the first row is sealed anew, so that no writer in any
-    process can still use a key that is about to be destroyed.
+    The guard row gets the new generation before the first row is resealed, so that no writer in any process
+    can still use a key that is about to be destroyed.
     """
     scope = OwnerScope(database, vault, owner)
     keys = await asyncio.to_thread(vault.rotate_owner, owner)
@@ -77,10 +77,10 @@ async def rotate_data_key(
 
 
 async def erase_owner(database: Database, vault: Vault, owner: str) -> dict[str, int]:
-    """Destroy the owner's keys, then remove their rows. Returns how many rows went, by table.
+    """Destroy the owner's keys, then delete their rows. Returns the number of deleted rows by table.
 
-    From the first step on nobody can read what the owner stored, here or in any backup. A cut-off erasure is
-    finished by calling it again, or by `finish_erasures` when the service next starts.
+    From the first step on, nobody can read the owner's data, here or in any backup. An interrupted erasure is
+    finished by calling this again, or by `finish_erasures` when the service next starts.
     """
     check_ref(owner, "owner")
     await asyncio.to_thread(vault.begin_erasure, owner)
@@ -92,7 +92,7 @@ async def erase_owner(database: Database, vault: Vault, owner: str) -> dict[str,
 
 
 async def finish_erasures(database: Database, vault: Vault) -> list[str]:
-    """Finish what a stopped process left half done. Returns the owners."""
+    """Finish erasures that a stopped process has not finished. Returns the owners."""
     owners = await asyncio.to_thread(vault.unfinished_erasures)
     for owner in owners:
         await erase_owner(database, vault, owner)
@@ -100,11 +100,10 @@ async def finish_erasures(database: Database, vault: Vault) -> list[str]:
 
 
 async def replay_erasures(database: Database, vault: Vault) -> list[str]:
-    """Erase again whoever was erased since this database was what it is now. Returns the owners.
+    """Erase owners of a restored database who were erased after the backup. Returns the owners.
 
-    A database that was restored from a backup has rows of owners who were erased after it was taken. The
-    keystore was not restored with it and knows them: it counts erasures, and the database remembers up to
-    which of them it was looked through. Only where the two differ, every owner is looked at.
+    The keystore is not restored with the database and knows every erasure. Both count erasures; every owner
+    is checked only if the two counts differ.
     """
     count = str(await asyncio.to_thread(vault.erasures))
     if await database.get_meta(ERASURES) == count:
@@ -121,7 +120,7 @@ async def replay_erasures(database: Database, vault: Vault) -> list[str]:
 
 
 def owners_after(last: str) -> Callable[[SystemTx], list[str]]:
-    """The next owners of a database by name, a page at a time."""
+    """Reads the next page of owner names after `last`."""
 
     def read(tx: SystemTx) -> list[str]:
         tx.all("open_owners")
@@ -135,7 +134,8 @@ def _reseal(store: int, after: bytes) -> Callable[[SqlView], tuple[int, bytes | 
 
 
 def _mark_erased(now: datetime) -> Callable[[Tx], None]:
-    """Tokens are refused from the same moment on, even where the erasure is cut off before their rows go."""
+    """Mark the owner as erased and revoke the tokens, even if the erasure is interrupted before their rows
+    go."""
 
     def mark(tx: Tx) -> None:
         tx.run("mark_owner_erased", erased_at=now.isoformat(), created_at=now.isoformat())

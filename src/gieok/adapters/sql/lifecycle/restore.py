@@ -1,4 +1,4 @@
-"""Putting a restored SQLite file in the place of another, and old keys beside the ones that are in use."""
+"""Steps of a restore on SQLite files: lock, replace, and add missing keys to a keystore."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 
 from gieok.adapters.sql.driver import sqlite_file
-from gieok.adapters.sql.lifecycle.backup import LOCK_SECONDS, open_untouched
+from gieok.adapters.sql.lifecycle.backup import LOCK_SECONDS, open_immutable
 from gieok.errors import Conflict, RootKeyMismatch, StoreUnavailable
 
 _KEYS = """
@@ -24,19 +24,18 @@ _HEAD = "SELECT root_id, lower(hex(tag_key_id)) FROM head"
 
 
 def read_head(keystore: Path) -> tuple[str, str] | None:
-    """The root key and the id of a keystore that nobody uses; None where it never held anything."""
-    with closing(open_untouched(keystore)) as connection:
+    """The root key id and the id of a keystore that nobody uses; None if it is empty."""
+    with closing(open_immutable(keystore)) as connection:
         rows = connection.execute(_HEAD).fetchall()
     return (rows[0][0], rows[0][1]) if rows else None
 
 
 def add_keys(keystore: Path, backup: Path, erased_among: Callable[[Sequence[str]], Sequence[str]]) -> int:
-    """Add the keys of a backup that the keystore does not have, and say how many.
+    """Add the keys of a backup that the keystore lacks, except those of erased owners. Returns the number.
 
-    Never one of an owner who was erased: a destroyed key does not come back. RootKeyMismatch where keys are
-    missing that another root key wraps.
+    RootKeyMismatch if another root key wraps the missing keys.
     """
-    with closing(open_untouched(backup)) as old:
+    with closing(open_immutable(backup)) as old:
         kept = old.execute(_KEYS).fetchall()
         old_root = old.execute(_HEAD).fetchall()[0][0]
     erased = set(erased_among(sorted({row[0] for row in kept})))
@@ -46,8 +45,8 @@ def add_keys(keystore: Path, backup: Path, erased_among: Callable[[Sequence[str]
         root = keys.execute(_HEAD).fetchall()[0][0]
         if missing and root != old_root:
             raise RootKeyMismatch(
-                f"the backup needs {len(missing)} keys that root key {old_root} wraps, and the keystore "
-                f"{keystore} is wrapped by {root}; restore it in a new place, with root key {old_root}"
+                f"the backup needs {len(missing)} keys that root key {old_root} wraps, but the keystore "
+                f"{keystore} is wrapped by {root}; restore to a new path, with root key {old_root}"
             )
         keys.executemany(_ADD, missing)
         keys.execute("COMMIT")
@@ -55,8 +54,8 @@ def add_keys(keystore: Path, backup: Path, erased_among: Callable[[Sequence[str]
 
 
 @contextmanager
-def held(path: Path) -> Generator[None]:
-    """Keep everyone else out of a database, which is then one whole file. Conflict where it is in use."""
+def locked(path: Path) -> Generator[None]:
+    """Lock a database exclusively, as a single file without a WAL. Conflict if it is in use."""
     with ExitStack() as stack:
         try:
             connection = stack.enter_context(closing(sqlite_file.connect(path, lock_seconds=0.0)))
@@ -64,15 +63,15 @@ def held(path: Path) -> Generator[None]:
             connection.execute("BEGIN EXCLUSIVE")
         except apsw.BusyError:
             raise Conflict(
-                f"{path} is in use; stop every Gieok that has it open, then restore again"
+                f"{path} is in use; stop every Gieok process that has it open, then restore again"
             ) from None
         except (apsw.CorruptError, apsw.NotADBError):
-            pass  # nobody can use what is damaged, and it is to be replaced
+            pass  # a damaged file is not in use, and it is to be replaced
         yield
 
 
-def put_in_place(restored: Path, place: Path) -> Path | None:
-    """Put a file in its place at one stroke; where a file was there, say where it is now."""
+def replace_file(restored: Path, place: Path) -> Path | None:
+    """Replace `place` by `restored` atomically. Returns the path at which the old file is kept, if any."""
     aside: Path | None = None
     try:
         if place.exists():
@@ -82,13 +81,13 @@ def put_in_place(restored: Path, place: Path) -> Path | None:
         sync_path(place.parent)
     except OSError as error:
         raise StoreUnavailable(
-            f"{place} cannot be replaced ({error.strerror}); let this user write to its folder"
+            f"{place} cannot be replaced ({error.strerror}); give this user write access to its folder"
         ) from None
     return aside
 
 
 def sync_path(path: Path) -> None:
-    """Make a file durable, or the new names in a folder."""
+    """Flush a file, or the entries of a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

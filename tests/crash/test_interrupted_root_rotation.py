@@ -1,4 +1,4 @@
-"""A rotation of the root key that was cut off is finished by whoever comes next, even by two at once."""
+"""An interrupted rotation of the root key is finished by the next process, even by two concurrently."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from gieok.vault import FileRootKey, Vault
 from gieok.vault.root_key import RootKey
 
 
-class CutOff(FileRootKey):
-    """Dies before it can put the new key in the place of the old one."""
+class Interrupted(FileRootKey):
+    """Dies before it can replace the old key by the new one."""
 
     def promote(self, successor: RootKey) -> bool:
         return False
 
 
 class Overtaken(FileRootKey):
-    """Another process puts the new key in its place after this one has read the first of the two files."""
+    """Another process promotes the new key after this one has read the first of the two files."""
 
     def __init__(self, file: Path) -> None:
         super().__init__(file)
@@ -39,10 +39,10 @@ class Overtaken(FileRootKey):
 
 
 @pytest.mark.req("ENG-6")
-def test_a_root_key_that_moves_while_it_is_looked_for_is_found(tmp_path: Path) -> None:
+def test_a_root_key_that_is_promoted_while_it_is_loaded_is_found(tmp_path: Path) -> None:
     file, keys = tmp_path / "config" / "root.key", tmp_path / "data" / "keys"
     keystore = SqliteKeyStore(keys)
-    rotated = Vault(keystore, CutOff(file)).rotate_root()
+    rotated = Vault(keystore, Interrupted(file)).rotate_root()
     assert not rotated.finished
     assert Vault(keystore, Overtaken(file)).status().root_id == rotated.new_id
     keystore.close()

@@ -1,4 +1,4 @@
-"""A rotation of an owner's data key that is cut off, or overtaken by another one, loses nothing."""
+"""An interrupted or concurrent rotation of an owner's data key loses nothing."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ async def first(place: Place) -> AsyncIterator[Gieok]:
 
 @pytest.fixture
 async def second(place: Place, first: Gieok) -> AsyncIterator[Gieok]:
-    """A process of its own, as far as keys are concerned."""
+    """A second process, as far as keys are concerned."""
     async with await Gieok.open(place.settings, model=CountingModel()) as gieok:
         yield gieok
 
 
 @pytest.mark.req("ENG-6")
-async def test_a_key_that_was_only_just_made_is_known_to_every_process(
+async def test_every_process_can_use_a_key_of_an_interrupted_rotation(
     place: Place, first: Gieok, second: Gieok
 ) -> None:
-    """One process dies after it made the new key; the others go on with both keys."""
+    """One process dies after creating the new key; the others work with both keys."""
     story = Story([await take_turn(first.user("kim"), "kim", "session", "one")])
     await asyncio.to_thread(second.vault.rotate_owner, "kim")
     story.saved.append(await take_turn(second.user("kim"), "kim", "session", "two"))
@@ -50,7 +50,7 @@ async def test_a_key_that_was_only_just_made_is_known_to_every_process(
 async def test_a_rotation_destroys_no_key_that_is_still_needed(
     place: Place, first: Gieok, second: Gieok
 ) -> None:
-    """A second rotation begins when the first has sealed everything and not yet destroyed the old key."""
+    """A second rotation begins after the first has resealed everything, before it destroys the old key."""
     story = Story([await take_turn(first.user("kim"), "kim", "session", "one")])
     await rotate_data_key(first.database, first.vault, "kim", lambda _: rotate_further(second))
     assert await violations(place, story) == []
