@@ -63,9 +63,9 @@ def memory(summary: str = "사용자가 면접을 앞두고 있음.", *, minute:
 async def save(scope: CompanionScope, *memories: Memory) -> None:
     """Save all of them in one transaction."""
 
-    def save_all(rooms: CompanionView) -> None:
+    def save_all(view: CompanionView) -> None:
         for each in memories:
-            rooms.companion.save(each)
+            view.companion.save(each)
 
     await scope.write(save_all)
 
@@ -78,18 +78,18 @@ async def listed(
     offset: int = 0,
 ) -> MemoryPage:
     """A page of the list."""
-    return await scope.read(lambda rooms: rooms.companion.list(persona, shelf, limit, offset))
+    return await scope.read(lambda view: view.companion.list(persona, shelf, limit, offset))
 
 
 async def loaded(scope: CompanionScope, persona: str = "hana", limit: int = 5) -> list[UUID]:
     """The ids of the memories that a new conversation loads."""
-    found = await scope.read(lambda rooms: rooms.companion.load(persona, limit))
+    found = await scope.read(lambda view: view.companion.load(persona, limit))
     return [one.id for one in found]
 
 
 async def counted(scope: CompanionScope, persona: str | None = "hana") -> MemoryCounts:
     """The counts of a persona."""
-    return await scope.read(lambda rooms: rooms.companion.counts(persona))
+    return await scope.read(lambda view: view.companion.counts(persona))
 
 
 async def found(
@@ -97,8 +97,8 @@ async def found(
 ) -> list[UUID]:
     """The ids of the memories that the index finds by one term, newest first."""
 
-    def find(rooms: CompanionView) -> list[Memory]:
-        index = rooms.companion.index(persona, include_archived=include_archived)
+    def find(view: CompanionView) -> list[Memory]:
+        index = view.companion.index(persona, include_archived=include_archived)
         return [read.memory for read in index.open(index.with_term(term, 100))]
 
     return [one.id for one in await scope.read(find)]
@@ -127,9 +127,9 @@ class CompanionStoreContract:
             occurred_at=START - timedelta(days=400, microseconds=1),
         )
         await save(scope, kept)
-        assert await scope.read(lambda rooms: rooms.companion.get(kept.id)) == kept
+        assert await scope.read(lambda view: view.companion.get(kept.id)) == kept
         assert (await listed(scope)).memories == (kept,)
-        assert await scope.read(lambda rooms: rooms.companion.get(uuid4())) is None
+        assert await scope.read(lambda view: view.companion.get(uuid4())) is None
 
     async def test_an_id_cannot_be_saved_twice(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
@@ -172,11 +172,11 @@ class CompanionStoreContract:
             assert await found(scope, "면접", persona) == [own.id]
             assert (await listed(scope, persona)).memories == (own,)
             assert await counted(scope, persona) == MemoryCounts(active=1, archived=0)
-        assert await jiyoung.read(lambda rooms: rooms.companion.get(hana.id)) is None
+        assert await jiyoung.read(lambda view: view.companion.get(hana.id)) is None
         changes: list[Callable[[CompanionView], None]] = [
-            lambda rooms: rooms.companion.delete(hana.id),
-            lambda rooms: rooms.companion.archive(hana.id, START),
-            lambda rooms: rooms.companion.restore(hana.id),
+            lambda view: view.companion.delete(hana.id),
+            lambda view: view.companion.archive(hana.id, START),
+            lambda view: view.companion.restore(hana.id),
         ]
         for change in changes:
             with pytest.raises(NotFound):
@@ -206,14 +206,14 @@ class CompanionStoreContract:
         scope = scope_of("minsu")
         one, two = memory(), memory(minute=1)
         await save(scope, one, two, memory(persona_id="duri"))
-        await scope.write(lambda rooms: rooms.companion.archive(one.id, START))
-        await scope.write(lambda rooms: rooms.companion.archive(one.id, START + timedelta(hours=1)))
+        await scope.write(lambda view: view.companion.archive(one.id, START))
+        await scope.write(lambda view: view.companion.archive(one.id, START + timedelta(hours=1)))
         assert await counted(scope) == MemoryCounts(active=1, archived=1)
         assert await counted(scope, None) == MemoryCounts(active=2, archived=1)
-        await scope.write(lambda rooms: rooms.companion.restore(one.id))
-        await scope.write(lambda rooms: rooms.companion.restore(one.id))
+        await scope.write(lambda view: view.companion.restore(one.id))
+        await scope.write(lambda view: view.companion.restore(one.id))
         assert await counted(scope) == MemoryCounts(active=2, archived=0)
-        await scope.write(lambda rooms: rooms.companion.delete(two.id))
+        await scope.write(lambda view: view.companion.delete(two.id))
         assert await counted(scope) == MemoryCounts(active=1, archived=0)
         assert await counted(scope, "nobody") == MemoryCounts(active=0, archived=0)
 
@@ -225,14 +225,14 @@ class CompanionStoreContract:
         await save(scope, kept)
         for term in ("면접", "취업", "긴장", "민수"):
             assert await found(scope, term) == [kept.id]
-        await scope.write(lambda rooms: rooms.companion.archive(kept.id, START))
+        await scope.write(lambda view: view.companion.archive(kept.id, START))
         assert await found(scope, "면접") == []
         assert await found(scope, "면접", include_archived=True) == [kept.id]
-        await scope.write(lambda rooms: rooms.companion.restore(kept.id))
+        await scope.write(lambda view: view.companion.restore(kept.id))
         edited = kept.model_copy(update={"summary": "내일 시험이 있음", "version": 2})
-        await scope.write(lambda rooms: rooms.companion.replace(edited))
+        await scope.write(lambda view: view.companion.replace(edited))
         assert (await found(scope, "면접"), await found(scope, "시험")) == ([], [kept.id])
-        await scope.write(lambda rooms: rooms.companion.delete(kept.id))
+        await scope.write(lambda view: view.companion.delete(kept.id))
         assert await found(scope, "시험", include_archived=True) == []
 
     @pytest.mark.req("COMP-9")
@@ -249,8 +249,8 @@ class CompanionStoreContract:
         async def matches(
             among: Sequence[int] | None = None, *, archived: bool = True
         ) -> dict[str, list[Match]]:
-            def find(rooms: CompanionView) -> dict[str, list[Match]]:
-                index = rooms.companion.index("hana", include_archived=archived)
+            def find(view: CompanionView) -> dict[str, list[Match]]:
+                index = view.companion.index("hana", include_archived=archived)
                 found = index.matches({"면접", "회사", "없음"}, among)
                 return {term: sorted(having) for term, having in found.items()}
 
@@ -268,13 +268,13 @@ class CompanionStoreContract:
         apart, archived = memory(session_ref="s2"), memory(session_ref="s1", archived_at=START)
         await save(scope, *members[:3], apart, archived, *members[3:], memory(), memory())
 
-        def beside(rooms: CompanionView, *, include_archived: bool) -> Mapping[int, Mapping[int, int]]:
-            index = rooms.companion.index("hana", include_archived=include_archived)
+        def beside(view: CompanionView, *, include_archived: bool) -> Mapping[int, Mapping[int, int]]:
+            index = view.companion.index("hana", include_archived=include_archived)
             return index.neighbours([1, 3, 4, 9])
 
-        active = await scope.read(lambda rooms: beside(rooms, include_archived=False))
+        active = await scope.read(lambda view: beside(view, include_archived=False))
         assert active == {1: {2: 1, 3: 2}, 3: {1: -2, 2: -1, 6: 1, 7: 2}, 4: {}, 9: {}}
-        everything = await scope.read(lambda rooms: beside(rooms, include_archived=True))
+        everything = await scope.read(lambda view: beside(view, include_archived=True))
         assert everything[3] == {1: -2, 2: -1, 5: 1, 6: 2}
 
     @pytest.mark.req("COMP-9")
@@ -283,10 +283,10 @@ class CompanionStoreContract:
         kept = memory()
         await save(scope, kept)
         second = kept.model_copy(update={"importance": 9, "version": 2})
-        await scope.write(lambda rooms: rooms.companion.replace(second))
+        await scope.write(lambda view: view.companion.replace(second))
         with pytest.raises(Conflict):
-            await scope.write(lambda rooms: rooms.companion.replace(second))
-        assert await scope.read(lambda rooms: rooms.companion.get(kept.id)) == second
+            await scope.write(lambda view: view.companion.replace(second))
+        assert await scope.read(lambda view: view.companion.get(kept.id)) == second
 
     @pytest.mark.req("COMP-8")
     async def test_moments_belong_to_their_memory(self, scope_of: ScopeOf) -> None:
@@ -305,24 +305,24 @@ class CompanionStoreContract:
             for one in (first, second)
         ]
 
-        def keep(rooms: CompanionView) -> None:
+        def keep(view: CompanionView) -> None:
             for one in moments:
-                rooms.companion.save_moment(one)
+                view.companion.save_moment(one)
 
         await save(scope, first, second)
         await scope.write(keep)
-        assert list(await scope.read(lambda rooms: rooms.companion.moments("hana", 10, 0))) == moments[::-1]
-        assert list(await scope.read(lambda rooms: rooms.companion.moments("duri", 10, 0))) == []
-        await scope.write(lambda rooms: rooms.companion.delete(second.id))
-        assert list(await scope.read(lambda rooms: rooms.companion.moments("hana", 10, 0))) == moments[:1]
+        assert list(await scope.read(lambda view: view.companion.moments("hana", 10, 0))) == moments[::-1]
+        assert list(await scope.read(lambda view: view.companion.moments("duri", 10, 0))) == []
+        await scope.write(lambda view: view.companion.delete(second.id))
+        assert list(await scope.read(lambda view: view.companion.moments("hana", 10, 0))) == moments[:1]
 
     @pytest.mark.req("COMP-8")
     async def test_settings_are_per_persona(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         chosen = MemoryConfig(recall=False, active_limit=3)
-        await scope.write(lambda rooms: rooms.companion.configure("hana", chosen))
-        assert await scope.read(lambda rooms: rooms.companion.config("hana")) == chosen
-        untouched = await scope.read(lambda rooms: rooms.companion.config("duri"))
+        await scope.write(lambda view: view.companion.configure("hana", chosen))
+        assert await scope.read(lambda view: view.companion.config("hana")) == chosen
+        untouched = await scope.read(lambda view: view.companion.config("duri"))
         assert untouched == MemoryConfig(recall=True, active_limit=None)
 
     @pytest.mark.parametrize("persona", ["", "a b", "a\nb", "'; DROP TABLE memories; --", "x" * 129])

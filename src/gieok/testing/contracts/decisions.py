@@ -69,7 +69,7 @@ async def save(
 ) -> Decision:
     """Begin a decision, or append to the one with this root id."""
     return await scope.write(
-        lambda rooms: rooms.decisions.append(
+        lambda view: view.decisions.append(
             root or uuid4(),
             what,
             version_id=uuid4(),
@@ -92,7 +92,7 @@ async def listed(
     while True:
         after = position_of(found[-1]) if found else None
         more = await scope.read(
-            lambda rooms, after=after: rooms.decisions.list(
+            lambda view, after=after: view.decisions.list(
                 scope=of, domain=domain, strength=strength, after=after, limit=page
             )
         )
@@ -104,7 +104,7 @@ async def listed(
 
 async def found(scope: DecisionScope, query: str, domain: str | None = None, limit: int = ALL) -> list[UUID]:
     """The roots that a search finds, in order."""
-    decisions = await scope.read(lambda rooms: rooms.decisions.search(query, domain=domain, limit=limit))
+    decisions = await scope.read(lambda view: view.decisions.search(query, domain=domain, limit=limit))
     return [decision.root_id for decision in decisions]
 
 
@@ -127,7 +127,7 @@ class DecisionStoreContract:
             DecisionContent(**{name: getattr(saved, name) for name in DecisionContent.model_fields}) == what
         )
         assert (saved.version, saved.is_active, saved.domain) == (1, True, "runtime/기억")
-        assert await scope.read(lambda rooms: rooms.decisions.active([saved.root_id])) == [saved]
+        assert await scope.read(lambda view: view.decisions.active([saved.root_id])) == [saved]
 
     @pytest.mark.req("DEC-4", "DEC-6")
     async def test_only_the_active_version_is_listed_and_found(self, scope_of: ScopeOf) -> None:
@@ -140,7 +140,7 @@ class DecisionStoreContract:
         assert await listed(scope, strength="axis") == []
         assert await found(scope, "cache", "runtime") == await found(scope, "cache", "ui") == []
         assert await found(scope, "measure", "ui") == [first.root_id]
-        chain = await scope.read(lambda rooms: rooms.decisions.history(first.root_id, after=0, limit=ALL))
+        chain = await scope.read(lambda view: view.decisions.history(first.root_id, after=0, limit=ALL))
         assert chain == [first.model_copy(update={"is_active": False}), second]
 
     @pytest.mark.req("DEC-4", "DEC-6")
@@ -160,7 +160,7 @@ class DecisionStoreContract:
         other = await save(scope_of("jiwoo"), content("three"))
         asked = [uuid4(), first.root_id, other.root_id]
         for owner, decision in (("minsu", first), ("jiwoo", other)):
-            existing = await scope_of(owner).read(lambda rooms: rooms.decisions.existing(asked))
+            existing = await scope_of(owner).read(lambda view: view.decisions.existing(asked))
             assert set(existing) == {decision.root_id}
 
     @pytest.mark.req("DEC-4")
@@ -234,18 +234,18 @@ class DecisionStoreContract:
         scope = scope_of("minsu")
         one, two = await save(scope, content("one")), await save(scope, content("two"))
         first = relation(one.root_id, "DEPENDS_ON", two.root_id)
-        assert await scope.write(lambda rooms: rooms.relations.save(first)) == first
+        assert await scope.write(lambda view: view.relations.save(first)) == first
         again = relation(one.root_id, "DEPENDS_ON", two.root_id)
-        assert await scope.write(lambda rooms: rooms.relations.save(again)) == first
+        assert await scope.write(lambda view: view.relations.save(again)) == first
         other = relation(two.root_id, "CONFLICTS_WITH", one.root_id)
-        await scope.write(lambda rooms: rooms.relations.save(other))
+        await scope.write(lambda view: view.relations.save(other))
         await save(scope, content("one, again"), one.root_id)
         assert await touching(scope, one.root_id) == await touching(scope, two.root_id)
         assert set(await touching(scope, one.root_id)) == {first.id, other.id}
-        await scope.write(lambda rooms: rooms.relations.remove(first))
+        await scope.write(lambda view: view.relations.remove(first))
         assert await touching(scope, one.root_id) == [other.id]
-        assert await scope.read(lambda rooms: rooms.relations.get(first.id)) is None
-        assert await scope.read(lambda rooms: rooms.relations.get(other.id)) == other
+        assert await scope.read(lambda view: view.relations.get(first.id)) is None
+        assert await scope.read(lambda view: view.relations.get(other.id)) == other
 
     @pytest.mark.req("DEC-1")
     async def test_the_same_evidence_is_stored_once(self, scope_of: ScopeOf) -> None:
@@ -255,12 +255,12 @@ class DecisionStoreContract:
         other = await keep(scope, EvidenceDraft(title="RFC", content="원문 그대로 "))
         assert again == first
         assert other.id != first.id
-        whole = await scope.read(lambda rooms: rooms.evidence.get(first.id))
+        whole = await scope.read(lambda view: view.evidence.get(first.id))
         assert whole is not None
         assert (whole.title, whole.source, whole.content) == ("RFC", "a book", "원문 그대로")
-        cards = await scope.read(lambda rooms: rooms.evidence.cards([other.id, uuid4(), first.id]))
+        cards = await scope.read(lambda view: view.evidence.cards([other.id, uuid4(), first.id]))
         assert cards == [other, first]
-        assert await scope.read(lambda rooms: rooms.evidence.find([first.sha256, "0" * 64])) == [first]
+        assert await scope.read(lambda view: view.evidence.find([first.sha256, "0" * 64])) == [first]
 
     @pytest.mark.req("DEC-1", "DEC-14")
     async def test_anchors_are_listed_newest_first_with_their_targets_in_order(
@@ -272,13 +272,13 @@ class DecisionStoreContract:
         old, new = anchor("s1", targets), anchor("s1", targets[1:], minute=2)
         elsewhere = anchor("s2", targets[:1], minute=1)
         for each in (new, old, elsewhere):
-            await scope.write(lambda rooms, each=each: rooms.anchors.save(each))
-        assert await scope.read(lambda rooms: rooms.anchors.list("s1", ALL)) == [new, old]
-        assert await scope.read(lambda rooms: rooms.anchors.list(None, 2)) == [new, elsewhere]
-        assert await scope.read(lambda rooms: rooms.anchors.leading_to("s1", [root])) == [old]
-        assert await scope.read(lambda rooms: rooms.anchors.leading_to("s1", [root, evidence])) == [new, old]
+            await scope.write(lambda view, each=each: view.anchors.save(each))
+        assert await scope.read(lambda view: view.anchors.list("s1", ALL)) == [new, old]
+        assert await scope.read(lambda view: view.anchors.list(None, 2)) == [new, elsewhere]
+        assert await scope.read(lambda view: view.anchors.leading_to("s1", [root])) == [old]
+        assert await scope.read(lambda view: view.anchors.leading_to("s1", [root, evidence])) == [new, old]
         with pytest.raises(Conflict, match=str(old.id)):
-            await scope.write(lambda rooms: rooms.anchors.save(old))
+            await scope.write(lambda view: view.anchors.save(old))
 
     @pytest.mark.req("OPS-4")
     async def test_owners_are_isolated(self, scope_of: ScopeOf) -> None:
@@ -286,11 +286,11 @@ class DecisionStoreContract:
         saved = await save(minsu, content("index every query", "runtime"))
         card = await keep(minsu, EvidenceDraft(title="t", content="원문"))
         sign = anchor("s", (Target(kind="evidence", id=card.id),))
-        await minsu.write(lambda rooms: rooms.anchors.save(sign))
+        await minsu.write(lambda view: view.anchors.save(sign))
         assert await listed(jiyoung) == await found(jiyoung, "index", "runtime") == []
-        assert await jiyoung.read(lambda rooms: rooms.decisions.active([saved.root_id])) == []
-        assert await jiyoung.read(lambda rooms: rooms.evidence.get(card.id)) is None
-        assert await jiyoung.read(lambda rooms: rooms.anchors.list(None, ALL)) == []
+        assert await jiyoung.read(lambda view: view.decisions.active([saved.root_id])) == []
+        assert await jiyoung.read(lambda view: view.evidence.get(card.id)) is None
+        assert await jiyoung.read(lambda view: view.anchors.list(None, ALL)) == []
         theirs = await keep(jiyoung, EvidenceDraft(title="t", content="원문"))
         assert theirs.id != card.id
 
@@ -302,13 +302,13 @@ def relation(source: UUID, kind: RelationType, target: UUID) -> Relation:
 
 async def touching(scope: DecisionScope, root: UUID) -> Sequence[UUID]:
     """The ids of the relations from and to a decision."""
-    found = await scope.read(lambda rooms: rooms.relations.touching([root], ALL))
+    found = await scope.read(lambda view: view.relations.touching([root], ALL))
     return [each.id for each in found]
 
 
 async def keep(scope: DecisionScope, draft: EvidenceDraft) -> EvidenceCard:
     """Save evidence."""
-    return await scope.write(lambda rooms: rooms.evidence.save(draft, evidence_id=uuid4(), created_at=START))
+    return await scope.write(lambda view: view.evidence.save(draft, evidence_id=uuid4(), created_at=START))
 
 
 def anchor(session: str, targets: tuple[Target, ...], minute: int = 0) -> Anchor:

@@ -51,19 +51,19 @@ def fact(value: str = "900점", key: str = "토익", **given: Any) -> FactDraft:
 async def save(scope: CanonScope, draft: FactDraft, persona: str = "hana", minute: int = 0) -> FactChange:
     """Save one fact, this many minutes after the start."""
     at = START + timedelta(minutes=minute)
-    return await scope.write(lambda rooms: rooms.facts.save(persona, draft, version_id=uuid4(), at=at))
+    return await scope.write(lambda view: view.facts.save(persona, draft, version_id=uuid4(), at=at))
 
 
 async def retract(scope: CanonScope, draft: FactDraft, persona: str = "hana") -> FactChange:
     """Retract the fact with this category and key."""
-    return await scope.write(lambda rooms: rooms.facts.retract(persona, draft.category, draft.key, at=START))
+    return await scope.write(lambda view: view.facts.retract(persona, draft.category, draft.key, at=START))
 
 
 async def active(
     scope: CanonScope, persona: str = "hana", *, only_state: bool = False, limit: int = ALL
 ) -> Sequence[Fact]:
     """The active facts of a persona."""
-    return await scope.read(lambda rooms: rooms.facts.active(persona, only_state=only_state, limit=limit))
+    return await scope.read(lambda view: view.facts.active(persona, only_state=only_state, limit=limit))
 
 
 async def values(scope: CanonScope, persona: str = "hana", **options: Any) -> list[str]:
@@ -73,7 +73,7 @@ async def values(scope: CanonScope, persona: str = "hana", **options: Any) -> li
 
 async def history(scope: CanonScope, root_id: UUID, persona: str = "hana") -> Sequence[FactVersion]:
     """The whole chain of a fact."""
-    return await scope.read(lambda rooms: rooms.facts.history(persona, root_id, after=0, limit=ALL))
+    return await scope.read(lambda view: view.facts.history(persona, root_id, after=0, limit=ALL))
 
 
 def root_of(change: FactChange) -> UUID:
@@ -239,4 +239,4 @@ class FactStoreContract:
 
 
 async def _retire(scope: CanonScope, root_id: UUID, persona: str = "hana") -> FactChange:
-    return await scope.write(lambda rooms: rooms.facts.retire(persona, root_id, at=START))
+    return await scope.write(lambda view: view.facts.retire(persona, root_id, at=START))

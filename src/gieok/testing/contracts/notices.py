@@ -33,14 +33,14 @@ ScopeOf = Callable[[str], NoticeScope]
 
 async def leave(scope: NoticeScope, notices: Collection[Notice], persona: str = "hana") -> None:
     """Leave notices for a persona."""
-    await scope.write(lambda rooms: rooms.notices.leave(persona, notices, START))
+    await scope.write(lambda view: view.notices.leave(persona, notices, START))
 
 
 async def take(scope: NoticeScope, persona: str = "hana") -> list[Notice]:
     """Take the notices that are waiting."""
 
-    def taken(rooms: NoticeView) -> Sequence[Notice]:
-        return rooms.notices.take(persona)
+    def taken(view: NoticeView) -> Sequence[Notice]:
+        return view.notices.take(persona)
 
     return list(await scope.write(taken))
 
@@ -72,8 +72,8 @@ class NoticeStoreContract:
         scope = scope_of("minsu")
         await leave(scope, [FULL])
 
-        def fail(rooms: NoticeView) -> None:
-            rooms.notices.take("hana")
+        def fail(view: NoticeView) -> None:
+            view.notices.take("hana")
             raise RuntimeError("the turn failed")
 
         with pytest.raises(RuntimeError):

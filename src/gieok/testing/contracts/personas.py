@@ -29,7 +29,7 @@ def draft(prompt: str = "너는 하나야.") -> PersonaDraft:
 async def create(scope: CanonScope, persona: str = "hana", minute: int = 0) -> PersonaCard:
     """Create a persona, this many minutes after the start."""
     at = START + timedelta(minutes=minute)
-    return await scope.write(lambda rooms: rooms.personas.create(persona, draft(), version_id=uuid4(), at=at))
+    return await scope.write(lambda view: view.personas.create(persona, draft(), version_id=uuid4(), at=at))
 
 
 async def edit(
@@ -38,18 +38,18 @@ async def edit(
     """Edit a persona a day after the start."""
     at = START + timedelta(days=1)
     return await scope.write(
-        lambda rooms: rooms.personas.edit(persona, made, version_id=uuid4(), at=at, expected_version=expected)
+        lambda view: view.personas.edit(persona, made, version_id=uuid4(), at=at, expected_version=expected)
     )
 
 
 async def get(scope: CanonScope, persona: str = "hana") -> PersonaCard | None:
     """The active version of a persona."""
-    return await scope.read(lambda rooms: rooms.personas.get(persona))
+    return await scope.read(lambda view: view.personas.get(persona))
 
 
 async def versions(scope: CanonScope, persona: str = "hana") -> Sequence[PersonaCard]:
     """Every version of a persona."""
-    return await scope.read(lambda rooms: rooms.personas.versions(persona, after=0, limit=ALL))
+    return await scope.read(lambda view: view.personas.versions(persona, after=0, limit=ALL))
 
 
 class PersonaStoreContract:
@@ -99,9 +99,9 @@ class PersonaStoreContract:
         made = [await create(scope, name, minute) for minute, name in enumerate(("c", "a", "b"))]
         await create(scope_of("other"), "d")
         edited = await edit(scope, draft("달라진 하나"), persona="a")
-        first = await scope.read(lambda rooms: rooms.personas.list(after=None, limit=2))
-        rest = await scope.read(lambda rooms: rooms.personas.list(after="a", limit=2))
+        first = await scope.read(lambda view: view.personas.list(after=None, limit=2))
+        rest = await scope.read(lambda view: view.personas.list(after="a", limit=2))
         assert first == [made[0], edited]
         assert rest == [made[2]]
         with pytest.raises(NotFound):
-            await scope.read(lambda rooms: rooms.personas.list(after="d", limit=2))
+            await scope.read(lambda view: view.personas.list(after="d", limit=2))

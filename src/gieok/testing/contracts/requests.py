@@ -40,11 +40,11 @@ async def remember(
     scope: RequestScope, request: RequestKey, answer: str = "made", *, now: datetime = START
 ) -> None:
     """Store the answer of a request for a day."""
-    await scope.write(lambda rooms: rooms.requests.remember(request, answer, now=now, until=now + DAY))
+    await scope.write(lambda view: view.requests.remember(request, answer, now=now, until=now + DAY))
 
 
 async def answered(scope: RequestScope, request: RequestKey, *, now: datetime = START) -> str | None:
-    return await scope.write(lambda rooms: rooms.requests.answer(request, now))
+    return await scope.write(lambda view: view.requests.answer(request, now))
 
 
 class RequestStoreContract:

@@ -44,12 +44,12 @@ def message(number: int, content: str | None = None, role: Role = "user") -> Cha
 
 async def start(scope: LogScope, session_ref: str = "s") -> Session:
     begun = SessionStart(session_ref=session_ref, persona_id="hana", account_plan="free", plan_hash=HASH)
-    return await scope.write(lambda rooms: rooms.sessions.start(begun, START))
+    return await scope.write(lambda view: view.sessions.start(begun, START))
 
 
 async def remember(scope: LogScope, plan_hash: str = HASH, persona_id: str | None = None) -> None:
     await scope.write(
-        lambda rooms: rooms.sessions.remember(
+        lambda view: view.sessions.remember(
             "s", plan_hash, START, persona_id=persona_id, account_plan="premium"
         )
     )
@@ -62,12 +62,12 @@ async def append(
     at: datetime = START,
     expected_count: int | None = None,
 ) -> Appended:
-    return await scope.write(lambda rooms: rooms.messages.append(session_ref, messages, at, expected_count))
+    return await scope.write(lambda view: view.messages.append(session_ref, messages, at, expected_count))
 
 
 async def logged(scope: LogScope, session_ref: str = "s") -> Sequence[ChatMessage]:
     span = MessageRange(first=1, last=1000)
-    return await scope.read(lambda rooms: rooms.messages.between(session_ref, span))
+    return await scope.read(lambda view: view.messages.between(session_ref, span))
 
 
 class MessageStoreContract:
@@ -87,7 +87,7 @@ class MessageStoreContract:
         scope = log_scope_of("minsu")
         await start(scope)
         await append(scope, *(message(number) for number in range(1, 14)))
-        window = await scope.read(lambda rooms: rooms.messages.window("s", 10))
+        window = await scope.read(lambda view: view.messages.window("s", 10))
         assert [said.id for said in window] == [f"m{number}" for number in range(4, 14)]
 
     @pytest.mark.req("SESS-4")
@@ -97,7 +97,7 @@ class MessageStoreContract:
         await start(scope)
         await append(scope, message(1))
         assert await append(scope, message(1), message(2), message(2)) == Appended(added=1, message_count=2)
-        await scope.write(lambda rooms: rooms.sessions.end("s", START))
+        await scope.write(lambda view: view.sessions.end("s", START))
         assert await append(scope, message(1), message(2)) == Appended(added=0, message_count=2)
         assert [said.id for said in await logged(scope)] == ["m1", "m2"]
 
@@ -125,21 +125,21 @@ class MessageStoreContract:
     async def test_an_ended_session_accepts_no_messages(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")
         await start(scope)
-        ended = await scope.write(lambda rooms: rooms.sessions.end("s", START))
+        ended = await scope.write(lambda view: view.sessions.end("s", START))
         with pytest.raises(SessionEnded):
             await append(scope, message(1))
         with pytest.raises(SessionEnded):
             await remember(scope)
         later = START + timedelta(hours=1)
-        assert await scope.write(lambda rooms: rooms.sessions.end("s", later)) == ended
+        assert await scope.write(lambda view: view.sessions.end("s", later)) == ended
 
     async def test_an_unknown_session_is_not_found(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")
         with pytest.raises(NotFound):
             await append(scope, message(1))
         with pytest.raises(NotFound):
-            await scope.write(lambda rooms: rooms.sessions.end("s", START))
-        assert await scope.read(lambda rooms: rooms.sessions.get("s")) is None
+            await scope.write(lambda view: view.sessions.end("s", START))
+        assert await scope.read(lambda view: view.sessions.get("s")) is None
         assert list(await logged(scope)) == []
 
     async def test_a_session_cannot_be_started_twice(self, log_scope_of: LogScopeOf) -> None:
@@ -147,7 +147,7 @@ class MessageStoreContract:
         first = await start(scope)
         with pytest.raises(Conflict, match="already"):
             await start(scope)
-        assert await scope.read(lambda rooms: rooms.sessions.get("s")) == first
+        assert await scope.read(lambda view: view.sessions.get("s")) == first
 
     async def test_messages_need_a_session_with_a_persona(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")
@@ -156,7 +156,7 @@ class MessageStoreContract:
             await append(scope, message(1))
         await remember(scope, persona_id="hana")
         await append(scope, message(1))
-        session = await scope.read(lambda rooms: rooms.sessions.get("s"))
+        session = await scope.read(lambda view: view.sessions.get("s"))
         assert session is not None
         assert (session.persona_id, session.account_plan) == ("hana", "premium")
 
@@ -175,7 +175,7 @@ class MessageStoreContract:
         later = START + timedelta(minutes=9)
         await append(scope, message(1), at=later)
         await append(scope, message(2), at=START + timedelta(minutes=3))
-        session = await scope.read(lambda rooms: rooms.sessions.get("s"))
+        session = await scope.read(lambda view: view.sessions.get("s"))
         assert session is not None
         assert (session.started_at, session.last_activity_at) == (START, later)
 

@@ -50,9 +50,9 @@ def item(*keywords: str, session: str = "s", minute: int = 0, summary: str = "a 
 async def save(scope: TurnScope, *items: MemoryItem) -> None:
     """Save all of them in one transaction."""
 
-    def save_all(rooms: TurnView) -> None:
+    def save_all(view: TurnView) -> None:
         for each in items:
-            rooms.turns.save(each)
+            view.turns.save(each)
 
     await scope.write(save_all)
 
@@ -61,7 +61,7 @@ async def search(
     scope: TurnScope, query: str, *, session: str = "s", top_k: int = 10
 ) -> Sequence[RecalledMemory]:
     """The results of a search in the session."""
-    return await scope.read(lambda rooms: rooms.turns.search(session, query, top_k))
+    return await scope.read(lambda view: view.turns.search(session, query, top_k))
 
 
 async def found_ids(scope: TurnScope, query: str, **options: Any) -> list[UUID]:

@@ -21,15 +21,15 @@ T = TypeVar("T")
 SPACE = "letters@4"
 
 
-class Rooms(CompanionView, VectorView, Protocol):
+class MemoriesView(CompanionView, VectorView, Protocol):
     """Memories and their vectors."""
 
 
 class VectorScope(Protocol):
     """One owner's memories and vectors, with one transaction per call."""
 
-    async def read(self, work: Callable[[Rooms], T]) -> T: ...
-    async def write(self, work: Callable[[Rooms], T]) -> T: ...
+    async def read(self, work: Callable[[MemoriesView], T]) -> T: ...
+    async def write(self, work: Callable[[MemoriesView], T]) -> T: ...
 
 
 VectorScopeOf = Callable[[str], VectorScope]
@@ -38,17 +38,17 @@ VectorScopeOf = Callable[[str], VectorScope]
 async def keep(scope: VectorScope, *memories: Memory) -> None:
     """Save all of them in one transaction."""
 
-    def save_all(rooms: Rooms) -> None:
+    def save_all(view: MemoriesView) -> None:
         for each in memories:
-            rooms.companion.save(each)
+            view.companion.save(each)
 
     await scope.write(save_all)
 
 
 async def waiting(scope: VectorScope, space: str = SPACE, limit: int = 100, persona: str = "hana") -> Waiting:
     """The memories that wait for a vector in a space, which becomes the persona's current space."""
-    await scope.write(lambda rooms: rooms.vectors.begin(persona, space))
-    return await scope.read(lambda rooms: rooms.vectors.waiting(persona, space, limit))
+    await scope.write(lambda view: view.vectors.begin(persona, space))
+    return await scope.read(lambda view: view.vectors.waiting(persona, space, limit))
 
 
 def vectors_of(waits: Waiting) -> tuple[Embedded, ...]:
@@ -73,7 +73,7 @@ async def store(
 ) -> int:
     """Save the vectors of the waiting memories."""
     kept = vectors_of(waits) if made is None else made
-    return await scope.write(lambda rooms: rooms.vectors.save(persona, space, kept, waits))
+    return await scope.write(lambda view: view.vectors.save(persona, space, kept, waits))
 
 
 async def embed(scope: VectorScope, space: str = SPACE, persona: str = "hana") -> int:
@@ -83,23 +83,23 @@ async def embed(scope: VectorScope, space: str = SPACE, persona: str = "hana") -
 
 async def kept(scope: VectorScope, space: str = SPACE, persona: str = "hana") -> list[StoredVector]:
     """Every vector of a space, newest memory first."""
-    return list(await scope.read(lambda rooms: rooms.vectors.newest(persona, space, None, 1_000)))
+    return list(await scope.read(lambda view: view.vectors.newest(persona, space, None, 1_000)))
 
 
 async def numbers(scope: VectorScope, space: str = SPACE, persona: str = "hana") -> list[int]:
     """The numbers of the memories that have a vector."""
-    return sorted(await scope.read(lambda rooms: rooms.vectors.numbers(persona, space)))
+    return sorted(await scope.read(lambda view: view.vectors.numbers(persona, space)))
 
 
 async def marked(scope: VectorScope, persona: str = "hana") -> Mark:
     """The change marks of a persona's vectors."""
-    return await scope.read(lambda rooms: rooms.vectors.mark(persona))
+    return await scope.read(lambda view: view.vectors.mark(persona))
 
 
 async def edit(scope: VectorScope, before: Memory, summary: str = "other words") -> Memory:
     """Save the next version of a memory."""
     after = before.model_copy(update={"summary": summary, "version": before.version + 1})
-    await scope.write(lambda rooms: rooms.companion.replace(after))
+    await scope.write(lambda view: view.companion.replace(after))
     return after
 
 
@@ -124,7 +124,7 @@ class VectorStoreContract:
             seen += [each.text for each in waits.memories]
             await store(scope, waits)
         assert seen == [f"words {n}" for n in range(5)]
-        assert await scope.read(lambda rooms: rooms.vectors.unfinished(SPACE, 9)) == []
+        assert await scope.read(lambda view: view.vectors.unfinished(SPACE, 9)) == []
 
     async def test_a_memory_without_a_vector_is_skipped_permanently(self, scope_of: VectorScopeOf) -> None:
         """For example one in a language that the model does not support."""
@@ -175,7 +175,7 @@ class VectorStoreContract:
         await keep(scope, first, memory(minute=1))
         await embed(scope)
         before = await marked(scope)
-        await scope.write(lambda rooms: rooms.companion.delete(first.id))
+        await scope.write(lambda view: view.companion.delete(first.id))
         assert await numbers(scope) == [2]
         assert (await marked(scope)).removed > before.stamp
         assert (await waiting(scope)).memories == ()
@@ -185,7 +185,7 @@ class VectorStoreContract:
         gone = memory()
         await keep(scope, gone)
         waits = await waiting(scope)
-        await scope.write(lambda rooms: rooms.companion.delete(gone.id))
+        await scope.write(lambda view: view.companion.delete(gone.id))
         assert (await store(scope, waits), await numbers(scope)) == (0, [])
 
     async def test_archiving_keeps_the_vector_and_changes_its_stamp(self, scope_of: VectorScopeOf) -> None:
@@ -194,13 +194,11 @@ class VectorStoreContract:
         await keep(scope, first, memory(minute=1))
         await embed(scope)
         before = await marked(scope)
-        await scope.write(lambda rooms: rooms.companion.archive(first.id, START))
-        (changed,) = await scope.read(
-            lambda rooms: rooms.vectors.since("hana", SPACE, before.stamp + 1, 0, 9)
-        )
+        await scope.write(lambda view: view.companion.archive(first.id, START))
+        (changed,) = await scope.read(lambda view: view.vectors.since("hana", SPACE, before.stamp + 1, 0, 9))
         assert (changed.number, changed.is_archived) == (1, True)
         assert (await marked(scope)) == Mark(changed.stamp, before.removed)
-        await scope.write(lambda rooms: rooms.companion.restore(first.id))
+        await scope.write(lambda view: view.companion.restore(first.id))
         assert not any(each.is_archived for each in await kept(scope))
 
     async def test_changes_come_in_pages(self, scope_of: VectorScopeOf) -> None:
@@ -210,7 +208,7 @@ class VectorStoreContract:
         await embed(scope)
         stamp, number, seen = 0, 0, list[int]()
         while page := await scope.read(
-            lambda rooms, s=stamp, n=number: rooms.vectors.since("hana", SPACE, s, n, 2)
+            lambda view, s=stamp, n=number: view.vectors.since("hana", SPACE, s, n, 2)
         ):
             seen += [each.number for each in page]
             stamp, number = page[-1].stamp, page[-1].number
@@ -247,6 +245,6 @@ class VectorStoreContract:
         await keep(minsu, memory(), memory(persona_id="duri"))
         await keep(jiyeon, memory())
         await embed(minsu)
-        assert await minsu.read(lambda rooms: rooms.vectors.unfinished(SPACE, 9)) == ["duri"]
+        assert await minsu.read(lambda view: view.vectors.unfinished(SPACE, 9)) == ["duri"]
         assert (await numbers(minsu), await numbers(minsu, persona="duri")) == ([1], [])
         assert await numbers(jiyeon) == []
