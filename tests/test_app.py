@@ -18,6 +18,7 @@ from gieok.testing.clock import Clock
 from gieok.testing.contracts.turns import item, save, search
 from gieok.testing.settings import settings_for
 from tests.behind import Behind
+from tests.turns.run_turn import run_turn
 
 HANA = Persona(name="Hana", language="en", system_prompt="You are Hana.")
 
@@ -45,11 +46,11 @@ async def test_a_session_remembers_the_plan_it_ran(settings: Settings) -> None:
     clock = Clock()
     async with await Gieok.open(settings, clock=clock) as gieok:
         user = gieok.user("minsu")
-        await user.turn("s1", "Hello there", persona=HANA)
+        await run_turn(user, "s1", "Hello there", persona=HANA)
         started = clock.now
         clock.advance(minutes=5)
-        await user.turn("s1", "I moved to Busan", persona=HANA)
-        session = await user.session("s1")
+        await run_turn(user, "s1", "I moved to Busan", persona=HANA)
+        session = (await user.sessions.get("s1")).session
         assert session.last_execution_plan_hash == load_plan("turn_memory").hash
         assert (session.started_at, session.last_activity_at) == (started, started + timedelta(minutes=5))
         assert (session.ended_at, session.message_count) == (None, 0)
@@ -58,11 +59,11 @@ async def test_a_session_remembers_the_plan_it_ran(settings: Settings) -> None:
 @pytest.mark.req("ENG-9", "ENG-8")
 async def test_another_plan_fails_fast_and_changes_nothing(gieok: Gieok) -> None:
     user = gieok.user("minsu")
-    await user.turn("s1", "I have an interview tomorrow", persona=HANA)
-    before = await user.session("s1")
+    await run_turn(user, "s1", "I have an interview tomorrow", persona=HANA)
+    before = (await user.sessions.get("s1")).session
     for attempt in (
-        user.turn("s1", "the interview went well", persona=HANA, plan=other_plan()),
-        user.resume("s1", other_plan()),
+        run_turn(user, "s1", "the interview went well", persona=HANA, plan=other_plan()),
+        user.sessions.resume("s1", other_plan()),
     ):
         with pytest.raises(PlanHashMismatch) as mismatch:
             await attempt
@@ -70,8 +71,8 @@ async def test_another_plan_fails_fast_and_changes_nothing(gieok: Gieok) -> None
         assert mismatch.value.actual == other_plan().hash
         assert mismatch.value.expected in str(mismatch.value)
         assert mismatch.value.actual in str(mismatch.value)
-    assert await user.session("s1") == before
-    assert len((await user.turn("s1", "interview", persona=HANA)).recalled) == 1
+    assert (await user.sessions.get("s1")).session == before
+    assert len((await run_turn(user, "s1", "interview", persona=HANA)).recalled) == 1
 
 
 @pytest.mark.req("ENG-9")
@@ -79,33 +80,33 @@ async def test_a_session_moves_to_another_plan_only_on_purpose_and_audited(setti
     clock = Clock()
     async with await Gieok.open(settings, clock=clock) as gieok:
         user = gieok.user("minsu")
-        await user.turn("s1", "I have an interview tomorrow", persona=HANA)
-        moved = await user.move("s1", other_plan())
+        await run_turn(user, "s1", "I have an interview tomorrow", persona=HANA)
+        moved = await user.sessions.move("s1", other_plan())
         assert (moved.from_hash, moved.to_hash) == (load_plan("turn_memory").hash, other_plan().hash)
         assert moved.moved_at == clock.now
-        assert await user.moves("s1") == [moved]
-        assert (await user.resume("s1", other_plan())).last_execution_plan_hash == other_plan().hash
-        result = await user.turn("s1", "the interview went well", persona=HANA, plan=other_plan())
+        assert await user.sessions.moves("s1") == [moved]
+        assert (await user.sessions.resume("s1", other_plan())).last_execution_plan_hash == other_plan().hash
+        result = await run_turn(user, "s1", "the interview went well", persona=HANA, plan=other_plan())
         assert len(result.recalled) == 1
         with pytest.raises(PlanHashMismatch):
-            await user.turn("s1", "again", persona=HANA)
+            await run_turn(user, "s1", "again", persona=HANA)
 
 
 async def test_a_session_that_never_ran_is_not_found(gieok: Gieok) -> None:
     user = gieok.user("minsu")
-    for attempt in (user.session("s1"), user.resume("s1", "turn_memory")):
+    for attempt in (user.sessions.get("s1"), user.sessions.resume("s1", "turn_memory")):
         with pytest.raises(NotFound):
             await attempt
-    await gieok.user("other").turn("s1", "Hello", persona=HANA)
+    await run_turn(gieok.user("other"), "s1", "Hello", persona=HANA)
     with pytest.raises(NotFound):
-        await user.session("s1")
+        await user.sessions.get("s1")
 
 
 async def test_a_plan_that_cannot_run_is_refused_before_anything_runs(gieok: Gieok) -> None:
     document = json.loads(read_plan("turn_memory"))
     document["steps"][1]["type"] = "Nonsense"
     with pytest.raises(PlanInvalid, match=r"steps\[1\]\.type"):
-        await gieok.user("minsu").turn("s1", "Hello", persona=HANA, plan=make_plan(document))
+        await run_turn(gieok.user("minsu"), "s1", "Hello", persona=HANA, plan=make_plan(document))
 
 
 @pytest.mark.req("OPS-2")
@@ -140,20 +141,20 @@ async def test_erasing_an_owner_leaves_the_others_whole(settings: Settings) -> N
     async with await Gieok.open(settings) as gieok, await Gieok.open(settings) as other_process:
         minsu, jiyoung = gieok.user("minsu"), gieok.user("jiyoung")
         for user in (minsu, jiyoung, other_process.user("minsu")):
-            await user.turn("s1", "I have an interview tomorrow", persona=HANA)
-        await minsu.move("s1", other_plan())
+            await run_turn(user, "s1", "I have an interview tomorrow", persona=HANA)
+        await minsu.sessions.move("s1", other_plan())
         erased = (await minsu.data.erase()).erased
         assert erased["turn_memories"] == 2
         assert erased["sessions"] == erased["session_plan_moves"] == 1
         for user in (minsu, other_process.user("minsu")):
             with pytest.raises(OwnerErased):
-                await user.turn("s1", "Hello again", persona=HANA)
-        assert len((await jiyoung.turn("s1", "the interview", persona=HANA)).recalled) == 1
+                await run_turn(user, "s1", "Hello again", persona=HANA)
+        assert len((await run_turn(jiyoung, "s1", "the interview", persona=HANA)).recalled) == 1
 
 
 async def test_a_stopped_erasure_is_finished_on_the_next_start(settings: Settings, behind: Behind) -> None:
     async with await Gieok.open(settings) as gieok:
-        await gieok.user("minsu").turn("s1", "I have an interview tomorrow", persona=HANA)
+        await run_turn(gieok.user("minsu"), "s1", "I have an interview tomorrow", persona=HANA)
         gieok.vault.begin_erasure("minsu")
     async with await Gieok.open(settings) as gieok:
         assert gieok.vault.unfinished_erasures() == []

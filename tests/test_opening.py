@@ -17,6 +17,7 @@ from gieok.settings import sqlite_path
 from gieok.testing.settings import settings_for
 from gieok.vault import Vault
 from tests.behind import Behind
+from tests.turns.run_turn import run_turn
 
 HANA = Persona(name="Hana", language="en", system_prompt="You are Hana.")
 
@@ -29,7 +30,7 @@ def database_url(unmade_database_url: str) -> str:
 
 async def remember(settings: Settings) -> None:
     async with await Gieok.open(settings) as gieok:
-        await gieok.user("minsu").turn("s1", "I have an interview tomorrow", persona=HANA)
+        await run_turn(gieok.user("minsu"), "s1", "I have an interview tomorrow", persona=HANA)
 
 
 def lose_keystore(settings: Settings) -> None:

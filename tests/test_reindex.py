@@ -20,6 +20,7 @@ from gieok.memory.turns import rules as turn_rules
 from gieok.testing.models import CountingModel
 from gieok.text import ANALYZER_VERSION
 from tests.behind import Behind
+from tests.turns.run_turn import run_turn
 
 NOW, OLD = str(ANALYZER_VERSION), "0"
 OWNERS = ("jiyoung", "minsu")
@@ -58,7 +59,7 @@ def old_analyzer() -> Generator[None]:
 async def remember(user: User) -> None:
     """Something in each room that has a search index; some of it archived, edited, in several sessions."""
     for number, said in enumerate(["the interview is on Monday", "interviews make me nervous", "it rained"]):
-        await user.turn(f"s{number % 2}", said, persona=HUGO)
+        await run_turn(user, f"s{number % 2}", said, persona=HUGO)
     made = [
         await user.companion.create(
             MemoryDraft(persona_id=persona, summary=summary, topics=("interviews",), tags=("work",)),
@@ -90,7 +91,7 @@ def indexes(behind: Behind) -> dict[str, set[tuple[Any, ...]]]:
 
 async def found(user: User) -> list[bool]:
     """Whether each room finds what the words of today should find."""
-    turn = await user.turn("s1", "interview", persona=HUGO)
+    turn = await run_turn(user, "s1", "interview", persona=HUGO)
     memories = await user.companion.search("hana", "면접")
     layers = await user.decisions.context("parsing", q="parsers")
     said = [str(item) for layer in layers.layers for item in layer.items]

@@ -137,7 +137,16 @@ def _turns(user: User, size: Size) -> Work:
         batch = list(islice(messages, size.items))
         started = perf_counter()
         for message in batch:
-            await user.turn("s", message, persona=_PERSONA)
+            await user.run(
+                "turn_memory",
+                {
+                    "sessionRef": "s",
+                    "message": message,
+                    "persona": _PERSONA,
+                    "state": (),
+                    "recentMessages": (),
+                },
+            )
         return (perf_counter() - started) / size.items
 
     return work

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gieok.app import ChatTurn, Gieok, TurnResult, User
+    from gieok.app import ChatTurn, Gieok, User
     from gieok.app.worker import Worker
     from gieok.engine import ExecutionPlan, StepEvent
     from gieok.memory.canon.records import Fact, PersonaCard, PersonaDraft
@@ -38,7 +38,6 @@ _HOMES = {
     "Settings": "gieok.settings",
     "StateFact": "gieok.memory.conversation.records",
     "StepEvent": "gieok.engine",
-    "TurnResult": "gieok.app",
     "User": "gieok.app",
     "Worker": "gieok.app.worker",
     "load_settings": "gieok.settings",
@@ -65,7 +64,6 @@ __all__ = [
     "Settings",
     "StateFact",
     "StepEvent",
-    "TurnResult",
     "User",
     "Worker",
     "__version__",

@@ -246,18 +246,20 @@ async def test_two_sends_at_once_are_both_kept_in_order(gieok: Gieok) -> None:
     ("changes", "at"),
     [
         ({"message": ""}, "message"),
+        ({"message": " \n"}, "message"),
         ({"message": "x" * 20_001}, "message"),
         ({"message": "안녕\0"}, "message"),
         ({"message": "안녕\ud800"}, "message"),
         ({"message": None}, "message"),
         ({"message": 7}, "message"),
         ({"recent_messages": None}, "recentMessages"),
+        ({"session_ref": ""}, "sessionRef"),
         ({"session_ref": "a b"}, "sessionRef"),
         ({"persona_id": ""}, "personaId"),
         ({"plan": "turn_memory"}, "request"),
     ],
 )
-async def test_what_cannot_be_meant_is_refused_at_the_door(
+async def test_an_invalid_argument_is_refused_before_any_step_runs(
     gieok: Gieok, behind: Behind, changes: dict[str, Any], at: str
 ) -> None:
     user = gieok.user("minsu")

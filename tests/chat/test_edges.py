@@ -58,7 +58,8 @@ async def test_a_session_without_summaries_ends_too(settings: Settings, behind: 
         assert (summaries.jobs, summaries.memory_id) == ((), None)
         clock.advance(minutes=31)
         await Worker(gieok).run_once(clock())
-        assert [(await user.session(ref)).ended_at is not None for ref in (left, closed)] == [True, True]
+        for ref in (left, closed):
+            assert (await user.sessions.get(ref)).session.ended_at is not None
     assert behind.run("SELECT count(*) FROM jobs WHERE kind = 'summary'") == [(0,)]
 
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from gieok import Gieok, Persona
 from gieok.interfaces.cli import main
+from tests.turns.run_turn import run_turn
 
 Run = Callable[..., Result]
 Start = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -79,7 +80,7 @@ def remember(*owners: str) -> None:
         persona = Persona(name="미나", language="ko", system_prompt="너는 미나야.")
         async with await Gieok.open() as gieok:
             for owner in owners:
-                await gieok.user(owner).turn("s1", "내일 중요한 면접이 있어", persona=persona)
+                await run_turn(gieok.user(owner), "s1", "내일 중요한 면접이 있어", persona=persona)
 
     asyncio.run(turns())
 
@@ -90,7 +91,7 @@ def recalled(owner: str) -> int:
     async def turn() -> int:
         persona = Persona(name="미나", language="ko", system_prompt="너는 미나야.")
         async with await Gieok.open() as gieok:
-            result = await gieok.user(owner).turn("s1", "면접에서는 뭐라고 하지?", persona=persona)
+            result = await run_turn(gieok.user(owner), "s1", "면접에서는 뭐라고 하지?", persona=persona)
             return len(result.recalled)
 
     return asyncio.run(turn())

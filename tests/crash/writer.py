@@ -16,6 +16,7 @@ from gieok.memory.conversation.records import Persona
 from gieok.testing.models import CountingModel
 from tests.crash.place import Erased, Erasing, Event, Place, Ready, Saved
 from tests.crash.plants import PLANTS
+from tests.turns.run_turn import run_turn
 
 PERSONA = Persona(name="Mina", language="ko", system_prompt="You listen.")
 TASKS = 8
@@ -32,7 +33,7 @@ def main(place: Place, work: str, seed: int, plant: str | None, pipe: Connection
 
 async def take_turn(user: User, owner: str, session: str, word: str) -> Saved:
     """Take one turn with a unique word."""
-    result = await user.turn(session, f"{word} 면접이 떨렸어, I was nervous", persona=PERSONA)
+    result = await run_turn(user, session, f"{word} 면접이 떨렸어, I was nervous", persona=PERSONA)
     assert result.memory_id is not None
     return Saved(owner, session, result.memory_id, word)
 

@@ -25,6 +25,7 @@ from gieok.testing.model_server import VALID_ANSWERS, Task
 from gieok.testing.settings import settings_for
 from gieok.text import count_tokens, language
 from tests.models.scripted import Script
+from tests.turns.run_turn import run_turn
 
 HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나, 다정한 친구다.")
 PERSONA = Persona(name="하나", language="ko", system_prompt="너는 하나, 다정한 친구다.")
@@ -88,7 +89,7 @@ async def check_chat(user: User, session: str) -> bool:
     except StepFailed as failed:
         check_refusal(failed)
         with pytest.raises(NotFound):
-            await user.session(session)
+            await user.sessions.get(session)
         assert await user.canon.facts("hana") == before
         return True
     assert turn.reply.strip()
@@ -107,11 +108,11 @@ async def check_chat(user: User, session: str) -> bool:
 
 async def check_turn(user: User, session: str) -> bool:
     try:
-        turn = await user.turn(session, SAID, persona=PERSONA)
+        turn = await run_turn(user, session, SAID, persona=PERSONA)
     except StepFailed as failed:
         check_refusal(failed)
         with pytest.raises(NotFound):
-            await user.session(session)
+            await user.sessions.get(session)
         return True
     assert turn.summary
     assert len(storable(turn.summary)) <= 300

@@ -27,6 +27,7 @@ from gieok.errors import (
 from gieok.settings import sqlite_path
 from gieok.testing.settings import settings_for
 from tests.behind import Behind
+from tests.turns.run_turn import run_turn
 
 HANA = Persona(name="Hana", language="en", system_prompt="You are Hana.")
 
@@ -48,7 +49,7 @@ def database_url(tmp_path: Path) -> str:
 async def say(settings: Settings, owner: str, text: str = "I have an interview tomorrow") -> int:
     """Run one turn. Returns the number of recalled memories."""
     async with await Gieok.open(settings) as gieok:
-        return len((await gieok.user(owner).turn("s1", text, persona=HANA)).recalled)
+        return len((await run_turn(gieok.user(owner), "s1", text, persona=HANA)).recalled)
 
 
 async def erase(settings: Settings, owner: str) -> None:
@@ -159,7 +160,7 @@ async def writing(settings: Settings) -> AsyncIterator[Gieok]:
             while not stop.is_set():
                 number += 1
                 user = gieok.user(f"owner{number}")
-                await user.turn("s1", "I have an interview tomorrow", persona=HANA)
+                await run_turn(user, "s1", "I have an interview tomorrow", persona=HANA)
                 if number % 3 == 0:
                     await user.rotate_key()
                 if number % 5 == 0:
@@ -184,7 +185,7 @@ async def test_a_backup_while_others_write_is_one_snapshot(
         async with await Gieok.open(copy) as gieok:
             for (owner,) in owners:
                 if not gieok.vault.is_erased(owner):
-                    turn = await gieok.user(owner).turn("s1", "the interview", persona=HANA)
+                    turn = await run_turn(gieok.user(owner), "s1", "the interview", persona=HANA)
                     assert len(turn.recalled) == 1
 
 
@@ -255,7 +256,7 @@ async def test_an_existing_or_used_database_is_not_replaced(settings: Settings, 
     with pytest.raises(Conflict, match="--replace"):
         await asyncio.to_thread(restore, settings, tmp_path / "backup")
     async with await Gieok.open(settings) as gieok:
-        await gieok.user("minsu").turn("s1", "the interview", persona=HANA)
+        await run_turn(gieok.user("minsu"), "s1", "the interview", persona=HANA)
         with pytest.raises(Conflict, match="is in use"):
             await asyncio.to_thread(restore, settings, tmp_path / "backup", replace_it=True)
     assert await say(settings, "minsu", "the interview") == 2

@@ -17,6 +17,7 @@ from gieok.testing.clock import Clock
 from gieok.testing.contracts.sessions import message
 from tests.owner_data.world import FRIEND, KINDS, export, fill, lines, pieces, records, stream_of
 from tests.sessions.talk import PLAN, MoodyModel, begin, job_plans, memories, said
+from tests.turns.run_turn import run_turn
 
 
 async def moved(gieok: Gieok, of: str = "minsu", to: str = "jiyoung") -> User:
@@ -57,13 +58,13 @@ async def same_answers(minsu: User, jiyoung: User) -> None:
         lambda user: user.canon.facts("hana"),
         lambda user: user.personas.versions("hana"),
         lambda user: user.sessions.get("talk"),
-        lambda user: user.moves("turns"),
+        lambda user: user.sessions.moves("turns"),
         lambda user: user.decisions.context("wms", q="창고"),
         lambda user: user.decisions.anchors("talk"),
     ]
     for read in reads:
         assert await read(jiyoung) == await read(minsu)
-    recalled = [await user.turn("turns", "면접", persona=FRIEND, plan=PLAN) for user in (minsu, jiyoung)]
+    recalled = [await run_turn(user, "turns", "면접", persona=FRIEND, plan=PLAN) for user in (minsu, jiyoung)]
     assert [len(turn.recalled) for turn in recalled] == [1, 1]
     (axis, _) = (await minsu.decisions.list()).decisions
     assert await jiyoung.decisions.history(axis.root_id) == await minsu.decisions.history(axis.root_id)

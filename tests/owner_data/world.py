@@ -12,6 +12,7 @@ from gieok.memory.companion.records import Emotion, MemoryConfig, MemoryDraft
 from gieok.memory.conversation.records import Persona
 from gieok.memory.decisions.records import DecisionProposal, Target
 from tests.sessions.talk import said
+from tests.turns.run_turn import run_turn
 
 HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
 FRIEND = Persona(name="하나", language="ko", system_prompt="너는 하나야.")
@@ -44,9 +45,9 @@ async def fill(user: User) -> None:
     await user.sessions.save_messages("talk", said(1, 23))
     await user.sessions.start("hana", plan="chat_turn", session_ref="open")
     await user.sessions.save_messages("open", said(1, 3))
-    await user.turn("turns", "내일 중요한 면접이 있어", persona=FRIEND)
-    await user.move("turns", "chat_turn")
-    await user.move("turns", "turn_memory")
+    await run_turn(user, "turns", "내일 중요한 면접이 있어", persona=FRIEND)
+    await user.sessions.move("turns", "chat_turn")
+    await user.sessions.move("turns", "turn_memory")
     for number in range(5):
         draft = MemoryDraft(
             persona_id="hana",

@@ -9,6 +9,7 @@ from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import GieokError, SealBroken, StepFailed, StoreDamaged
 from gieok.testing.contracts.turns import item, save, search
 from tests.behind import Behind
+from tests.turns.run_turn import run_turn
 
 HANA = Persona(name="Hana", language="en", system_prompt="You are Hana.")
 
@@ -46,7 +47,7 @@ async def test_a_damaged_row_fails_the_search_and_the_cycle(
     with pytest.raises(error):
         await search(scope, "interview")
     with pytest.raises(StepFailed) as failed:
-        await gieok.user("minsu").turn("s", "the interview", persona=HANA)
+        await run_turn(gieok.user("minsu"), "s", "the interview", persona=HANA)
     assert failed.value.step == "retrieve"
     assert isinstance(failed.value.cause, error)
 
@@ -74,7 +75,7 @@ async def test_a_posting_of_a_keyword_that_does_not_exist_fails_a_partial_search
 @pytest.mark.req("OPS-2", "TURN-1")
 async def test_nothing_of_a_turn_lies_in_clear(gieok: Gieok, behind: Behind) -> None:
     """Neither what was said nor a keyword is in any file of the database, its log or its keystore."""
-    await gieok.user("minsu").turn("s-in-clear", "내일 zebrafish 스타트업 면접이 있어", persona=HANA)
+    await run_turn(gieok.user("minsu"), "s-in-clear", "내일 zebrafish 스타트업 면접이 있어", persona=HANA)
     words = ("zebrafish", "면접", "스타트업", "내일")
     found = behind.files_with(*words, "s-in-clear")
     assert found.pop("s-in-clear"), "the search itself must be able to find what lies in clear"

@@ -19,6 +19,7 @@ from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.plans import read_plan
 from gieok.testing.contracts.turns import item, save
 from tests.behind import Behind
+from tests.turns.run_turn import run_turn
 
 HANA = Persona(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
 
@@ -40,8 +41,8 @@ def without(*ids: str) -> ExecutionPlan:
 @pytest.mark.req("TURN-3", "TURN-2", "ENG-1")
 async def test_a_turn_is_recalled_by_a_later_turn_of_its_session(gieok: Gieok) -> None:
     user = gieok.user("minsu")
-    first = await user.turn("s1", "내일 중요한 면접이 있어", persona=HANA)
-    second = await user.turn("s1", "면접에서는 뭘 물어볼까?", persona=HANA)
+    first = await run_turn(user, "s1", "내일 중요한 면접이 있어", persona=HANA)
+    second = await run_turn(user, "s1", "면접에서는 뭘 물어볼까?", persona=HANA)
     assert [memory.id for memory in second.recalled] == [first.memory_id]
     assert second.recalled[0].summary == first.summary
     assert second.prompt is not None
@@ -52,8 +53,8 @@ async def test_a_turn_is_recalled_by_a_later_turn_of_its_session(gieok: Gieok) -
 @pytest.mark.req("ENG-1", "TURN-2")
 async def test_without_its_step_nothing_is_summarised_or_stored(gieok: Gieok, behind: Behind) -> None:
     user = gieok.user("minsu")
-    result = await user.turn(
-        "s1", "내일 중요한 면접이 있어", persona=HANA, plan=without("summarize", "persist", "count")
+    result = await run_turn(
+        user, "s1", "내일 중요한 면접이 있어", persona=HANA, plan=without("summarize", "persist", "count")
     )
     assert (result.summary, result.memory_id) == (None, None)
     assert (behind.count("turn_memories"), behind.count("turn_memory_index")) == (0, 0)
@@ -64,9 +65,9 @@ async def test_without_its_step_nothing_is_summarised_or_stored(gieok: Gieok, be
 async def test_summarising_alone_stores_nothing(gieok: Gieok) -> None:
     user = gieok.user("minsu")
     plan = without("persist")
-    result = await user.turn("s1", "내일 중요한 면접이 있어", persona=HANA, plan=plan)
+    result = await run_turn(user, "s1", "내일 중요한 면접이 있어", persona=HANA, plan=plan)
     assert result.summary
-    assert (await user.turn("s1", "면접", persona=HANA, plan=plan)).recalled == ()
+    assert (await run_turn(user, "s1", "면접", persona=HANA, plan=plan)).recalled == ()
 
 
 @pytest.mark.req("TURN-4", "ENG-3")
@@ -88,7 +89,7 @@ async def test_top_k_comes_from_the_plan_and_must_be_sensible(gieok: Gieok, top_
         steps["retrieve"]["metadata"] = {} if top_k is None else {"topK": top_k}
 
     with pytest.raises(PlanInvalid, match=r"metadata\.topK"):
-        await gieok.user("minsu").turn("s1", "안녕", persona=HANA, plan=changed(change))
+        await run_turn(gieok.user("minsu"), "s1", "안녕", persona=HANA, plan=changed(change))
 
 
 @pytest.mark.req("ENG-5")
@@ -97,7 +98,7 @@ async def test_top_k_of_the_plan_is_obeyed(gieok: Gieok) -> None:
         steps["retrieve"]["metadata"]["topK"] = 2
 
     await save(OwnerScope(gieok.database, gieok.vault, "minsu"), *(item("면접", minute=n) for n in range(4)))
-    result = await gieok.user("minsu").turn("s", "면접", persona=HANA, plan=changed(two))
+    result = await run_turn(gieok.user("minsu"), "s", "면접", persona=HANA, plan=changed(two))
     assert len(result.recalled) == 2
 
 
@@ -136,7 +137,7 @@ async def test_a_summary_that_breaks_the_plan_fails_the_cycle(
     async with await Gieok.open(settings, model=BrokenModel(made)) as gieok:
         user = gieok.user("minsu")
         with pytest.raises(StepFailed) as failed:
-            await user.turn("s1", RAW, persona=HANA)
+            await run_turn(user, "s1", RAW, persona=HANA)
         assert failed.value.step == "summarize"
         found = await OwnerScope(gieok.database, gieok.vault, "minsu").read(
             lambda rooms: (rooms.turns.search("s1", RAW, 10), rooms.sessions.get("s1"))
@@ -165,7 +166,7 @@ async def test_a_turn_cancelled_while_the_model_speaks_leaves_nothing(settings: 
     async with await Gieok.open(settings, model=model) as gieok:
         user = gieok.user("minsu")
         task = asyncio.create_task(
-            user.turn("s1", "안녕", persona=HANA, listen=lambda event: heard.append(event.data))
+            run_turn(user, "s1", "안녕", persona=HANA, listen=lambda event: heard.append(event.data))
         )
         await model.speaking.wait()
         task.cancel()
@@ -180,31 +181,14 @@ async def test_a_turn_cancelled_while_the_model_speaks_leaves_nothing(settings: 
 
 async def test_the_reply_is_told_piece_by_piece(gieok: Gieok) -> None:
     heard: list[str] = []
-    result = await gieok.user("minsu").turn(
+    result = await run_turn(
+        gieok.user("minsu"),
         "s1",
         "요즘 너무 지쳐... 회사 일이 힘들어",
         persona=HANA,
         listen=lambda event: heard.append(event.data),
     )
     assert "".join(heard) == result.reply
-
-
-@pytest.mark.parametrize(
-    ("session", "message", "at"),
-    [
-        ("", "안녕", "sessionRef"),
-        ("a b", "안녕", "sessionRef"),
-        ("s", "", "message"),
-        ("s", " \n", "message"),
-        ("s", "x" * 20_001, "message"),
-    ],
-)
-async def test_a_turn_that_cannot_be_meant_is_refused_at_the_door(
-    gieok: Gieok, session: str, message: str, at: str
-) -> None:
-    with pytest.raises(InputRefused) as refused:
-        await gieok.user("minsu").turn(session, message, persona=HANA)
-    assert refused.value.at == at
 
 
 @pytest.mark.parametrize("owner", ["", " ", "a\x00b", "../etc", "a" * 129, "a\nb", "\u202eabc"])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from gieok.app.cycles import Cycles
-from gieok.app.requests import run_idempotent
+from gieok.app.cycles import Cycles, run_idempotent
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.canon.records import (

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import cast
 from uuid import UUID, uuid4
 
 from gieok.app.cycles import Cycles, Listener, output_of
-from gieok.app.messages import check_message, check_recent
 from gieok.app.sessions import SessionLocks
 from gieok.engine import CycleRecord, CycleResult, ExecutionPlan
-from gieok.errors import NotFound
+from gieok.errors import InputRefused, NotFound
 from gieok.memory.canon.records import Fact, FactChange
 from gieok.memory.canon.steps import LoadState, SaveFacts
 from gieok.memory.companion.records import Memory, MemoryHit, Notice
@@ -20,7 +20,7 @@ from gieok.memory.companion.steps.recall import RecallMemories
 from gieok.memory.companion.steps.summarize import KeepSummary
 from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
-from gieok.memory.fields import AccountPlan
+from gieok.memory.fields import MAX_MESSAGE_CHARS, AccountPlan, storable
 from gieok.memory.sessions.steps import QueueSummary
 from gieok.memory.turns.records import RecalledMemory
 from gieok.memory.turns.steps import RetrieveMemory
@@ -105,6 +105,27 @@ class Chat:
         }
         async with self._locks.of(self._cycles.scope.owner, session):
             return _chat_turn(session, await self._cycles.run(plan, request, listen))
+
+
+def check_message(message: object) -> None:
+    """Refuse a message that is empty, too long, or cannot be stored."""
+    if not isinstance(message, str):
+        raise InputRefused("must be text", at="message")
+    if not message.strip():
+        raise InputRefused("must not be empty", at="message")
+    if len(message) > MAX_MESSAGE_CHARS:
+        raise InputRefused(f"may have at most {MAX_MESSAGE_CHARS} characters", at="message")
+    try:
+        storable(message)
+    except ValueError as error:
+        raise InputRefused(str(error), at="message") from None
+
+
+def check_recent(messages: object) -> tuple[Message, ...]:
+    """The recent messages of a client that keeps its own window, as a tuple. Refuse what is no list."""
+    if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
+        raise InputRefused("must be a list of messages", at="recentMessages")
+    return tuple(cast("Sequence[Message]", messages))
 
 
 @cache

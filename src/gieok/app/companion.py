@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Database
-from gieok.app.cycles import Cycles, output_of
+from gieok.app.chat import check_message, check_recent
+from gieok.app.cycles import Cycles, output_of, run_idempotent
 from gieok.app.embedding import embed_owner
-from gieok.app.messages import check_message, check_recent
-from gieok.app.requests import run_idempotent
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.companion.records import (

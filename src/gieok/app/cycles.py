@@ -1,8 +1,8 @@
-"""How every facade runs plans, and what a caller is told when a step refuses."""
+"""Run plans for one owner: checked plans, errors that a caller can act on, idempotent requests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -12,7 +12,9 @@ from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, Step, StepEvent
 from gieok.engine.plan import first_problem, place
 from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed, cause_of
+from gieok.memory.requests.records import RequestKey
 
+T = TypeVar("T")
 D = TypeVar("D", bound=Data)
 O = TypeVar("O", bound=Data | None)  # noqa: E741  as in the engine
 Listener = Callable[[StepEvent], None]
@@ -20,7 +22,7 @@ CHECKED_PLANS = 256
 
 
 class Plans:
-    """Plans that can run, each checked once."""
+    """A cache of checked plans, by plan hash."""
 
     def __init__(self, engine: Engine, load: Callable[[str], ExecutionPlan]) -> None:
         self._engine = engine
@@ -28,13 +30,13 @@ class Plans:
         self._checked: dict[str, CheckedPlan] = {}
 
     def check(self, plan: str | ExecutionPlan) -> CheckedPlan:
-        """A plan by name, by file or as it is. PlanInvalid says what is wrong with it."""
-        made = self._load(plan) if isinstance(plan, str) else plan
-        if made.hash not in self._checked:
+        """Check a plan, given by name, by file or as an object. PlanInvalid says what is wrong with it."""
+        loaded = self._load(plan) if isinstance(plan, str) else plan
+        if loaded.hash not in self._checked:
             if len(self._checked) >= CHECKED_PLANS:
                 self._checked.clear()
-            self._checked[made.hash] = self._engine.registry.check(made)
-        return self._checked[made.hash]
+            self._checked[loaded.hash] = self._engine.registry.check(loaded)
+        return self._checked[loaded.hash]
 
 
 class Cycles:
@@ -47,14 +49,16 @@ class Cycles:
 
     @property
     def now(self) -> datetime:
-        """The time by the clock that cycles run by."""
+        """The current time of the engine's clock."""
         return self._engine.clock()
 
     async def run(
         self, plan: str | ExecutionPlan, request: Mapping[str, Any], listen: Listener | None = None
     ) -> CycleResult:
-        """Run a plan. What a step refused (InputRefused, NotFound, Conflict, RateLimited) is raised as it is,
-        because the caller can act on it; any other failure is a StepFailed with the step and the cause.
+        """Run a plan and return its result.
+
+        InputRefused, NotFound, Conflict and RateLimited of a step are raised unwrapped, because the caller
+        can act on them. Any other failure is a StepFailed with the step and the cause.
         """
         try:
             return await self._engine.run(self._plans.check(plan), self.scope, request, listen)
@@ -67,22 +71,53 @@ class Cycles:
     async def output(
         self, plan: str | ExecutionPlan, step: type[Step[Any, Any, O]], request: Mapping[str, Any]
     ) -> O:
-        """Run a plan for the output of its step of this type."""
+        """Run a plan and return the output of its first step of this type."""
         return output_of(await self.run(plan, request), step)
 
 
 def output_of(result: CycleResult, step: type[Step[Any, Any, O]]) -> O:
-    """The output of a step that this call needs. InputRefused where the plan has no such step."""
+    """The output of the first step of this type. Raises InputRefused if the plan has no such step."""
     output = result.output_of(step)
     if output is None:
         raise InputRefused(f"the plan has no step {step.type}, which this call needs", at="plan")
     return output
 
 
-def made(record: type[D], **values: Any) -> D:
-    """A record of what the caller gave. InputRefused names the place that is wrong."""
+def validated(record: type[D], **values: Any) -> D:
+    """Make a record of values from a caller. Raises InputRefused with the field that is wrong."""
     try:
         return record(**values)
     except ValidationError as error:
         location, message = first_problem(error)
         raise InputRefused(message, at=place(location)) from None
+
+
+async def run_idempotent(
+    cycles: Cycles,
+    key: RequestKey | None,
+    operation: str,
+    create: Callable[[RequestKey | None], Awaitable[T]],
+    replay: Callable[[str], Awaitable[T]],
+) -> T:
+    """Run `create` at most once per idempotency key.
+
+    A repeated key returns `replay` of the stored result. Of two concurrent calls, one creates and both return
+    its result. Raises Conflict if the key was used for another request or operation. `create` must pass the
+    key on to a plan with the step RememberRequest.
+    """
+    if key is None:
+        return await create(None)
+    request = RequestKey(key=key.key, body=f"{operation}\n".encode() + key.body)
+    if (stored := await _stored(cycles, request)) is not None:
+        return await replay(stored)
+    try:
+        return await create(request)
+    except Conflict:
+        if (stored := await _stored(cycles, request)) is None:
+            raise
+        return await replay(stored)
+
+
+async def _stored(cycles: Cycles, request: RequestKey) -> str | None:
+    now = cycles.now
+    return await cycles.scope.read(lambda view: view.requests.answer(request, now))

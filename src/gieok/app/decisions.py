@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from uuid import UUID
 
-from gieok.app.cycles import Cycles, made, output_of
-from gieok.app.requests import run_idempotent
+from gieok.app.cycles import Cycles, output_of, run_idempotent, validated
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.conversation.records import Message
@@ -223,7 +222,7 @@ class Decisions:
 
     async def keep_evidence(self, title: str, content: str, source: str | None = None) -> EvidenceCard:
         """Save a snapshot of a source. The same content is saved once, under its first title."""
-        draft = made(EvidenceDraft, title=title, content=content, source=source)
+        draft = validated(EvidenceDraft, title=title, content=content, source=source)
         return await self._cycles.output("keep_evidence", KeepEvidence, {"evidence": draft})
 
     async def find_evidence(self, content: str) -> EvidenceCard | None:
@@ -241,7 +240,7 @@ class Decisions:
 
     async def add_anchor(self, session_ref: str, hint: str, targets: Sequence[Target]) -> Anchor:
         """Add an anchor. NotFound for a target that does not exist."""
-        draft = made(AnchorDraft, session_ref=session_ref, hint=hint, targets=tuple(targets))
+        draft = validated(AnchorDraft, session_ref=session_ref, hint=hint, targets=tuple(targets))
         return await self._cycles.output("add_anchor", AddAnchor, {"anchor": draft})
 
     async def anchors(self, session_ref: str | None = None, limit: int = PAGE) -> Sequence[Anchor]:
@@ -278,7 +277,7 @@ class Decisions:
 
         Pass the whole conversation each time: parts that were compacted before are recognised.
         """
-        said = tuple(made(Said, role=message.role, content=message.content) for message in messages)
+        said = tuple(validated(Said, role=message.role, content=message.content) for message in messages)
         result = await self._cycles.run(plan, {"sessionRef": session_ref, "messages": said})
         compacted = output_of(result, CompactConversation)
         anchors = output_of(result, KeepSignposts).anchors

@@ -1,12 +1,11 @@
-"""The facade that interfaces and programs call. It holds no rule of its own."""
+"""The facade: `Gieok` opens the stores and the model, `User` is the API for one owner's data."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
@@ -17,7 +16,6 @@ from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.lifecycle.owners import rotate_data_key
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.assembly import Closing, Model, build_registry, choose_model
-from gieok.app.audit import Audit
 from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat
 from gieok.app.companion import Companion
@@ -26,47 +24,29 @@ from gieok.app.decisions import Decisions
 from gieok.app.embedding import open_meaning
 from gieok.app.exchange import DecisionExchange
 from gieok.app.jobs import JOB_PLANS, JobPlans
-from gieok.app.messages import check_message, check_recent
 from gieok.app.opening import open_stores
 from gieok.app.owner_data import EXPORTS_AT_ONCE, OwnerData
 from gieok.app.sessions import SessionLocks, Sessions
 from gieok.app.tokens import Tokens
-from gieok.app.usage import DEFAULT_DAYS, read_usage
 from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
-from gieok.errors import NotFound, PlanHashMismatch
+from gieok.errors import InputRefused
+from gieok.memory.audit.records import AuditEntry
 from gieok.memory.companion.embedder import Embedder
 from gieok.memory.companion.vectors import Meaning
-from gieok.memory.conversation.records import Message, Persona, Prompt, StateFact
-from gieok.memory.conversation.steps import LLMCall, PromptAssemble
-from gieok.memory.sessions.records import PlanMove, Session
-from gieok.memory.sessions.steps import MoveSession
-from gieok.memory.turns.records import RecalledMemory
-from gieok.memory.turns.steps import PersistMemory, RetrieveMemory, SummarizeMemory
 from gieok.memory.usage.records import UsageDay
+from gieok.memory.usage.rules import day_of
 from gieok.plans import load_plan
-from gieok.refs import check_ref
 from gieok.settings import Settings, load_settings
 from gieok.vault import Vault
 
-TURN_PLAN = "turn_memory"
-MOVE_PLAN = "move_session"
-
-
-@dataclass(frozen=True)
-class TurnResult:
-    """What one turn of conversation came to. What its plan has no step for is None, or empty."""
-
-    reply: str | None
-    recalled: tuple[RecalledMemory, ...]
-    memory_id: UUID | None
-    summary: str | None
-    prompt: Prompt | None
-    plan_hash: str
-    record: CycleRecord
+DEFAULT_AUDIT_ENTRIES = 50
+MAX_AUDIT_ENTRIES = 1000
+DEFAULT_USAGE_DAYS = 30
+MAX_USAGE_DAYS = 366
 
 
 class Gieok:
-    """An open memory: one database, one vault, one model. Use it as an async context manager."""
+    """An open database with its vault and its model. Use it as an async context manager."""
 
     def __init__(
         self,
@@ -107,11 +87,12 @@ class Gieok:
         job_plans: JobPlans = JOB_PLANS,
         steps: Iterable[AnyStep] = (),
     ) -> Self:
-        """Open what the settings name, and finish erasures that a stopped process left half done.
+        """Open the database, the keystore and the model of the settings, and finish interrupted erasures.
 
-        `steps` are steps of your own that plans may name, besides those that Gieok has.
-        If this fails or is cancelled, nothing stays open. StoreDamaged where the database was sealed with
-        another keystore than the one that is there; no new one is made then.
+        `steps` are your own steps, which plans may use besides the built-in ones. `model`, `embedder` and
+        `job_plans` replace those of the settings. If this fails or is cancelled, nothing stays open.
+        Raises StoreDamaged if the keystore is missing or belongs to another database; it never creates a
+        new keystore for existing data.
         """
         settings = settings or load_settings()
         async with AsyncExitStack() as unless_done:
@@ -135,7 +116,7 @@ class Gieok:
         return opened
 
     async def close(self) -> None:
-        """Finish what is under way and let go of everything."""
+        """Wait for running transactions and close every connection."""
         if isinstance(self._own_model, Closing):
             await self._own_model.close()
         if self.meaning is not None:
@@ -152,15 +133,15 @@ class Gieok:
         await self.close()
 
     def user(self, owner: str) -> User:
-        """One owner's memory. InputRefused for a name that cannot be one."""
+        """The API for one owner's data. Raises InputRefused for an invalid owner name."""
         return User(self, owner)
 
     def check(self, plan: str | ExecutionPlan) -> CheckedPlan:
-        """A plan that can run, by name, by file or as it is. PlanInvalid says what is wrong with it."""
+        """Check a plan, given by name, by file or as an object. PlanInvalid says what is wrong with it."""
         return self._plans.check(plan)
 
     def cycles(self, scope: OwnerScope) -> Cycles:
-        """Runs plans inside a scope."""
+        """A runner of plans for the owner of the scope."""
         return Cycles(self.engine, self._plans, scope)
 
     def scope(self, owner: str) -> OwnerScope:
@@ -169,7 +150,7 @@ class Gieok:
 
 
 class User:
-    """One owner's memory. Everything read or written here is theirs alone."""
+    """The API for one owner's data. No call can read or change the data of another owner."""
 
     def __init__(self, gieok: Gieok, owner: str) -> None:
         self._gieok = gieok
@@ -212,90 +193,43 @@ class User:
     def data(self) -> OwnerData:
         return OwnerData(self._gieok, self._scope)
 
-    async def turn(
-        self,
-        session_ref: str,
-        message: str,
-        *,
-        persona: Persona,
-        state: Sequence[StateFact] = (),
-        recent_messages: Sequence[Message] = (),
-        plan: str | ExecutionPlan = TURN_PLAN,
-        listen: Listener | None = None,
-    ) -> TurnResult:
-        """Run one turn of conversation: recall, reply, remember. Whole, or nothing of it is stored.
-
-        `listen` hears the reply piece by piece. PlanHashMismatch where the session ran another plan before.
-        """
-        check_ref(session_ref, "sessionRef")
-        check_message(message)
-        result = await self._cycles.run(
-            plan,
-            {
-                "sessionRef": session_ref,
-                "message": message,
-                "persona": persona,
-                "state": tuple(state),
-                "recentMessages": check_recent(recent_messages),
-            },
-            listen,
-        )
-        return _turn_result(result)
-
     async def run(
         self, plan: str | ExecutionPlan, request: Mapping[str, Any], listen: Listener | None = None
     ) -> CycleResult:
-        """Run any plan for this owner: one of your own, with what its `request` lists."""
+        """Run any plan for this owner. `request` has the fields that the plan's `request` lists."""
         return await self._cycles.run(plan, request, listen)
 
-    async def session(self, session_ref: str) -> Session:
-        """The state of a session; NotFound where it never ran."""
-        state = await self._scope.read(lambda rooms: rooms.sessions.get(session_ref))
-        if state is None:
-            raise NotFound("no such session")
-        return state
+    async def usage(self, days: int = DEFAULT_USAGE_DAYS) -> Sequence[UsageDay]:
+        """Model calls and tokens of the last `days` days (UTC, today included), newest first.
 
-    async def resume(self, session_ref: str, plan: str | ExecutionPlan) -> Session:
-        """The session, if this is the plan that it last ran; PlanHashMismatch otherwise."""
-        state = await self.session(session_ref)
-        actual = self._gieok.check(plan).plan.hash
-        if state.last_execution_plan_hash != actual:
-            raise PlanHashMismatch(state.last_execution_plan_hash, actual)
-        return state
-
-    async def move(self, session_ref: str, plan: str | ExecutionPlan) -> PlanMove:
-        """Move a session to another plan on purpose. The move is kept as an audit entry."""
-        request = {"sessionRef": session_ref, "toHash": self._gieok.check(plan).plan.hash}
-        return (await self._cycles.output(MOVE_PLAN, MoveSession, request)).move
-
-    async def moves(self, session_ref: str) -> Sequence[PlanMove]:
-        """Every move of a session between plans, oldest first."""
-        return await self._scope.read(lambda rooms: rooms.sessions.moves(session_ref))
-
-    async def usage(self, days: int = DEFAULT_DAYS) -> Sequence[UsageDay]:
-        """What language models were used for this owner: the last days in UTC, newest first.
-
-        A day without use is left out. What a failed cycle spent is not counted: nothing of it is stored.
+        Days without usage are omitted. Failed cycles are not counted, because nothing of them is stored.
         """
-        return await read_usage(self._cycles, days)
+        if not 1 <= days <= MAX_USAGE_DAYS:
+            raise InputRefused(f"must be 1 to {MAX_USAGE_DAYS}", at="days")
+        since = day_of(self._cycles.now) - timedelta(days=days - 1)
+        return await self._scope.read(lambda view: view.usage.list(since))
 
     async def rotate_key(self, report: Callable[[int], None] = lambda _: None) -> int:
-        """Seal everything of this owner under a new key; returns how many rows. `report` hears it so far."""
+        """Reseal all data of this owner under a new key and return the number of rows.
+
+        `report` is called with the number of rows so far.
+        """
         return await rotate_data_key(self._gieok.database, self._gieok.vault, self._scope.owner, report)
 
 
-def _turn_result(result: CycleResult) -> TurnResult:
-    answer = result.output_of(LLMCall)
-    retrieved = result.output_of(RetrieveMemory)
-    summary = result.output_of(SummarizeMemory)
-    persisted = result.output_of(PersistMemory)
-    assembled = result.output_of(PromptAssemble)
-    return TurnResult(
-        reply=answer.text if answer else None,
-        recalled=retrieved.memories if retrieved else (),
-        memory_id=persisted.id if persisted else None,
-        summary=summary.summary if summary else None,
-        prompt=assembled.prompt if assembled else None,
-        plan_hash=result.record.plan_hash,
-        record=result.record,
-    )
+class Audit:
+    """The audit trail of one owner: tokens, exports, imports, key rotations, session moves. No content."""
+
+    def __init__(self, scope: OwnerScope) -> None:
+        self._scope = scope
+
+    async def list(
+        self, limit: int = DEFAULT_AUDIT_ENTRIES, before: UUID | None = None
+    ) -> Sequence[AuditEntry]:
+        """The newest entries first. For the next page, `before` is the id of the last entry seen.
+
+        Raises NotFound if there is no such entry.
+        """
+        if not 1 <= limit <= MAX_AUDIT_ENTRIES:
+            raise InputRefused(f"must be 1 to {MAX_AUDIT_ENTRIES}", at="limit")
+        return await self._scope.read(lambda view: view.audit.list(limit, before))

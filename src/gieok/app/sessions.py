@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 from weakref import WeakValueDictionary
 
-from gieok.app.cycles import Cycles, made, output_of
+from gieok.app.cycles import Cycles, output_of, validated
 from gieok.app.jobs import LEASE, run_job
 from gieok.engine import CycleResult, ExecutionPlan
-from gieok.errors import Conflict, InputRefused, NotFound, SummaryFailed
+from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SummaryFailed
 from gieok.memory.companion.records import Notice
 from gieok.memory.companion.steps.memories import TakeNotices
 from gieok.memory.companion.store import CompanionStore
@@ -24,6 +24,7 @@ from gieok.memory.sessions.records import (
     Appended,
     ChatMessage,
     MessageRange,
+    PlanMove,
     Session,
     SessionStart,
 )
@@ -32,6 +33,7 @@ from gieok.memory.sessions.steps import (
     EndSession,
     LoadSession,
     LoadWindow,
+    MoveSession,
     QueueSummary,
     StartSession,
 )
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from gieok.app import Gieok
 
 CLOSE_PLAN = "close_session"
+MOVE_PLAN = "move_session"
 POLL_SECONDS = 0.1
 
 
@@ -102,7 +105,7 @@ class Sessions:
 
         NotFound for a persona that is not there, Conflict for a name that is taken.
         """
-        start = made(
+        start = validated(
             SessionStart,
             session_ref=session_ref if session_ref is not None else str(uuid4()),
             persona_id=persona_id,
@@ -116,6 +119,25 @@ class Sessions:
         """The session with its working memory, which is empty once it has ended and is summarised."""
         result = await self._cycles.run("load_session", {"sessionRef": session_ref})
         return SessionView(output_of(result, LoadSession).session, output_of(result, LoadWindow).messages)
+
+    async def resume(self, session_ref: str, plan: str | ExecutionPlan) -> Session:
+        """The session, if `plan` is the plan that it last ran. Raises PlanHashMismatch otherwise."""
+        session = await self._scope.read(lambda view: view.sessions.get(session_ref))
+        if session is None:
+            raise NotFound("no such session")
+        actual = self._gieok.check(plan).plan.hash
+        if session.last_execution_plan_hash != actual:
+            raise PlanHashMismatch(session.last_execution_plan_hash, actual)
+        return session
+
+    async def move(self, session_ref: str, plan: str | ExecutionPlan) -> PlanMove:
+        """Move a session to another plan. The move is recorded in the audit trail."""
+        request = {"sessionRef": session_ref, "toHash": self._gieok.check(plan).plan.hash}
+        return (await self._cycles.output(MOVE_PLAN, MoveSession, request)).move
+
+    async def moves(self, session_ref: str) -> Sequence[PlanMove]:
+        """The moves of a session between plans, oldest first."""
+        return await self._scope.read(lambda view: view.sessions.moves(session_ref))
 
     async def log(
         self, session_ref: str, *, after: int = 0, limit: int = MAX_MESSAGES

@@ -20,7 +20,7 @@ from langgraph.graph import MessagesState  # pyright: ignore[reportMissingTypeSt
 from langgraph.runtime import Runtime
 
 from gieok.app import User
-from gieok.app.cycles import made
+from gieok.app.cycles import validated
 from gieok.app.decisions import COMPACT_PLAN, LOAD_PLAN
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused
@@ -213,7 +213,7 @@ class _Exchange:
         """The text, as evidence stores it. InputRefused where it is too long or cannot be stored."""
         first, *results = self.messages
         parts = [_text(first), *(f"{result.name or 'tool'}: {_text(result)}" for result in results)]
-        return made(Said, role=_role(first), content="\n".join(part for part in parts if part))
+        return validated(Said, role=_role(first), content="\n".join(part for part in parts if part))
 
 
 def _exchanges(messages: Sequence[AnyMessage]) -> list[_Exchange]:

@@ -69,16 +69,16 @@ async def save_messages(session_id: SessionPath, body: SaveMessages, now: Now, c
 @router.post("/sessions/{id}/resume", responses=failures(404, 409), summary="Resume a session")
 async def resume(session_id: SessionPath, body: PlanBody, caller: Writer) -> SessionAnswer:
     """409 `PLAN_HASH_MISMATCH` with both hashes if the session last ran another plan."""
-    session = await caller.user.resume(session_id, to_plan(body.plan))
+    session = await caller.user.sessions.resume(session_id, to_plan(body.plan))
     return SessionAnswer(session=session)
 
 
 @router.post("/sessions/{id}/plan", responses=failures(404), summary="Move a session to another plan")
 async def move(session_id: SessionPath, body: PlanBody, caller: Writer) -> MovedAnswer:
     """The move is recorded in the audit log."""
-    moved = await caller.user.move(session_id, to_plan(body.plan))
-    session = await caller.user.session(session_id)
-    return MovedAnswer(session=session, move=moved)
+    moved = await caller.user.sessions.move(session_id, to_plan(body.plan))
+    view = await caller.user.sessions.get(session_id)
+    return MovedAnswer(session=view.session, move=moved)
 
 
 @router.post(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from gieok import wire
-from gieok.app.cycles import made
+from gieok.app.cycles import validated
 from gieok.interfaces.rest.schema.common import Answer, Ref, RequestBody, example
 from gieok.memory.canon.records import (
     MAX_ENTRIES,
@@ -163,7 +163,7 @@ class ConfigAnswer(wire.PersonaMemoryConfig, Answer):
 def to_persona_draft(body: WritePersona) -> PersonaDraft:
     """Convert the body. InputRefused if the persona is too long in total."""
     given: dict[str, Any] = {} if body.language is None else {"language": body.language}
-    return made(
+    return validated(
         PersonaDraft,
         name=body.name,
         system_prompt=body.system_prompt,
