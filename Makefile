@@ -1,4 +1,4 @@
-# Every target makes its own environment: Python 3.11+, make and a package registry are enough.
+# Each target creates .venv if needed. Requires Python 3.11+, make and a package registry.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -13,7 +13,7 @@ demo: $(READY)
 test: $(DEV)
 	$(BIN)/pytest -n 4 --dist loadgroup $(PYTEST_ARGS)
 
-# The slow proofs: many kills, power cuts, driver faults and writers, and new examples for every property.
+# Long-running tests: many kills, power cuts, driver faults and concurrent writers; new random examples for property tests.
 soak: $(DEV)
 	GIEOK_SOAK=1 $(BIN)/pytest -n 2 -m hypothesis $(PYTEST_ARGS)
 	GIEOK_SOAK=1 GIEOK_CRASH_ROUNDS=200 $(BIN)/pytest tests/crash tests/faults tests/jobs/test_kill.py tests/decisions/test_writers.py tests/service $(PYTEST_ARGS)
@@ -27,26 +27,26 @@ lint: $(DEV)
 bench: $(DEV)
 	$(BIN)/python -m bench
 
-# The site, in site/; a broken link or anchor fails it.
+# Build the documentation in site/. A broken link or anchor is an error.
 docs: $(DEV)
 	$(BIN)/mkdocs build --strict
 
 requirements: $(DEV)
 	@$(BIN)/python -m tests.requirements
 
-# Pin every version again. The file names no index and no host.
+# Update the pinned versions. The file contains no index URL.
 constraints: $(DEV)
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --no-header --no-annotate --output-file constraints.txt
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Gieok needs Python 3.11 or newer; set PYTHON=/path/to/python3")'
-	@echo 'making $(VENV), once'
+	@echo 'creating $(VENV)'
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
 	@touch $(READY)
 
-# What the tests and linters need besides: every extra, PostgreSQL, the tools.
+# Development environment: all extras, PostgreSQL, test and lint tools.
 $(DEV): $(READY)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(DEV)
