@@ -1,6 +1,7 @@
-"""The service: requests a second of one process, each against an empty route on the same server.
+"""The service: requests per second of one process, relative to an empty FastAPI route.
 
-The file holds 100,000 memories; the one who asks has 1,000 of them. The load comes from another process.
+The database has 100,000 memories, 1,000 of them of the owner who sends the requests. The load comes from
+another process.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ API = "/api/v1"
 
 @dataclass(frozen=True)
 class Size:
-    """Memories of the one who asks and of others, requests a round, rounds."""
+    """Memories of the requesting owner and of others, requests per round, rounds."""
 
     own: int
     others: int
@@ -45,7 +46,7 @@ LONG = Size(own=1_000, others=99_000, requests=160, rounds=9)
 
 
 async def run(*, short: bool) -> list[Table]:
-    """Files are made where temporary files go; set TMPDIR to measure another disk."""
+    """The files are created in the folder for temporary files. Set TMPDIR to measure another disk."""
     size = SHORT if short else LONG
     with TemporaryDirectory(prefix="gieok-bench-") as folder:
         place = Place(Path(folder), f"sqlite:///{folder}/data/gieok.db")
@@ -57,7 +58,7 @@ async def run(*, short: bool) -> list[Table]:
 
 
 async def _fill(place: Place, words: Words, size: Size) -> list[str]:
-    """Everybody's memories; the sessions in which to talk."""
+    """Create the memories of all owners. Returns the ids of sessions for chat requests."""
     file = place.folder / "data" / "gieok.db"
     async with await Gieok.open(place.settings) as gieok:
         await save(gieok, words, size.own)
@@ -69,7 +70,7 @@ async def _fill(place: Place, words: Words, size: Size) -> list[str]:
 
 
 def _requests(words: Words, token: str, sessions: Sequence[str]) -> dict[str, Iterator[bytes]]:
-    """Requests without end, for each call that is measured."""
+    """An endless supply of requests for each measured route."""
 
     def each(make: Callable[[], bytes]) -> Iterator[bytes]:
         return iter(make, None)

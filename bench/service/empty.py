@@ -1,4 +1,4 @@
-"""What the service is compared with: one route that does nothing, on the same kind of server."""
+"""The baseline of the service benchmark: one empty FastAPI route on the same kind of server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ app = FastAPI()
 
 @app.get("/")
 async def nothing() -> dict[str, bool]:
-    """The least that a route can do."""
+    """An empty route."""
     return {"success": True}
 
 

@@ -1,6 +1,6 @@
-"""Requests over a few connections that stay open, each as soon as the one before was answered.
+"""A load generator: keep-alive connections that each send the next request after the previous answer.
 
-Written by hand: a client library would take longer for a request than the service does.
+Written by hand, because a client library takes longer for a request than the service.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CONNECTIONS = 8
 
 
 class _Connection(asyncio.Protocol):
-    """Sends the next request when the one before is answered, and notes how long that took."""
+    """Sends the next request after each answer, and records the latency."""
 
     def __init__(self, requests: Iterator[bytes], latencies: list[float]) -> None:
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -43,7 +43,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self.over.done():
-            self._fail(exc or ConnectionError("the service hung up"))
+            self._fail(exc or ConnectionError("the service closed the connection"))
 
     def _next(self) -> None:
         self._answer = b""
@@ -61,7 +61,7 @@ class _Connection(asyncio.Protocol):
 
 
 async def load(url: str, requests: Sequence[bytes]) -> tuple[float, list[float]]:
-    """Send all of them; the seconds that it took, and those that each one took."""
+    """Send all requests. Returns the total time and the latencies, in seconds."""
     place, waiting, latencies = urlsplit(url), iter(requests), list[float]()
     assert place.hostname
     assert place.port
@@ -75,7 +75,7 @@ async def load(url: str, requests: Sequence[bytes]) -> tuple[float, list[float]]
 
 
 def request(method: str, path: str, token: str = "", body: Any = None) -> bytes:
-    """One request as it goes over the wire."""
+    """One request as bytes."""
     content = b"" if body is None else json.dumps(body).encode()
     head = [f"{method} {path} HTTP/1.1", "Host: gieok", f"Content-Length: {len(content)}"]
     head += [f"Authorization: Bearer {token}"] if token else []

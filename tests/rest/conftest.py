@@ -1,4 +1,4 @@
-"""A service on a real socket, in a thread of this process, with a client that speaks to it."""
+"""A service on a real socket, in a thread of this process, and clients for it."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ Extend = Callable[[FastAPI], None]
 
 
 GENEROUS = ServiceOptions(rate_per_second=1e6, rate_burst=1_000_000)
-"""Without a limit on how often one may call."""
+"""Without a rate limit."""
 
 
-def _as_it_is(_app: FastAPI) -> None:
-    """Add nothing to the service."""
+def _no_extension(_app: FastAPI) -> None:
+    """Add nothing to the application."""
 
 
 class Server:
@@ -43,7 +43,7 @@ class Server:
         self,
         settings: Settings,
         options: ServiceOptions,
-        extend: Extend = _as_it_is,
+        extend: Extend = _no_extension,
         tracing: Tracing | None = None,
         **gieok_options: Any,
     ) -> None:
@@ -72,24 +72,24 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def token(self, user: str = "ana", plan: AccountPlan = "free", **options: Any) -> str:
-        """A new token of a user."""
+        """Create a token for a user."""
         made = self.run(self.gieok.tokens.create(user, account_plan=plan, **options))
         return made.token
 
     def client(self, user: str | None = "ana", plan: AccountPlan = "free") -> httpx.Client:
-        """A client of this user; without one, a client without a token.
+        """A client with a token of this user, or without a token.
 
-        It reads no certificates, which would take longer than a test.
+        It does not load certificates, because that takes longer than a test.
         """
         headers = {"Authorization": f"Bearer {self.token(user, plan)}"} if user else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=30, verify=False)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something on the loop of the service, and wait for it."""
+        """Run a coroutine on the event loop of the service and wait for its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
     def close(self) -> None:
-        """Finish what is under way and stop."""
+        """Stop gracefully."""
         self._server.should_exit = True
         self._thread.join(30)
         assert not self._thread.is_alive()
@@ -97,7 +97,7 @@ class Server:
     def _run(self) -> None:
         try:
             asyncio.run(self._serve())
-        except BaseException as error:  # noqa: BLE001  raised again where the server was asked for
+        except BaseException as error:  # noqa: BLE001  raised again in the constructor
             self._failure = error
         finally:
             self._started.set()
@@ -117,25 +117,25 @@ class Server:
             config = uvicorn.Config(
                 app, http=HttpProtocol, log_config=None, access_log=False, server_header=False, ws="none"
             )
-            self._server = _Telling(config, self._started)
+            self._server = _Server(config, self._started)
             await self._server.serve(sockets=[self._socket])
 
 
-class _Telling(uvicorn.Server):
-    """Says when it has started."""
+class _Server(uvicorn.Server):
+    """Sets an event when it has started."""
 
     def __init__(self, config: uvicorn.Config, started: threading.Event) -> None:
         super().__init__(config)
-        self._told = started
+        self._started = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._told.set()
+        self._started.set()
 
 
 @contextmanager
 def serving(settings: Settings, options: ServiceOptions | None = None, **more: Any) -> Generator[Server]:
-    """A service while the block runs. `extend` adds routes; the rest is for `Gieok.open`, like a clock."""
+    """A service for the block. `extend` adds routes; other options, such as a clock, go to `Gieok.open`."""
     server = Server(settings, options or ServiceOptions(), **more)
     try:
         yield server
@@ -145,20 +145,20 @@ def serving(settings: Settings, options: ServiceOptions | None = None, **more: A
 
 @pytest.fixture(scope="module")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Settings for one embedded database, for a module whose tests do not care where things are stored."""
+    """Settings for SQLite, for modules whose tests do not depend on the database."""
     folder = tmp_path_factory.mktemp("service")
     return settings_for(f"sqlite:///{folder / 'data' / 'gieok.db'}", folder / "config" / "root.key")
 
 
 @pytest.fixture
 def server(settings: Settings) -> Iterator[Server]:
-    """The service on a database of each kind."""
+    """The service, on each kind of database."""
     with serving(settings, GENEROUS) as running:
         yield running
 
 
 @pytest.fixture
 def client(server: Server) -> Iterator[httpx.Client]:
-    """A client of the user ana, whose plan is free."""
+    """A client of the user ana, on the free plan."""
     with server.client() as made:
         yield made

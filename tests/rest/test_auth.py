@@ -1,4 +1,4 @@
-"""Who gets in: a token that is in force, for what it allows. Everybody else learns nothing."""
+"""Authentication and scopes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def plain(embedded: Settings) -> Iterator[Server]:
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/docs", "/docs/swagger-ui.css", "/openapi.json"])
-def test_these_need_no_token(plain: Server, path: str) -> None:
+def test_public_paths_need_no_token(plain: Server, path: str) -> None:
     assert httpx.get(plain.url + path).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/api/v1/memory/list", "/metrics", "/nothing", "/docsx", "/healthz/x"])
-def test_everything_else_does(plain: Server, path: str) -> None:
+def test_every_other_path_needs_a_token(plain: Server, path: str) -> None:
     answer = httpx.get(plain.url + path)
     assert (answer.status_code, answer.json()["error"]) == (401, "UNAUTHENTICATED")
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
-def test_a_stranger_is_refused_before_a_byte_of_the_body_is_judged(plain: Server) -> None:
+def test_authentication_comes_before_the_body(plain: Server) -> None:
     answer = httpx.post(plain.url + "/api/v1/memory/create", content=b"{broken")
     assert answer.status_code == 401
 
@@ -49,7 +49,7 @@ def test_a_stranger_is_refused_before_a_byte_of_the_body_is_judged(plain: Server
         b"Bearer gk_" + b"A" * 43,
     ],
 )
-def test_what_is_no_token_is_refused_without_a_reason(plain: Server, header: bytes) -> None:
+def test_an_invalid_token_is_refused_without_a_reason(plain: Server, header: bytes) -> None:
     answers = [
         httpx.get(plain.url + "/api/v1/memory/list", headers={b"Authorization": header}),
         httpx.get(plain.url + "/api/v1/memory/list"),
@@ -58,7 +58,7 @@ def test_what_is_no_token_is_refused_without_a_reason(plain: Server, header: byt
     assert answers[0].json() == answers[1].json()
 
 
-def test_the_scheme_may_be_written_in_any_case(plain: Server) -> None:
+def test_the_scheme_is_case_insensitive(plain: Server) -> None:
     headers = {"Authorization": f"bearer {plain.token()}"}
     assert httpx.get(plain.url + "/api/v1/memory/list", headers=headers).status_code == 200
 
@@ -96,7 +96,7 @@ def test_an_expired_token_is_refused(plain: Server) -> None:
         ("owner", "DELETE", "/api/v1/me"),
     ],
 )
-def test_a_token_does_only_what_it_is_for(plain: Server, scope: str, method: str, path: str) -> None:
+def test_a_token_without_the_scope_is_refused(plain: Server, scope: str, method: str, path: str) -> None:
     others = {"read", "write", "owner"} - {scope}
     headers = {"Authorization": f"Bearer {plain.token('dana', scopes=others)}"}
     body = {"personaId": "mina"} if method == "POST" else None

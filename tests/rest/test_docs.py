@@ -1,4 +1,4 @@
-"""The documentation of the API: complete, and there without a network."""
+"""The API documentation: complete, and available without internet access."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def operations(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{method} {path}", operation
 
 
-def test_the_page_loads_everything_from_the_service_itself(server: Server) -> None:
+def test_the_page_loads_all_assets_from_the_service(server: Server) -> None:
     page = httpx.get(server.url + "/docs")
     assert page.headers["content-type"].startswith("text/html")
     assert "default-src 'self'" in page.headers["content-security-policy"]
@@ -45,22 +45,20 @@ def test_the_page_loads_everything_from_the_service_itself(server: Server) -> No
     assert httpx.get(server.url + "/docs/nothing.js").status_code == 404
 
 
-def test_the_page_can_draw_the_version_of_openapi_that_is_served(
-    server: Server, schema: dict[str, Any]
-) -> None:
+def test_swagger_ui_supports_the_openapi_version(server: Server, schema: dict[str, Any]) -> None:
     assert schema["openapi"].startswith("3.1.")
     bundle = httpx.get(server.url + "/docs/swagger-ui-bundle.js").text
     (version,) = re.findall(r'PACKAGE_VERSION:"(\d+)\.', bundle)
-    assert int(version) >= 5, "Swagger UI draws OpenAPI 3.1 from its version 5 on"
+    assert int(version) >= 5, "Swagger UI supports OpenAPI 3.1 from version 5 on"
 
 
-def test_every_call_wants_a_token(schema: dict[str, Any]) -> None:
+def test_every_operation_needs_a_token(schema: dict[str, Any]) -> None:
     assert schema["security"] == [{"token": []}]
     assert schema["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
     assert all("security" not in operation for _, operation in operations(schema))
 
 
-def test_every_call_explains_itself_and_its_failures(schema: dict[str, Any]) -> None:
+def test_every_operation_has_a_summary_and_its_errors(schema: dict[str, Any]) -> None:
     found = list(operations(schema))
     assert len(found) > 30
     for name, operation in found:

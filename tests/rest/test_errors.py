@@ -1,4 +1,4 @@
-"""Every error answers in the form of the contract, and says nothing that it must not."""
+"""Every error is answered in the error format, without secret content."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def client(server: Server) -> Iterator[httpx.Client]:
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[repr(case[0]) for case in CASES])
-def test_an_error_of_a_route_answers_as_the_contract_has_it(client: httpx.Client, number: int) -> None:
+def test_an_error_of_a_route_is_answered_in_the_error_format(client: httpx.Client, number: int) -> None:
     _, status, code, details = CASES[number]
     answer = client.get("/api/v1/test/fail", params={"number": number})
     body = answer.json()
@@ -134,8 +134,8 @@ def test_an_error_of_a_route_answers_as_the_contract_has_it(client: httpx.Client
 
 
 def made(kind: type[GieokError]) -> GieokError:
-    """An error of this kind, whatever it wants to be told."""
-    known: dict[str, Any] = {
+    """An error of this type, with values for its parameters."""
+    values: dict[str, Any] = {
         "message": "wrong",
         "at": "place",
         "expected": "aa",
@@ -146,18 +146,18 @@ def made(kind: type[GieokError]) -> GieokError:
         "retry_after": 1.0,
         "scope": "read",
     }
-    names = [name for name in inspect.signature(kind.__init__).parameters if name in known]
-    return kind(*(known[name] for name in names))
+    names = [name for name in inspect.signature(kind.__init__).parameters if name in values]
+    return kind(*(values[name] for name in names))
 
 
 @pytest.mark.parametrize("kind", ERRORS, ids=[kind.__name__ for kind in ERRORS])
-def test_no_error_answers_outside_of_the_contract(kind: type[GieokError]) -> None:
-    """Also one that is added to the tree later."""
+def test_every_error_type_has_a_documented_code(kind: type[GieokError]) -> None:
+    """New error types included."""
     problem = problem_of(made(kind))
     assert problem.code in CODES[problem.status]
 
 
-def test_what_was_not_expected_is_logged_by_its_place_and_not_by_its_words(
+def test_an_unexpected_error_is_logged_with_its_place_and_without_its_message(
     client: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     number = next(number for number, case in enumerate(CASES) if isinstance(case[0], ValueError))
@@ -169,20 +169,22 @@ def test_what_was_not_expected_is_logged_by_its_place_and_not_by_its_words(
     assert SECRET not in caplog.text
 
 
-def test_a_late_retry_is_told_when(client: httpx.Client) -> None:
+def test_a_rate_limited_answer_has_retry_after(client: httpx.Client) -> None:
     number = next(number for number, case in enumerate(CASES) if isinstance(case[0], RateLimited))
     assert client.get("/api/v1/test/fail", params={"number": number}).headers["retry-after"] == "3"
 
 
 @pytest.mark.parametrize(("body", "at"), PLACES)
-def test_a_wrong_body_names_the_place_and_not_the_value(client: httpx.Client, body: Any, at: str) -> None:
+def test_an_invalid_body_is_answered_with_its_place_not_its_value(
+    client: httpx.Client, body: Any, at: str
+) -> None:
     answer = client.post("/api/v1/test/check", json=body)
     assert (answer.status_code, answer.json()["error"]) == (422, "VALIDATION_FAILED")
     assert answer.json()["at"] == at
     assert SECRET not in answer.text
 
 
-def test_a_wrong_query_names_the_place(client: httpx.Client) -> None:
+def test_an_invalid_query_is_answered_with_the_place(client: httpx.Client) -> None:
     answer = client.get("/api/v1/test/fail", params={"number": "9" * 5000})
     assert (answer.status_code, answer.json()["at"]) == (422, "number")
 
@@ -199,12 +201,11 @@ def test_a_wrong_query_names_the_place(client: httpx.Client) -> None:
         (None, "is required"),
     ],
 )
-def test_the_commonest_mistakes_are_told_with_a_remedy(client: httpx.Client, body: Any, message: str) -> None:
+def test_common_mistakes_have_their_own_messages(client: httpx.Client, body: Any, message: str) -> None:
     assert client.post("/api/v1/evidence", json=body).json()["message"].startswith(message)
 
 
-def test_a_sentence_of_ours_stands_alone(client: httpx.Client) -> None:
-    """Without the words that pydantic puts before it."""
+def test_a_message_has_no_pydantic_prefix(client: httpx.Client) -> None:
     body = {"sessionId": "s", "hint": "h", "targets": [{"kind": "evidence", "id": "x"}]}
     answer = client.post("/api/v1/anchors", json=body).json()
     assert answer["message"].startswith("targets[0].id: must be a UUID such as ")

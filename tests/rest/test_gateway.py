@@ -1,4 +1,4 @@
-"""What passes the door, and what every answer has."""
+"""The gateway: bodies, queries, paths, headers and limits."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
+from starlette.types import Message
 
 from gieok import Settings
 from gieok.interfaces.rest.gateway.caller import Reader
+from gieok.interfaces.rest.gateway.gateway import ResponseSender
 from tests.rest.conftest import GENEROUS, Server, serving
 
 JSON = {"Content-Type": "application/json"}
@@ -35,7 +37,7 @@ def add_echo(app: FastAPI) -> None:
 
 @pytest.fixture(scope="module")
 def server(embedded: Settings) -> Iterator[Server]:
-    """A service with small limits, and a route that gives back what it was sent."""
+    """A service with small limits and an echo route."""
     with serving(embedded, SMALL, extend=add_echo) as running:
         yield running
 
@@ -47,37 +49,37 @@ def client(server: Server) -> Iterator[httpx.Client]:
 
 
 def refused(answer: httpx.Response, status: int, code: str) -> str:
-    """The message of an answer that must have failed like this."""
+    """Check the status and the code of an error. Returns its message."""
     body = answer.json()
     assert (answer.status_code, body["success"], body["error"]) == (status, False, code)
     return body["message"]
 
 
-def test_json_reaches_its_route(client: httpx.Client) -> None:
+def test_a_json_body_reaches_its_route(client: httpx.Client) -> None:
     body: dict[str, Any] = {"text": "안녕 😀", "numbers": [1, 2.5, None, True], "inner": {}}
     assert client.post("/api/v1/test/echo", json=body).json() == body
 
 
-def test_a_body_in_pieces_reaches_its_route(client: httpx.Client) -> None:
+def test_a_chunked_body_reaches_its_route(client: httpx.Client) -> None:
     pieces = (piece for piece in (b'{"a"', b": ", b"1}"))
     assert client.post("/api/v1/test/echo", content=pieces, headers=JSON).json() == {"a": 1}
 
 
-def test_a_body_that_says_that_it_is_too_large_is_not_read(client: httpx.Client) -> None:
+def test_a_content_length_above_the_limit_is_refused(client: httpx.Client) -> None:
     answer = client.post("/api/v1/test/echo", content=b"x" * 1001, headers=JSON)
     assert "at most 1000 bytes" in refused(answer, 413, "PAYLOAD_TOO_LARGE")
 
 
-def test_a_body_in_pieces_is_cut_off_at_the_same_size(client: httpx.Client) -> None:
+def test_a_chunked_body_above_the_limit_is_refused(client: httpx.Client) -> None:
     answer = client.post("/api/v1/test/echo", content=(b"x" * 100 for _ in range(11)), headers=JSON)
     assert "send it in parts" in refused(answer, 413, "PAYLOAD_TOO_LARGE")
 
 
-@pytest.mark.parametrize("in_pieces", [True, False])
-def test_an_import_that_is_too_large_is_told_another_way(client: httpx.Client, in_pieces: bool) -> None:
-    """It counts whole or not at all, so no part of it would be taken."""
+@pytest.mark.parametrize("chunked", [True, False])
+def test_the_error_of_a_large_import_names_the_command(client: httpx.Client, chunked: bool) -> None:
+    """An import cannot be split, because it is imported completely or not at all."""
     line = b'{"kind":"gieok","format":1,"exportedAt":"2026-01-01T00:00:00Z"}\n'
-    content = (line for _ in range(100)) if in_pieces else line * 100
+    content = (line for _ in range(100)) if chunked else line * 100
     message = refused(client.post("/api/v1/me/import", content=content), 413, "PAYLOAD_TOO_LARGE")
     assert "at most 2000 bytes here" in message
     assert "`gieok memory import`" in message
@@ -93,7 +95,7 @@ def test_an_import_that_is_too_large_is_told_another_way(client: httpx.Client, i
         ({**JSON, "Content-Encoding": "gzip"}, "Content-Encoding", "compressed"),
     ],
 )
-def test_a_body_of_another_kind_is_refused(
+def test_a_body_of_another_type_is_refused(
     client: httpx.Client, headers: dict[str, str], at: str, message: str
 ) -> None:
     answer = client.post("/api/v1/test/echo", content=b"{}", headers=headers)
@@ -101,18 +103,18 @@ def test_a_body_of_another_kind_is_refused(
     assert answer.json()["at"] == at
 
 
-def test_a_kind_may_name_its_charset(client: httpx.Client) -> None:
+def test_the_content_type_may_name_utf_8(client: httpx.Client) -> None:
     headers = {"Content-Type": 'Application/JSON; charset="UTF-8"'}
     assert client.post("/api/v1/test/echo", content=b"{}", headers=headers).status_code == 200
 
 
-def test_json_that_is_not_strict_is_refused_with_its_place(client: httpx.Client) -> None:
+def test_ambiguous_json_is_refused_with_its_place(client: httpx.Client) -> None:
     answer = client.post("/api/v1/test/echo", content=b'{"a": {"b": 1, "b": 2}}', headers=JSON)
     assert "twice" in refused(answer, 422, "VALIDATION_FAILED")
     assert answer.json()["at"] == "a"
 
 
-def test_a_body_that_does_not_arrive_is_given_up(server: Server) -> None:
+def test_a_body_that_does_not_arrive_times_out(server: Server) -> None:
     head = (
         f"POST /api/v1/test/echo HTTP/1.1\r\nHost: gieok\r\nAuthorization: Bearer {server.token()}\r\n"
         "Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{"
@@ -125,27 +127,27 @@ def test_a_body_that_does_not_arrive_is_given_up(server: Server) -> None:
 
 
 @pytest.mark.parametrize("query", ["q=%", "q=%zz", "q=%f", "q=%00", "q=%ff", "q=%ed%a0%80"])
-def test_a_query_that_cannot_be_read_is_refused(client: httpx.Client, query: str) -> None:
+def test_a_malformed_query_is_refused(client: httpx.Client, query: str) -> None:
     answer = client.get(httpx.URL("/api/v1/test/korean", query=query.encode()))
     assert "query string" in refused(answer, 422, "VALIDATION_FAILED")
 
 
-def test_a_query_in_korean_is_read(client: httpx.Client) -> None:
+def test_a_korean_query_is_accepted(client: httpx.Client) -> None:
     assert client.get("/api/v1/test/korean", params={"q": "면접 100%"}).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/api/v1/%00", "/api/v1/test/%ff", "/nothing", "/api/v1/test/korean/"])
-def test_an_unknown_path_does_not_exist(client: httpx.Client, path: str) -> None:
+def test_an_unknown_path_is_not_found(client: httpx.Client, path: str) -> None:
     refused(client.get(path), 404, "NOT_FOUND")
 
 
-def test_a_method_that_a_path_does_not_have_does_not_exist(client: httpx.Client) -> None:
+def test_an_unsupported_method_is_not_found(client: httpx.Client) -> None:
     refused(client.delete("/api/v1/test/korean"), 404, "NOT_FOUND")
     refused(client.request("PROPFIND", "/api/v1/test/korean"), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/docs", "/api/v1/test/korean", "/nothing"])
-def test_every_answer_has_an_id_and_is_not_kept(client: httpx.Client, path: str) -> None:
+def test_every_answer_has_the_common_headers(client: httpx.Client, path: str) -> None:
     answer = client.get(path)
     assert answer.headers["x-request-id"]
     assert answer.headers["cache-control"] == "no-store"
@@ -153,23 +155,23 @@ def test_every_answer_has_an_id_and_is_not_kept(client: httpx.Client, path: str)
     assert "server" not in answer.headers
 
 
-def test_a_client_may_name_its_request(client: httpx.Client) -> None:
+def test_a_client_may_set_the_request_id(client: httpx.Client) -> None:
     named = client.get("/healthz", headers={"X-Request-Id": "order-66.a_b"})
     assert named.headers["x-request-id"] == "order-66.a_b"
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a\tb", "한".encode().decode("latin-1"), "x" * 65])
-def test_a_name_that_could_spoil_a_log_is_replaced(client: httpx.Client, name: str) -> None:
+def test_a_request_id_that_is_unsafe_to_log_is_replaced(client: httpx.Client, name: str) -> None:
     answer = client.get("/healthz", headers={b"X-Request-Id": name.encode("latin-1")})
     assert answer.headers["x-request-id"] not in ("", name)
 
 
-def test_the_language_of_the_caller(client: httpx.Client) -> None:
+def test_the_language_of_the_client(client: httpx.Client) -> None:
     assert client.get("/api/v1/test/korean").json() is True
     assert client.get("/api/v1/test/korean", headers={"Accept-Language": "en-US"}).json() is False
 
 
-def test_one_who_calls_too_often_waits_and_others_do_not(embedded: Settings) -> None:
+def test_the_rate_limit_is_per_owner(embedded: Settings) -> None:
     with (
         serving(embedded, replace(GENEROUS, rate_per_second=0.01, rate_burst=2)) as server,
         server.client("ana") as ana,
@@ -183,8 +185,8 @@ def test_one_who_calls_too_often_waits_and_others_do_not(embedded: Settings) -> 
         assert ana.get("/healthz").status_code == 200
 
 
-def test_a_request_too_many_is_told_to_come_later(embedded: Settings) -> None:
-    """One place, nobody may wait: while one request is inside, the next is refused, and health is not."""
+def test_a_request_above_the_concurrency_limit_is_refused(embedded: Settings) -> None:
+    """With one slot and no queue, a second request is refused while the first runs. Health checks are not."""
     inside, leave = threading.Event(), threading.Event()
 
     def add_slow(app: FastAPI) -> None:
@@ -208,7 +210,7 @@ def test_a_request_too_many_is_told_to_come_later(embedded: Settings) -> None:
         assert client.get("/api/v1/memory/list").status_code == 200
 
 
-def test_a_request_that_takes_too_long_is_given_up(embedded: Settings) -> None:
+def test_a_request_that_takes_too_long_is_cancelled(embedded: Settings) -> None:
     def add_endless(app: FastAPI) -> None:
         async def endless(caller: Reader) -> None:
             await asyncio.Event().wait()
@@ -220,3 +222,22 @@ def test_a_request_that_takes_too_long_is_given_up(embedded: Settings) -> None:
         answer = client.get("/api/v1/test/endless")
         assert "longer than 0.2 s" in refused(answer, 500, "STEP_FAILED")
         assert answer.json()["step"] == "request"
+
+
+@pytest.mark.parametrize(("headers", "is_stream"), [([(b"content-length", b"2")], False), ([], True)])
+async def test_only_a_stream_gets_more_time_after_it_has_started(
+    headers: list[tuple[bytes, bytes]], is_stream: bool
+) -> None:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    answer = ResponseSender(send, "an-id", stream_seconds=1_000)
+    async with asyncio.timeout(10) as answer.timer:
+        before = answer.timer.when()
+        await answer({"type": "http.response.start", "status": 200, "headers": headers})
+        assert before
+        assert answer.timer.when() is not None
+        assert ((answer.timer.when() or 0) > before + 900) == is_stream
+    assert (b"x-request-id", b"an-id") in sent[0]["headers"]

@@ -1,4 +1,4 @@
-"""No route shows anything of one owner to another: not a byte, and not that it is there."""
+"""No route shows data of one owner to another, not even that it exists."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SAID = {"role": "user", "content": SECRET}
 
 @dataclass(frozen=True)
 class Call:
-    """One call, with the names of another owner's things in its path, its query or its body.
+    """A request with ids of another owner's things in its path, query or body.
 
-    `status` is what a stranger gets: 404 for nothing of that name, or else what is their own.
+    `status` is the expected answer: 404, or the status for the caller's own (empty) data.
     """
 
     route: str
@@ -34,17 +34,17 @@ class Call:
     body: Any = None
     query: str = ""
 
-    def send(self, client: httpx.Client, names: dict[str, str]) -> httpx.Response:
+    def send(self, client: httpx.Client, ids: dict[str, str]) -> httpx.Response:
         method, path = self.route.split(" ")
-        url = f"/api/v1{path}{self.query}".format(**names)
-        return client.request(method, url, json=_filled(self.body, names))
+        url = f"/api/v1{path}{self.query}".format(**ids)
+        return client.request(method, url, json=_fill(self.body, ids))
 
 
-def _filled(value: Any, names: dict[str, str]) -> Any:
-    """A body in which the names stand in their places."""
+def _fill(value: Any, ids: dict[str, str]) -> Any:
+    """The body with the ids in place of the placeholders."""
     text = json.dumps(value)
-    for kind, name in names.items():
-        text = text.replace(f"{{{kind}}}", name)
+    for kind, id_ in ids.items():
+        text = text.replace(f"{{{kind}}}", id_)
     return json.loads(text)
 
 
@@ -107,8 +107,8 @@ CALLS = [
 IDS = [f"{call.route}{call.query}-{number}" for number, call in enumerate(CALLS)]
 
 
-def things(api: Api) -> dict[str, str]:
-    """One of everything, of an owner who has secrets; the names of all of it."""
+def create_one_of_each(api: Api) -> dict[str, str]:
+    """Create one thing of each kind with secret content. Returns their ids by kind."""
     persona = api.post("/personas", PERSONA, 201)["persona"]["id"]
     api.memory(persona, f"{SECRET} 하나", topics=[SECRET])
     session = api.post("/sessions", {"personaId": persona}, 201)["sessionId"]
@@ -135,35 +135,35 @@ def things(api: Api) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def world(shared: Server) -> Iterator[tuple[Api, dict[str, str]]]:
-    """An owner with secrets, and the names of their things."""
+    """An owner with secret data, and the ids of their things."""
     with shared.client(f"owner-{uuid4()}") as client:
         api = Api(client)
-        yield api, things(api)
+        yield api, create_one_of_each(api)
 
 
 @pytest.mark.req("OPS-4")
 @pytest.mark.parametrize("call", CALLS, ids=IDS)
-def test_a_stranger_meets_nothing(shared: Server, world: tuple[Api, dict[str, str]], call: Call) -> None:
-    """Another owner's thing answers exactly like one that does not exist, and no byte of it is told."""
-    owner, names = world
-    before = _kept(owner)
-    with shared.client(f"stranger-{uuid4()}") as client:
-        answer = call.send(client, names)
+def test_another_owners_data_is_invisible(
+    shared: Server, world: tuple[Api, dict[str, str]], call: Call
+) -> None:
+    """Another owner's thing is answered exactly like one that does not exist."""
+    owner, ids = world
+    before = _stored(owner)
+    with shared.client(f"other-{uuid4()}") as client:
+        answer = call.send(client, ids)
         assert answer.status_code == call.status
         if call.status == 404:
-            unknown = {kind: str(uuid4()) for kind in names}
-            assert _renamed(answer.text, names, unknown) == call.send(client, unknown).text
-        asked = f"{call.route}{call.body}{call.query}"
-        told = [kind for kind, name in names.items() if name in answer.text and f"{{{kind}}}" not in asked]
-        assert told == []
+            unknown = {kind: str(uuid4()) for kind in ids}
+            assert _replace_ids(answer.text, ids, unknown) == call.send(client, unknown).text
+        sent = f"{call.route}{call.body}{call.query}"
+        leaked = [kind for kind, id_ in ids.items() if id_ in answer.text and f"{{{kind}}}" not in sent]
+        assert leaked == []
         assert SECRET not in answer.text
-    assert _kept(owner) == before
+    assert _stored(owner) == before
 
 
 @pytest.mark.parametrize("call", CALLS, ids=IDS)
-def test_nobody_is_let_in_without_a_token(
-    shared: Server, world: tuple[Api, dict[str, str]], call: Call
-) -> None:
+def test_every_route_needs_a_token(shared: Server, world: tuple[Api, dict[str, str]], call: Call) -> None:
     with shared.client(None) as client:
         answer = call.send(client, world[1])
         assert (answer.status_code, answer.json()["error"]) == (401, "UNAUTHENTICATED")
@@ -171,7 +171,7 @@ def test_nobody_is_let_in_without_a_token(
 
 
 def test_every_route_is_in_the_table(world: tuple[Api, dict[str, str]]) -> None:
-    """A new route is not let out before someone has said here what a stranger meets."""
+    """A new route fails this test until its row is added to CALLS."""
     paths = world[0].http.get("/openapi.json").json()["paths"]
     routes = {
         f"{method.upper()} {_shape(path.removeprefix('/api/v1'))}"
@@ -182,18 +182,18 @@ def test_every_route_is_in_the_table(world: tuple[Api, dict[str, str]]) -> None:
     assert routes == {_shape(call.route) for call in CALLS}
 
 
-def _renamed(text: str, names: dict[str, str], others: dict[str, str]) -> str:
-    for kind, name in names.items():
-        text = text.replace(name, others[kind])
+def _replace_ids(text: str, ids: dict[str, str], others: dict[str, str]) -> str:
+    for kind, id_ in ids.items():
+        text = text.replace(id_, others[kind])
     return text
 
 
 def _shape(path: str) -> str:
-    """A path without the names of its parts."""
+    """The path with `{}` for each parameter."""
     return "/".join("{}" if part.startswith("{") else part for part in path.split("/"))
 
 
-def _kept(owner: Api) -> list[str]:
-    """Everything that the owner has, as an export tells it; that it was exported is an entry of its own."""
+def _stored(owner: Api) -> list[str]:
+    """All exported records of the owner, without audit entries: the export itself adds one."""
     records = owner.http.get("/api/v1/me/export").text.splitlines()[1:-1]
     return [record for record in records if not record.startswith('{"kind":"audit')]

@@ -1,4 +1,4 @@
-"""Korean is the default; English is for a client that asks for it."""
+"""Accept-Language: Korean is the default, English on request."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ from gieok.interfaces.rest.gateway.caller import language_of
         (",;,q=;;" * 100, True),
     ],
 )
-def test_the_language_that_a_client_asks_for(header: str | None, korean: bool) -> None:
+def test_the_preferred_language(header: str | None, korean: bool) -> None:
     assert (language_of(header) == "ko") is korean

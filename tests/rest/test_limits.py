@@ -1,4 +1,4 @@
-"""The bucket of an owner, by a clock of the test's own."""
+"""The rate limiter, with a fake clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Clock:
         return self.now
 
 
-def test_a_bucket_empties_and_fills_at_its_rate() -> None:
+def test_a_bucket_is_refilled_at_the_rate() -> None:
     clock = Clock()
     rate = RateLimiter(per_second=2, burst=3, clock=clock)
     for _ in range(3):
@@ -30,7 +30,7 @@ def test_a_bucket_empties_and_fills_at_its_rate() -> None:
         rate.take("ana")
 
 
-def test_a_bucket_holds_no_more_than_its_burst() -> None:
+def test_a_bucket_is_never_larger_than_the_burst() -> None:
     clock = Clock()
     rate = RateLimiter(per_second=2, burst=3, clock=clock)
     rate.take("ana")
@@ -41,8 +41,8 @@ def test_a_bucket_holds_no_more_than_its_burst() -> None:
         rate.take("ana")
 
 
-def test_no_more_owners_are_remembered_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one who was quiet for longest starts anew; the others do not."""
+def test_the_number_of_buckets_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least recently active owner starts with a full bucket. The others do not."""
     monkeypatch.setattr(limits, "MAX_OWNERS", 2)
     rate = RateLimiter(per_second=1, burst=1, clock=Clock())
     for owner in ("ana", "ben", "cem"):

@@ -1,4 +1,4 @@
-"""What the service writes about itself, and what it must not."""
+"""The log: its format, and no secret content in it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.rest.conftest import GENEROUS, serving
 
 
 @pytest.fixture
-def kept_as_it_was() -> Iterator[None]:
-    """Logging goes on after the test as it was before."""
+def restore_logging() -> Iterator[None]:
+    """Restore the logging configuration after the test."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield
@@ -30,7 +30,7 @@ class Terminal(io.StringIO):
 
 
 def lines_about(settings: Settings, stream: io.StringIO) -> str:
-    """What is logged about some requests of a user whose name and words are secret."""
+    """The log of some requests that contain secrets."""
     configure_logging(stream)
     with serving(settings, GENEROUS) as server, server.client("secret-ana") as client:
         client.get("/api/v1/memory/search", params={"personaId": "mina", "q": "secret-words"})
@@ -41,8 +41,8 @@ def lines_about(settings: Settings, stream: io.StringIO) -> str:
     return stream.getvalue()
 
 
-@pytest.mark.usefixtures("kept_as_it_was")
-def test_a_request_is_one_line_of_json_without_a_secret(embedded: Settings) -> None:
+@pytest.mark.usefixtures("restore_logging")
+def test_a_request_is_one_json_line_without_secrets(embedded: Settings) -> None:
     text = lines_about(embedded, io.StringIO())
     assert "secret" not in text
     lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
@@ -60,16 +60,16 @@ def test_a_request_is_one_line_of_json_without_a_secret(embedded: Settings) -> N
     assert last["level"] == "info"
 
 
-@pytest.mark.usefixtures("kept_as_it_was")
-def test_on_a_terminal_it_is_a_line_for_a_person(embedded: Settings) -> None:
+@pytest.mark.usefixtures("restore_logging")
+def test_a_request_is_one_text_line_on_a_terminal(embedded: Settings) -> None:
     text = lines_about(embedded, Terminal())
     assert "secret" not in text
     assert "GET /api/v1/memory/search 200" in text
 
 
-@pytest.mark.usefixtures("kept_as_it_was")
+@pytest.mark.usefixtures("restore_logging")
 @pytest.mark.parametrize("stream", [io.StringIO(), Terminal()])
-def test_an_exception_is_told_by_its_kind_and_place(stream: io.StringIO) -> None:
+def test_an_exception_is_logged_with_its_type_and_place(stream: io.StringIO) -> None:
     configure_logging(stream)
     try:
         int("secret-words")

@@ -1,4 +1,4 @@
-"""What is counted, and who may see it."""
+"""Metrics: what is counted, and who may read them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plain(embedded: Settings) -> Iterator[Server]:
 
 
 def value(client: httpx.Client, name: str, **labels: str) -> float | None:
-    """A number that /metrics shows."""
+    """The value of a metric on /metrics."""
     for family in text_string_to_metric_families(client.get("/metrics").text):
         for sample in family.samples:
             if sample.name == name and labels.items() <= sample.labels.items():
@@ -30,7 +30,7 @@ def value(client: httpx.Client, name: str, **labels: str) -> float | None:
     return None
 
 
-def test_requests_are_counted_by_the_template_of_their_route(plain: Server) -> None:
+def test_requests_are_counted_by_route_template(plain: Server) -> None:
     with plain.client() as client:
         for number in range(3):
             client.get(f"/api/v1/sessions/nothing-{number}")
@@ -47,7 +47,7 @@ def test_cycles_are_counted_by_plan_and_outcome(server: Server, client: httpx.Cl
     assert value(client, "gieok_cycles_total", plan="load_memories", outcome="succeeded") == 1
 
 
-def test_jobs_are_counted_and_those_that_wait(server: Server, client: httpx.Client) -> None:
+def test_finished_and_due_jobs_are_counted(server: Server, client: httpx.Client) -> None:
     user = server.gieok.user("ana")
     server.run(user.personas.create(PersonaDraft(name="미나"), persona_id="mina"))
     server.run(user.chat.send("mina", "내일 면접이 있어", session_ref="s1"))
@@ -59,12 +59,12 @@ def test_jobs_are_counted_and_those_that_wait(server: Server, client: httpx.Clie
     assert value(client, "gieok_jobs_total", kind="summary", outcome="done") == 1
 
 
-def test_a_token_that_may_not_read_sees_no_numbers(plain: Server) -> None:
+def test_metrics_need_the_scope_read(plain: Server) -> None:
     headers = {"Authorization": f"Bearer {plain.token(scopes={'write'})}"}
     assert httpx.get(plain.url + "/metrics", headers=headers).status_code == 401
 
 
-def test_an_operator_may_open_them_to_this_machine(embedded: Settings) -> None:
+def test_metrics_open_allows_local_clients_without_a_token(embedded: Settings) -> None:
     with serving(embedded, replace(GENEROUS, metrics_open=True)) as server:
         here = httpx.get(server.url + "/metrics")
         assert here.status_code == 200

@@ -11,11 +11,11 @@ from gieok.interfaces.rest.gateway.limits import options_from
 from gieok.settings import ServiceSettings, load_settings
 
 
-def test_without_any_it_listens_on_this_machine_only(tmp_path: Path) -> None:
+def test_the_default_is_to_listen_on_loopback(tmp_path: Path) -> None:
     assert load_settings({}, tmp_path).service == ServiceSettings("127.0.0.1", 8377)
 
 
-def test_the_environment_and_the_file_are_read(tmp_path: Path) -> None:
+def test_environment_and_file_are_read(tmp_path: Path) -> None:
     (tmp_path / "gieok.toml").write_text(
         'host = "0.0.0.0"\nport = 80\nmetrics_open = true\nrate_per_second = 2.5\n'
     )
@@ -39,7 +39,7 @@ def test_the_environment_and_the_file_are_read(tmp_path: Path) -> None:
         ("GIEOK_METRICS_OPEN", "perhaps"),
     ],
 )
-def test_a_wrong_one_is_refused_by_its_name(tmp_path: Path, variable: str, value: str) -> None:
+def test_an_invalid_value_is_refused_with_its_name(tmp_path: Path, variable: str, value: str) -> None:
     name = variable.removeprefix("GIEOK_").lower()
     with pytest.raises(SettingsInvalid, match=f"{name} must be"):
         load_settings({variable: value}, tmp_path)

@@ -1,4 +1,4 @@
-"""Spans: one a request and one a cycle inside of it, and no content."""
+"""Spans: one per request and one per cycle inside it, without content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.rest.conftest import GENEROUS, serving
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
-def test_a_request_and_its_cycle_are_spans_of_the_clients_trace(embedded: Settings) -> None:
+def test_a_request_and_its_cycle_continue_the_clients_trace(embedded: Settings) -> None:
     exporter = InMemorySpanExporter()
     tracing = Tracing(SimpleSpanProcessor(exporter))
     with serving(embedded, GENEROUS, tracing=tracing) as server, server.client("secret-ana") as client:
@@ -33,11 +33,11 @@ def test_a_request_and_its_cycle_are_spans_of_the_clients_trace(embedded: Settin
     assert "secret" not in "".join(span.to_json() for span in spans.values())
 
 
-def test_without_a_collector_there_are_no_spans() -> None:
+def test_tracing_is_off_without_a_collector() -> None:
     assert tracing_from({}) is None
 
 
-def test_a_collector_in_the_environment_is_used() -> None:
+def test_the_environment_configures_the_collector() -> None:
     tracing = tracing_from({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"})
     assert tracing is not None
     tracing.close()

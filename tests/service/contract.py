@@ -1,4 +1,4 @@
-"""What every answer keeps to, whatever was asked: the wire contract's statuses, codes and forms."""
+"""The contract of every answer: statuses, headers, error codes and formats."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ GOOD = {200, 201, 202}
 DETAILS = {"at", "step", "expected", "actual"}
 
 
-def broken(status: int, headers: Mapping[str, str], content: bytes) -> Iterator[str]:
-    """What is wrong with an answer, in words; nothing where it keeps to the contract."""
+def violations(status: int, headers: Mapping[str, str], content: bytes) -> Iterator[str]:
+    """How an answer violates the contract. Empty if it does not."""
     for name in ("x-request-id", "cache-control", "x-content-type-options"):
         if name not in headers:
             yield f"the header {name} is missing"
     kind = headers.get("content-type", "").partition(";")[0]
     if status in CODES:
-        yield from _broken_failure(status, kind, content)
+        yield from _failure_violations(status, kind, content)
     elif status not in GOOD:
-        yield f"{status} is no status of the contract"
+        yield f"{status} is not a status of the contract"
     elif kind == "application/json":
-        yield from _broken_success(json.loads(content))
+        yield from _success_violations(json.loads(content))
     elif kind == "text/event-stream":
-        yield from _broken_events(content.decode())
+        yield from _event_violations(content.decode())
     elif kind == "application/x-ndjson":
-        yield from _broken_lines(content.splitlines())
+        yield from _line_violations(content.splitlines())
     else:
-        yield f"{kind} is no kind of answer"
+        yield f"{kind} is not a content type of the contract"
 
 
-def _broken_failure(status: int, kind: str, content: bytes) -> Iterator[str]:
+def _failure_violations(status: int, kind: str, content: bytes) -> Iterator[str]:
     if kind != "application/json":
         yield f"a failure as {kind or 'nothing'}"
         return
@@ -54,24 +54,24 @@ def _broken_failure(status: int, kind: str, content: bytes) -> Iterator[str]:
         yield f"a failure with {sorted(unknown)}"
 
 
-def _broken_success(body: dict[str, Any]) -> Iterator[str]:
+def _success_violations(body: dict[str, Any]) -> Iterator[str]:
     if body.get("success") is not True:
-        yield "an answer without success: true"
+        yield "a success without success: true"
 
 
-def _broken_events(text: str) -> Iterator[str]:
+def _event_violations(text: str) -> Iterator[str]:
     names = [part.partition("\n")[0] for part in text.split("\n\n") if part]
     if not names or names[-1] not in ("event: done", "event: error"):
-        yield "a stream that neither ends well nor says why not"
+        yield "a stream without a final done or error event"
     if any(name != "event: token" for name in names[:-1]):
-        yield "a stream with another event than token before its end"
+        yield "a stream with an event other than token before its end"
     for part in text.split("\n\n")[:-1]:
         data = part.partition("\n")[2]
         if not isinstance(json.loads(data.removeprefix("data: ")), dict):
-            yield "an event whose data is no object on one line"
+            yield "an event whose data is not a JSON object on one line"
 
 
-def _broken_lines(lines: list[bytes]) -> Iterator[str]:
+def _line_violations(lines: list[bytes]) -> Iterator[str]:
     kinds = [json.loads(line)["kind"] for line in lines]
     if kinds[0] != "gieok" or kinds[-1] != "end":
         yield "an export without its first or its last line"

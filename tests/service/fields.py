@@ -1,4 +1,4 @@
-"""Every field of every call, from the OpenAPI document: a new field is here by itself."""
+"""Requests that put a text into every field of every operation. The fields come from the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any, cast
 from gieok.plans import read_plan
 
 Schema = Mapping[str, Any]
-NAMES = {
+REFERENCES = {
     "personaId": "persona",
     "sessionId": "session",
     "target": "other",
     "after": "persona",
 }
-"""What a field names, of what exists: nothing but the text is to keep a request from going through."""
-INSTEAD = {"summary": "manualSummary"}
-"""A field that is given in the place of another."""
-IN_PATH = {
+"""The kind of thing that a field refers to. An existing id is used, so that only the text can be refused."""
+REPLACES = {"summary": "manualSummary"}
+"""A field that replaces another one."""
+PATH_KINDS = {
     "memory": "memory",
     "sessions": "session",
     "jobs": "job",
@@ -29,12 +29,12 @@ IN_PATH = {
     "relations": "relation",
     "evidence": "evidence",
 }
-"""What the part of a path names that stands behind this word."""
+"""The kind of thing whose id follows this segment of a path."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One request with the text in one place."""
+    """A request with the text in one place."""
 
     place: str
     method: str
@@ -45,26 +45,26 @@ class Attempt:
 
 
 class Fields:
-    """Makes the attempts, for an owner whose things have these names."""
+    """Generates the attempts, with the ids of an owner's things."""
 
-    def __init__(self, document: Schema, names: Mapping[str, str]) -> None:
+    def __init__(self, document: Schema, ids: Mapping[str, str]) -> None:
         self._document = document
-        self._names = names
+        self._ids = ids
 
     def attempts(self, text: str) -> Iterator[Attempt]:
-        """The text in each place of each call; `{}` in it becomes the number of the attempt."""
+        """The text in each place of each operation. `{}` in it becomes the number of the attempt."""
         number = 0
         for path, methods in self._document["paths"].items():
             for method, call in methods.items():
-                for attempt in self._of_call(method.upper(), path, call):
+                for attempt in self._of_operation(method.upper(), path, call):
                     yield _numbered(attempt, text.format(number))
                     number += 1
 
-    def _of_call(self, method: str, path: str, call: Schema) -> Iterator[Attempt]:
+    def _of_operation(self, method: str, path: str, call: Schema) -> Iterator[Attempt]:
         parameters: list[Schema] = call.get("parameters", [])
-        known = self._known_path(path)
+        known = self._existing_path(path)
         needed = {
-            each["name"]: self._names[NAMES.get(each["name"], "persona")]
+            each["name"]: self._ids[REFERENCES.get(each["name"], "persona")]
             for each in parameters
             if each["in"] == "query" and each["required"]
         }
@@ -74,7 +74,7 @@ class Fields:
         for each in parameters:
             name = each["name"]
             if each["in"] == "path":
-                in_path = self._known_path(path.replace(f"{{{name}}}", TEXT))
+                in_path = self._existing_path(path.replace(f"{{{name}}}", TEXT))
                 yield Attempt(f"{where} path {name}", method, in_path, needed, body=body)
             elif each["in"] == "query":
                 yield Attempt(f"{where} query {name}", method, known, {**needed, name: TEXT}, body=body)
@@ -84,11 +84,11 @@ class Fields:
             for place, value in self._with_text(schema, body):
                 yield Attempt(f"{where} {place}", method, known, needed, body=value)
 
-    def _known_path(self, path: str) -> str:
+    def _existing_path(self, path: str) -> str:
         parts = path.split("/")
         for position, part in enumerate(parts):
             if part.startswith("{"):
-                parts[position] = self._names[IN_PATH[parts[position - 1]]]
+                parts[position] = self._ids[PATH_KINDS[parts[position - 1]]]
         return "/".join(parts)
 
     def _body_schema(self, call: Schema) -> Schema | None:
@@ -101,30 +101,30 @@ class Fields:
         return schema
 
     def _sample(self, schema: Schema) -> Any:
-        """A value that is right: the documentation's own example, about things that exist."""
+        """A valid value: the example of the documentation, with ids of existing things."""
         schema = self._resolved(schema)
         for choice in schema.get("anyOf", ()):
             return self._sample(choice)
         if "examples" in schema:
-            return self._about_known(schema["examples"][0])
+            return self._with_existing_ids(schema["examples"][0])
         if schema.get("type") == "object":
             needed = schema.get("required", ())
             return {name: self._sample(schema["properties"][name]) for name in needed}
-        return schema["enum"][0] if "enum" in schema else self._names["evidence"]
+        return schema["enum"][0] if "enum" in schema else self._ids["evidence"]
 
-    def _about_known(self, value: Any) -> Any:
+    def _with_existing_ids(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._about_known(each) for each in cast(list[Any], value)]
+            return [self._with_existing_ids(each) for each in cast(list[Any], value)]
         if not isinstance(value, dict):
             return value
         made = {
-            name: self._names[NAMES[name]] if name in NAMES else self._about_known(each)
+            name: self._ids[REFERENCES[name]] if name in REFERENCES else self._with_existing_ids(each)
             for name, each in cast(dict[str, Any], value).items()
         }
-        return {**made, "id": self._names["evidence"]} if made.get("kind") == "evidence" else made
+        return {**made, "id": self._ids["evidence"]} if made.get("kind") == "evidence" else made
 
     def _with_text(self, schema: Schema, sample: Any) -> Iterator[tuple[str, Any]]:
-        """The sample with the text in one place, for each place; and where that is."""
+        """For each place: its path, and the sample with the text in it."""
         schema = self._resolved(schema)
         for choice in schema.get("anyOf", ()):
             yield from self._with_text(choice, sample)
@@ -141,7 +141,7 @@ class Fields:
         for name, each in schema.get("properties", {}).items():
             inside = sample[name] if name in sample else self._sample_of(each)
             for place, changed in self._with_text(each, inside):
-                others = {each: sample[each] for each in sample if each != INSTEAD.get(name)}
+                others = {each: sample[each] for each in sample if each != REPLACES.get(name)}
                 yield f".{name}{place}", {**others, name: changed}
         yield ".unknown", {**sample, "unknown": TEXT}
         if schema.get("additionalProperties") is True:
@@ -153,11 +153,11 @@ class Fields:
 
 
 TEXT = "\0the text\0"
-"""Stands for the text until it has its number."""
+"""Placeholder for the text until it is numbered."""
 
 
 def _plans_with_text() -> Iterator[tuple[str, Any]]:
-    """A plan is an open object in the document: here is one with the text in each kind of place."""
+    """Plans with the text in each kind of place. The document describes a plan as an open object."""
     document = read_plan("chat_turn")
     for key in ("name", "id", "type", "stage"):
         yield f".{key}", _replaced(json.loads(document), key)
@@ -168,7 +168,7 @@ def _plans_with_text() -> Iterator[tuple[str, Any]]:
 
 
 def _replaced(value: Any, key: str) -> Any:
-    """A copy in which every member of this name is the text."""
+    """A copy in which every member with this key is the text."""
     if isinstance(value, list):
         return [_replaced(each, key) for each in cast(list[Any], value)]
     if isinstance(value, dict):
@@ -178,11 +178,11 @@ def _replaced(value: Any, key: str) -> Any:
 
 
 def _numbered(attempt: Attempt, text: str) -> Attempt:
-    """The attempt with the text itself; in a header with that part of it which a header may hold."""
+    """The attempt with the numbered text, in a header only with its ASCII characters."""
     plain = "".join(filter(str.isascii, text)).strip()
 
     def put(value: Any) -> Any:
-        # "…" in an example stands for content, which must be new to be kept.
+        # "…" in an example stands for content, which must be unique to be stored.
         filled = json.dumps(value).replace(_quoted(TEXT), _quoted(text)).replace(_quoted("…"), plain)
         return json.loads(filled)
 

@@ -1,4 +1,4 @@
-"""Owners who talk to a service all the time, and what it has promised them so far."""
+"""Load: owners who use a service continuously, and a record of what it has acknowledged."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from uuid import uuid4
 
 import httpx
 
-TURNS_A_SESSION = 4
-GONE = (httpx.TransportError, httpx.RemoteProtocolError)
+TURNS_PER_SESSION = 4
+UNREACHABLE = (httpx.TransportError, httpx.RemoteProtocolError)
 
 
 @dataclass
-class Promises:
-    """What was answered with success: all of it has to be there from then on."""
+class Acknowledged:
+    """What the service has answered with success. All of it must be stored from then on."""
 
     turns: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """A session, and the word that was said in it."""
+    """Session ids, each with the unique word of a turn."""
     memories: list[str] = field(default_factory=list[str])
     """Their ids."""
     messages: list[str] = field(default_factory=list[str])
@@ -34,66 +34,68 @@ class Promises:
         return len(self.turns) + len(self.memories) + len(self.messages) + len(self.closed)
 
 
-class Talker:
-    """One owner who talks, has things remembered and closes sessions, one after another, for ever."""
+class LoadClient:
+    """One owner who chats, creates memories and closes sessions, in an endless loop."""
 
-    def __init__(self, owner: str, url: str, token: str, promises: Promises, chance: random.Random) -> None:
+    def __init__(
+        self, owner: str, url: str, token: str, acknowledged: Acknowledged, chance: random.Random
+    ) -> None:
         self.owner = owner
-        self.promises = promises
+        self.acknowledged = acknowledged
         self._url = url
         self._headers = {"Authorization": f"Bearer {token}"}
         self._chance = chance
 
-    async def talk(self, told: asyncio.Semaphore) -> int:
-        """Go on until the service is gone or refuses; its last status, 0 where it is gone.
+    async def run(self, progress: asyncio.Semaphore) -> int:
+        """Run until the service is unreachable or refuses. Returns its last status, 0 if it is unreachable.
 
-        Each promise is noted when it was made, and releases `told`.
+        Each acknowledgement is recorded and releases `progress`.
         """
         async with httpx.AsyncClient(
             base_url=f"{self._url}/api/v1", headers=self._headers, timeout=60, verify=False
         ) as client:
             try:
                 while True:
-                    await self._a_session(client, told)
-            except GONE:
+                    await self._one_session(client, progress)
+            except UNREACHABLE:
                 return 0
             except httpx.HTTPStatusError as refused:
                 return refused.response.status_code
 
-    async def _a_session(self, client: httpx.AsyncClient, told: asyncio.Semaphore) -> None:
+    async def _one_session(self, client: httpx.AsyncClient, progress: asyncio.Semaphore) -> None:
         session: str | None = None
-        for _ in range(self._chance.randint(1, TURNS_A_SESSION)):
+        for _ in range(self._chance.randint(1, TURNS_PER_SESSION)):
             word = new_word(self._chance)
-            said = {"personaId": "hana", "message": goal(word), "sessionId": session}
-            session = str((await _post(client, "/chat/send", said))["sessionId"])
-            self.promises.turns.append((session, word))
-            told.release()
-            kept = {"personaId": "hana", "manualSummary": f"{new_word(self._chance)} 이야기를 나눔."}
-            self.promises.memories.append((await _post(client, "/memory/create", kept))["memory"]["id"])
-            told.release()
+            message = {"personaId": "hana", "message": goal(word), "sessionId": session}
+            session = str((await _post(client, "/chat/send", message))["sessionId"])
+            self.acknowledged.turns.append((session, word))
+            progress.release()
+            memory = {"personaId": "hana", "manualSummary": f"{new_word(self._chance)} 이야기를 나눔."}
+            self.acknowledged.memories.append((await _post(client, "/memory/create", memory))["memory"]["id"])
+            progress.release()
         messages = [{"id": str(uuid4()), "role": role, "content": "그래"} for role in ("user", "assistant")]
         await _post(client, f"/sessions/{session}/messages", {"messages": messages})
-        self.promises.messages.extend(str(each["id"]) for each in messages)
-        told.release()
+        self.acknowledged.messages.extend(str(each["id"]) for each in messages)
+        progress.release()
         if self._chance.random() < 0.5:
             await _post(client, f"/sessions/{session}/close", {})
-            self.promises.closed.append(str(session))
-            told.release()
+            self.acknowledged.closed.append(str(session))
+            progress.release()
 
 
 def new_word(chance: random.Random) -> str:
-    """A word that nobody else says."""
+    """A unique word."""
     return "q" + "".join(chance.choices(string.ascii_lowercase, k=11))
 
 
 def goal(word: str) -> str:
-    """A message that makes a fact and a memory, both with this word."""
+    """A message that creates a fact and a memory, both with this word."""
     return f"내 목표는 {word} 합격이야"
 
 
 @contextmanager
-def ended(tasks: list[asyncio.Task[int]]) -> Generator[None]:
-    """No talker outlives the block, whatever happens in it."""
+def cancelled_on_exit(tasks: list[asyncio.Task[int]]) -> Generator[None]:
+    """Cancel the tasks when the block ends, also with an error."""
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""A real `gieok serve` in a process and a place of its own."""
+"""A real `gieok serve` process with its own folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.cli.conftest import program
 
 
 class Place:
-    """Where a service keeps everything: data, keys, logs and temporary files lie in one folder."""
+    """The folder of a service: data, keys, log and temporary files."""
 
     def __init__(self, folder: Path, database_url: str) -> None:
         self.folder = folder
@@ -28,7 +28,7 @@ class Place:
 
     @property
     def environ(self) -> dict[str, str]:
-        """What a `gieok` that is started here is told; of the tester's own settings, nothing."""
+        """The environment of a `gieok` process. It contains none of the tester's own settings."""
         own = {name: value for name, value in os.environ.items() if not name.startswith(("GIEOK_", "XDG_"))}
         return own | {
             "HOME": str(self.folder),
@@ -40,7 +40,7 @@ class Place:
         }
 
     def run(self, *command: str) -> str:
-        """Run a command to its end, which must be a good one; what it printed."""
+        """Run a command, which must succeed. Returns its output."""
         ran = subprocess.run(
             [program(), *command], env=self.environ, capture_output=True, text=True, timeout=120, check=False
         )
@@ -48,13 +48,13 @@ class Place:
         return ran.stdout
 
     async def tokens(self, *owners: str, plan: AccountPlan = "free") -> dict[str, str]:
-        """A new token for each owner."""
+        """Create a token for each owner."""
         async with await Gieok.open(self.settings) as gieok:
             return {owner: (await gieok.tokens.create(owner, account_plan=plan)).token for owner in owners}
 
 
 class Service:
-    """A `gieok serve` that runs. Leaving the block ends it; what it said is in the place's log."""
+    """A running `gieok serve`, killed at the end of the block. Its log is in the place."""
 
     def __init__(self, place: Place) -> None:
         with place.log.open("ab") as log:
@@ -69,19 +69,19 @@ class Service:
         assert self._process.stdout is not None
         found = re.search(r"http://\S+?:\d+", self._process.stdout.readline())
         if found is None:
-            self._gone()
+            self._wait()
             raise AssertionError(place.log.read_text())
         self.url = found[0]
 
     def kill(self) -> None:
-        """As a power cut would: nothing is finished."""
+        """Kill the process, as a power cut would."""
         self._process.kill()
-        self._gone()
+        self._wait()
 
-    def end(self) -> None:
-        """Let it finish what is under way."""
+    def stop(self) -> None:
+        """Stop the process gracefully."""
         self._process.send_signal(signal.SIGTERM)
-        self._gone()
+        self._wait()
 
     def __enter__(self) -> Service:
         return self
@@ -89,7 +89,7 @@ class Service:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
-    def _gone(self) -> None:
+    def _wait(self) -> None:
         self._process.wait(60)
         assert self._process.stdout is not None
         self._process.stdout.close()

@@ -1,4 +1,4 @@
-"""One of a hundred owners is erased while others write: gone for good, and nobody else loses anything."""
+"""One of a hundred owners is erased under load: their data is gone, and nobody else loses any."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from gieok.errors import OwnerErased
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.companion.records import MemoryDraft
 from tests.behind import Behind
-from tests.service.load import Promises, Talker, ended
+from tests.service.consistency import exported, problems
+from tests.service.load import Acknowledged, LoadClient, cancelled_on_exit
 from tests.service.process import Place, Service
-from tests.service.promises import exported, violations
 
 OWNERS = tuple(f"owner-{number}" for number in range(100))
-LEAVER = OWNERS[42]
-TALKERS = (*OWNERS[:8], LEAVER, LEAVER)
-PROMISES = 60
-"""As many are made before the erasure, and again after it."""
-NOTHING = ("gieok", "end")
-"""The first and the last line of an export in which nothing is."""
+ERASED = OWNERS[42]
+CLIENTS = (*OWNERS[:8], ERASED, ERASED)
+ACKNOWLEDGEMENTS = 60
+"""Required before the erasure, and again after it."""
+EMPTY_EXPORT = ("gieok", "end")
+"""The kinds of the first and the last line of every export."""
 HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야.")
 _OWNED = {
     "sqlite": """
@@ -38,94 +38,98 @@ _OWNED = {
 
 @pytest.mark.req("OPS-3")
 @pytest.mark.timeout(300)
-async def test_who_was_erased_is_gone_for_good(
+async def test_an_owner_erased_under_load_stays_erased(
     database_url: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    place, promises = Place(tmp_path, database_url), {owner: Promises() for owner in OWNERS}
+    place, acknowledged = Place(tmp_path, database_url), {owner: Acknowledged() for owner in OWNERS}
     kind = "sqlite" if database_url.startswith("sqlite:") else "postgres"
     behind = Behind(
         place.settings, None if kind == "sqlite" else request.getfixturevalue("postgres"), tmp_path
     )
-    await _move_in(place, promises)
+    await _create_owners(place, acknowledged)
     tokens = await place.tokens(*OWNERS)
     yesterday = tmp_path / "yesterday"
     if kind == "sqlite":
         place.run("backup", str(yesterday))
     assert _rows(behind, kind)
-    old = {owner: Promises(memories=[*promises[owner].memories]) for owner in OWNERS}
+    old = {owner: Acknowledged(memories=[*acknowledged[owner].memories]) for owner in OWNERS}
     with Service(place) as service:
-        await _erase_under_load(service, tokens, promises)
-        assert _status(service, tokens[LEAVER]) == 401
-        service.end()
-    assert await _wrong(place, promises) == []
+        await _erase_under_load(service, tokens, acknowledged)
+        assert _status(service, tokens[ERASED]) == 401
+        service.stop()
+    assert await _problems(place, acknowledged) == []
     assert _rows(behind, kind) == []
     if kind == "sqlite":
         place.run("restore", str(yesterday), "--replace")
         with Service(place) as service:
-            assert _status(service, tokens[LEAVER]) == 401
+            assert _status(service, tokens[ERASED]) == 401
             assert _status(service, tokens[OWNERS[0]]) == 200
-            service.end()
-        assert await _wrong(place, old) == []
+            service.stop()
+        assert await _problems(place, old) == []
         assert _rows(behind, kind) == []
 
 
-async def _move_in(place: Place, promises: dict[str, Promises]) -> None:
-    """Everybody has a persona and a memory."""
+async def _create_owners(place: Place, acknowledged: dict[str, Acknowledged]) -> None:
+    """Every owner gets a persona and a memory."""
     async with await Gieok.open(place.settings) as gieok:
         for owner in OWNERS:
             user = gieok.user(owner)
             await user.personas.create(HANA, persona_id="hana")
             draft = MemoryDraft(persona_id="hana", summary=f"{owner}의 면접")
             made = await user.companion.create(draft, account_plan="free")
-            promises[owner].memories.append(str(made.memory.id))
+            acknowledged[owner].memories.append(str(made.memory.id))
 
 
-async def _erase_under_load(service: Service, tokens: dict[str, str], promises: dict[str, Promises]) -> None:
-    """The one who leaves writes too, until they are refused; the others go on."""
-    told, chance = asyncio.Semaphore(0), random.Random(7)
-    talkers = [Talker(each, service.url, tokens[each], promises[each], chance) for each in TALKERS]
-    talking = [asyncio.create_task(talker.talk(told)) for talker in talkers]
-    with ended(talking):
-        await _until(told, PROMISES)
+async def _erase_under_load(
+    service: Service, tokens: dict[str, str], acknowledged: dict[str, Acknowledged]
+) -> None:
+    """The erased owner writes too, until their requests are refused. The others continue."""
+    progress, chance = asyncio.Semaphore(0), random.Random(7)
+    clients = [LoadClient(each, service.url, tokens[each], acknowledged[each], chance) for each in CLIENTS]
+    running = [asyncio.create_task(client.run(progress)) for client in clients]
+    with cancelled_on_exit(running):
+        await _wait_for(progress, ACKNOWLEDGEMENTS)
         async with httpx.AsyncClient(base_url=service.url, verify=False, timeout=60) as client:
-            gone = await client.delete("/api/v1/me", headers=_bearer(tokens[LEAVER]))
+            gone = await client.delete("/api/v1/me", headers=_bearer(tokens[ERASED]))
         assert (gone.status_code, gone.json()["keyDestroyed"]) == (200, True)
-        leaving = [task for task, owner in zip(talking, TALKERS, strict=True) if owner == LEAVER]
-        assert set(await asyncio.gather(*leaving)) == {401}
-        await _until(told, PROMISES)
-        assert not [task for task in talking if task.done() and task not in leaving]
+        refused = [task for task, owner in zip(running, CLIENTS, strict=True) if owner == ERASED]
+        assert set(await asyncio.gather(*refused)) == {401}
+        await _wait_for(progress, ACKNOWLEDGEMENTS)
+        assert not [task for task in running if task.done() and task not in refused]
 
 
-async def _until(told: asyncio.Semaphore, promises: int) -> None:
+async def _wait_for(progress: asyncio.Semaphore, acknowledged: int) -> None:
     async with asyncio.timeout(120):
-        for _ in range(promises):
-            await told.acquire()
+        for _ in range(acknowledged):
+            await progress.acquire()
 
 
-async def _wrong(place: Place, promises: dict[str, Promises]) -> list[str]:
-    """What the others have lost, and what of the one who left can be read."""
+async def _problems(place: Place, acknowledged: dict[str, Acknowledged]) -> list[str]:
+    """Data that the others have lost, and data of the erased owner that is still readable."""
     async with await Gieok.open(place.settings) as gieok:
         wrong = [
             f"{owner}: {problem}"
             for owner in OWNERS
-            if owner != LEAVER
-            for problem in await violations(gieok.user(owner), promises[owner])
+            if owner != ERASED
+            for problem in await problems(gieok.user(owner), acknowledged[owner])
         ]
-        leaver = gieok.user(LEAVER)
-        wrong += [f"{LEAVER} still has a {kind}" for kind in await exported(leaver) if kind not in NOTHING]
+        erased = gieok.user(ERASED)
+        wrong += [
+            f"{ERASED} still has a {kind}" for kind in await exported(erased) if kind not in EMPTY_EXPORT
+        ]
         with pytest.raises(OwnerErased):
-            await leaver.personas.create(HANA)
+            await erased.personas.create(HANA)
         return wrong
 
 
 def _rows(behind: Behind, kind: str) -> list[str]:
-    """Tables that still have rows of the one who left."""
+    """Tables that still have rows of the erased owner."""
     tables = [table for (table,) in behind.run(_OWNED[kind])]
     assert len(tables) > 10
     return [
         table
         for table in tables
-        if behind.run(f"SELECT count(*) FROM {table} WHERE owner = '{LEAVER}'") != [(0,)]
+        if behind.run(f"SELECT count(*) FROM {table} WHERE owner = '{ERASED}'") != [(0,)]
     ]
 
 

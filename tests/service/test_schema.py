@@ -1,7 +1,7 @@
-"""The whole OpenAPI document, asked for by a machine: no answer is outside the contract.
+"""Requests generated from the OpenAPI document: no answer violates the contract.
 
-Every call gets the systematic cases (each bound, and each way to miss it), then random ones, right and wrong;
-then calls follow each other, with names that earlier answers gave. `GIEOK_SOAK` makes the random parts long.
+Every operation gets boundary cases, then random valid and invalid requests. Sequences of requests use ids
+from earlier answers. `GIEOK_SOAK` makes the random parts long.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from schemathesis.generation.stateful.state_machine import StepOutput
 
 from gieok import Settings
 from tests.rest.conftest import GENEROUS, embedded, serving
-from tests.service.asker import Asker, Call, Sent
+from tests.service.schema_client import GeneratedCase, Operation, SchemaClient
 
 __all__ = ["embedded"]
 
@@ -32,82 +32,81 @@ SLOW = [
     HealthCheck.large_base_example,
     HealthCheck.filter_too_much,
 ]
-PATIENCE = 7_200 if SOAK else 600
+TIMEOUT = 7_200 if SOAK else 600
 TAGS = {"memory": 700, "chat": 130, "sessions": 250, "personas": 600, "decisions": 900, "me": 30}
-"""The parts of the API, and how many requests each gets at least: who asks nothing finds nothing wrong."""
+"""The tags of the API, with the minimum number of requests: a test that sends none cannot fail."""
 
 
 @pytest.fixture(scope="module")
-def asker(embedded: Settings) -> Iterator[Asker]:
-    """On SQLite: what is asked here ends before the database, or in what runs on both."""
+def client(embedded: Settings) -> Iterator[SchemaClient]:
+    """On SQLite only: these requests test what does not depend on the database."""
     with serving(embedded, GENEROUS) as server:
-        yield Asker(server)
+        yield SchemaClient(server)
 
 
-@pytest.mark.timeout(PATIENCE)
+@pytest.mark.timeout(TIMEOUT)
 @pytest.mark.parametrize("tag", TAGS)
-def test_no_call_answers_outside_the_contract(asker: Asker, tag: str) -> None:
-    """Whatever is sent to one call, on purpose or at random."""
-    before = asker.asked
-    for call in asker.calls():
-        if tag in (call.tags or ()):
-            for case in asker.systematic(call):
-                asker.ask(case)
-            _ask_at_random(asker, call)
-    assert asker.asked - before >= TAGS[tag]
+def test_every_operation_keeps_the_contract(client: SchemaClient, tag: str) -> None:
+    """With boundary cases and random requests."""
+    before = client.sent
+    for operation in client.operations():
+        if tag in (operation.tags or ()):
+            for case in client.boundary_cases(operation):
+                client.send(case)
+            _send_random(client, operation)
+    assert client.sent - before >= TAGS[tag]
 
 
-@pytest.mark.timeout(PATIENCE)
-def test_no_sequence_of_calls_answers_outside_the_contract(asker: Asker) -> None:
-    """Whatever was called before."""
-    before = asker.asked
+@pytest.mark.timeout(TIMEOUT)
+def test_every_sequence_of_requests_keeps_the_contract(client: SchemaClient) -> None:
+    before = client.sent
 
-    class Calls(asker.machine()):
+    class Requests(client.state_machine()):
         def setup(self) -> None:
-            asker.become_new()  # what a call answers depends on nothing but the calls before it
+            client.use_new_owner()  # an answer depends only on the requests of this sequence
 
-        def step(self, input: Any) -> StepOutput:  # noqa: A002  schemathesis calls it so
-            return StepOutput(asker.ask(input.case), input.case)
+        def step(self, input: Any) -> StepOutput:  # noqa: A002  the name in schemathesis
+            return StepOutput(client.send(input.case), input.case)
 
-    Calls.run(settings=_settings(SCENARIOS, stateful_step_count=STEPS))
-    assert asker.asked - before >= 5 * SCENARIOS
+    Requests.run(settings=_settings(SCENARIOS, stateful_step_count=STEPS))
+    assert client.sent - before >= 5 * SCENARIOS
 
 
-def test_a_stream_keeps_to_the_document(asker: Asker) -> None:
-    """Not left to chance: few random turns ask for a stream."""
-    send = next(call for call in asker.calls() if call.label == "POST /api/v1/chat/send")
-    body = {"personaId": asker.name_of("persona"), "message": "안녕, 오늘 면접 봤어", "stream": True}
-    answer = asker.ask(cast(Any, send).Case(body=body))
+def test_a_stream_keeps_the_contract(client: SchemaClient) -> None:
+    """Tested explicitly, because few random requests ask for a stream."""
+    send = next(each for each in client.operations() if each.label == "POST /api/v1/chat/send")
+    body = {"personaId": client.id_of("persona"), "message": "안녕, 오늘 면접 봤어", "stream": True}
+    answer = client.send(cast(Any, send).Case(body=body))
     assert answer.status_code == 200
     assert answer.headers["content-type"][0].startswith("text/event-stream")
 
 
-def test_every_part_of_the_api_is_asked(asker: Asker) -> None:
-    """A call that has no part, or a new one, would not be asked above."""
-    assert {tag for call in asker.calls() for tag in call.tags or ("none",)} == TAGS.keys()
+def test_every_tag_is_tested(client: SchemaClient) -> None:
+    """An operation without a tag, or with a new one, would not be tested above."""
+    assert {tag for each in client.operations() for tag in each.tags or ("none",)} == TAGS.keys()
 
 
-def _ask_at_random(asker: Asker, call: Call) -> None:
+def _send_random(client: SchemaClient, operation: Operation) -> None:
     @_settings(EXAMPLES)
-    @given(asker.random(call, GenerationMode.POSITIVE))
-    def ask_rightly(case: Sent) -> None:
-        asker.ask_about_known(case)
+    @given(client.random_cases(operation, GenerationMode.POSITIVE))
+    def send_valid(case: GeneratedCase) -> None:
+        client.send_with_existing_ids(case)
 
     @_settings(EXAMPLES)
-    @given(asker.random(call, GenerationMode.NEGATIVE))
-    def ask_wrongly(case: Sent) -> None:
-        asker.ask(case)
+    @given(client.random_cases(operation, GenerationMode.NEGATIVE))
+    def send_invalid(case: GeneratedCase) -> None:
+        client.send(case)
 
-    ask_rightly()
+    send_valid()
     try:
-        ask_wrongly()
+        send_invalid()
     except Unsatisfiable:
-        # A call without a body, whose path takes any text, cannot be asked in a wrong way.
-        assert not call.body
+        # An operation without a body, whose path accepts any text, has no invalid requests.
+        assert not operation.body
 
 
 def _settings(examples: int, **more: Any) -> settings:
-    """A failure is told as it was found: to make it smaller takes many more requests."""
+    """Without shrinking: it would take many more requests."""
     return settings(
         max_examples=examples,
         deadline=None,

@@ -1,4 +1,4 @@
-"""One service for many tests: each has an owner of its own, and owners do not see each other."""
+"""One service for many tests. Each test has its own owner, so they do not affect each other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.rest.conftest import GENEROUS, Server, serving
 
 
 class Api:
-    """A client of one owner that expects an answer, and gives back its body."""
+    """A client of one owner. Checks the status of an answer and returns its body."""
 
     def __init__(self, client: httpx.Client) -> None:
         self.http = client
@@ -33,11 +33,11 @@ class Api:
         return self.call("POST", path, status, json=body, headers=headers)
 
     def persona(self, name: str = "하나", **fields: Any) -> str:
-        """The id of a new persona."""
+        """Create a persona. Returns its id."""
         return self.post("/personas", {"name": name, **fields}, 201)["persona"]["id"]
 
     def memory(self, persona: str, summary: str, **fields: Any) -> dict[str, Any]:
-        """A new memory."""
+        """Create a memory."""
         return self.post("/memory/create", {"personaId": persona, "manualSummary": summary, **fields}, 201)[
             "memory"
         ]
@@ -45,7 +45,7 @@ class Api:
 
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])
 def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A service on a database of each kind, for all tests that need no clock and no model of their own."""
+    """A service on each kind of database, for tests without their own clock or model."""
     folder = tmp_path_factory.mktemp("service")
     url = f"sqlite:///{folder / 'data' / 'gieok.db'}"
     if request.param == "postgres":
@@ -57,6 +57,6 @@ def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def api(shared: Server) -> Iterator[Api]:
-    """A client of an owner whom nobody knew before, on the free plan."""
+    """A client of a new owner on the free plan."""
     with shared.client(f"owner-{uuid4()}") as client:
         yield Api(client)

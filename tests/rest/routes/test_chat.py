@@ -1,4 +1,4 @@
-"""Talking to a persona over HTTP."""
+"""Chat over HTTP."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INTERVIEW = "내일 중요한 면접이 있어"
 
 
 def test_a_turn_answers_with_what_it_was_based_on(api: Api) -> None:
-    """The reply, what was recalled and why, the state that it knew and changed, the plan and the cost."""
+    """The reply, recalled memories with reasons, the state and its changes, the plan and the token usage."""
     persona = api.persona()
     memory = api.memory(persona, "사용자가 IT 스타트업 면접을 앞두고 있음", topics=["면접"])
     api.call(
@@ -39,7 +39,7 @@ def test_a_turn_answers_with_what_it_was_based_on(api: Api) -> None:
 
 
 @pytest.mark.req("CANON-7")
-def test_a_turn_tells_what_it_changed(api: Api) -> None:
+def test_a_turn_lists_its_changes(api: Api) -> None:
     persona = api.persona()
     turn = api.post("/chat/send", {"personaId": persona, "message": "나 부산으로 이사했어"})
     changed = [change["fact"]["value"] for change in turn["changes"]]
@@ -47,8 +47,8 @@ def test_a_turn_tells_what_it_changed(api: Api) -> None:
 
 
 @pytest.mark.req("SESS-3")
-def test_a_client_may_keep_its_own_window(api: Api) -> None:
-    """Its messages are read and not stored; whole messages are taken there too."""
+def test_a_client_may_send_its_own_window(api: Api) -> None:
+    """Its messages are used and not stored. Complete messages are accepted too."""
     recent = [
         {"role": "user", "content": "요즘 스트레스 받아"},
         {"id": "m2", "role": "assistant", "content": "무슨 일 있어?", "timestamp": "2025-10-27T12:00:00Z"},
@@ -58,7 +58,7 @@ def test_a_client_may_keep_its_own_window(api: Api) -> None:
     assert api.get(f"/sessions/{session}")["session"]["messageCount"] == 2
 
 
-def test_a_known_session_goes_on(api: Api) -> None:
+def test_a_session_is_continued(api: Api) -> None:
     persona = api.persona()
     first = api.post("/chat/send", {"personaId": persona, "message": INTERVIEW})
     body = {"personaId": persona, "message": "떨려", "sessionId": first["sessionId"]}
@@ -66,8 +66,8 @@ def test_a_known_session_goes_on(api: Api) -> None:
     assert api.get(f"/sessions/{first['sessionId']}")["session"]["messageCount"] == 4
 
 
-def test_a_session_goes_on_with_its_own_plan(api: Api) -> None:
-    """A shipped plan is found again by its hash; a plan of one's own is sent again, or it is a mismatch."""
+def test_a_session_is_continued_with_its_own_plan(api: Api) -> None:
+    """A shipped plan is found by its hash. A custom plan must be sent again, else it is a mismatch."""
     persona = api.persona()
     shipped = api.post("/sessions", {"personaId": persona, "plan": "chat_turn_without_state"}, 201)
     body = {"personaId": persona, "message": INTERVIEW, "sessionId": shipped["sessionId"]}
@@ -80,8 +80,8 @@ def test_a_session_goes_on_with_its_own_plan(api: Api) -> None:
     assert api.post("/chat/send", body | {"plan": other_plan()})["planHash"] == own["planHash"]
 
 
-def test_only_what_exists_can_be_talked_to(api: Api) -> None:
-    """Who is unknown is not found; a session of another persona, or one that has ended, is a conflict."""
+def test_chat_needs_an_existing_persona_and_an_open_session(api: Api) -> None:
+    """An unknown persona is 404. A session of another persona, or one that has ended, is 409."""
     persona = api.persona()
     body = {"personaId": persona, "message": INTERVIEW}
     assert api.post("/chat/send", body | {"sessionId": "nobody"}, 404)["error"] == "NOT_FOUND"
@@ -108,7 +108,7 @@ def test_only_what_exists_can_be_talked_to(api: Api) -> None:
         ({"plan": "delete_memory"}, "request.memoryId"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(api: Api, change: dict[str, Any], at: str) -> None:
-    """Also a plan that is not for talking; and nothing of the client's makes a premium account."""
+def test_an_invalid_message_is_refused(api: Api, change: dict[str, Any], at: str) -> None:
+    """A plan that is not a chat plan too. No field can set the account plan."""
     refused = api.post("/chat/send", {"personaId": api.persona(), "message": "안녕"} | change, 422)
     assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", at)

@@ -19,14 +19,14 @@ TIERS = ["policy", "structural", "global+axis", "domain+axis", "domain+lock", "d
 
 
 def save(api: Api, statement: str, strength: str = "normal", **fields: Any) -> str:
-    """The root of a new decision."""
+    """Save a decision. Returns its root id."""
     body = STOCK | {"statement": statement, "strength": strength} | fields
     return api.post("/decisions", body, 201)["decision"]["rootId"]
 
 
 @pytest.mark.req("DEC-2")
 def test_a_proposal_is_not_stored(api: Api) -> None:
-    """It says what it would replace, reach and meet; the list of decisions stays as it was."""
+    """It reports what it would replace, affect and conflict with. The list of decisions does not change."""
     root = save(api, "이동 기록은 지우지 않는다", "lock")
     change = STOCK | {
         "rootId": root,
@@ -42,7 +42,7 @@ def test_a_proposal_is_not_stored(api: Api) -> None:
 
 @pytest.mark.req("DEC-3", "DEC-4")
 def test_a_change_appends_a_version(api: Api) -> None:
-    """A stale version is a conflict, and history keeps both."""
+    """A stale version is 409. The history has both versions."""
     evidence = api.post("/evidence", {"title": "회의록", "content": "…"}, 201)["evidence"]["id"]
     made = api.post("/decisions", STOCK | {"evidenceIds": [evidence]}, 201)["decision"]
     assert made | {"id": 0, "rootId": 0, "createdAt": 0} == STOCK | {
@@ -66,8 +66,8 @@ def test_a_change_appends_a_version(api: Api) -> None:
     ] == [2]
 
 
-def test_a_long_chain_is_told_whole(api: Api) -> None:
-    """To the active version, which is the last; a part of it says that there is more."""
+def test_a_long_history_is_returned_completely(api: Api) -> None:
+    """The active version is the last one. A shorter page has `hasMore`."""
     root = api.post("/decisions", STOCK, 201)["decision"]["rootId"]
     for number in range(100):
         api.post("/decisions", STOCK | {"rootId": root, "statement": f"재고 규칙 {number}"}, 201)
@@ -78,14 +78,14 @@ def test_a_long_chain_is_told_whole(api: Api) -> None:
     assert api.get(f"/decisions/{root}/history", after=1, limit=100)["hasMore"] is False
 
 
-def test_saving_again_under_a_key_saves_once(api: Api) -> None:
+def test_an_idempotency_key_saves_once(api: Api) -> None:
     first = api.post("/decisions", STOCK, 201, **{"Idempotency-Key": "d1"})
     assert api.post("/decisions", STOCK, 201, **{"Idempotency-Key": "d1"}) == first
     assert len(api.get("/decisions")["decisions"]) == 1
 
 
 def test_decisions_are_listed_by_a_cursor(api: Api) -> None:
-    """Strongest first; the cursor leads on to the end, where there is none."""
+    """Strongest first. The last page has no cursor."""
     roots = [save(api, f"결정 {strength}", strength) for strength in ("normal", "lock", "axis")]
     save(api, "모두에게", "axis", scope="global", domain=None)
     seen: list[str] = []
@@ -102,8 +102,8 @@ def test_decisions_are_listed_by_a_cursor(api: Api) -> None:
 
 
 @pytest.mark.req("DEC-8")
-def test_relations_carry_the_impact(api: Api) -> None:
-    """What depends on a decision is reached by its path; a relation that is taken back reaches nothing."""
+def test_impact_follows_relations(api: Api) -> None:
+    """A dependent decision is found with its path. A deleted relation is not followed."""
     stock, count = save(api, "재고는 계산한다"), save(api, "실사는 한 달에 한 번")
     relation = api.post(f"/decisions/{count}/relations", {"type": "DEPENDS_ON", "target": stock}, 201)[
         "relation"
@@ -122,7 +122,7 @@ def test_relations_carry_the_impact(api: Api) -> None:
 
 @pytest.mark.req("DEC-10", "DEC-12")
 def test_the_loading_order_has_seven_layers(api: Api) -> None:
-    """Also where all of them are empty; the phase is given back and filters nothing."""
+    """Also if all of them are empty. The phase is returned and filters nothing."""
     empty = api.get("/decisions/context", domain="wms")
     assert [(layer["tier"], layer["name"]) for layer in empty["layers"]] == list(enumerate(TIERS, start=1))
     axis = save(api, "재고는 계산한다", "axis")
@@ -132,8 +132,8 @@ def test_the_loading_order_has_seven_layers(api: Api) -> None:
 
 
 @pytest.mark.req("DEC-1", "DEC-14")
-def test_an_anchor_leads_to_the_original(api: Api) -> None:
-    """The same content is kept once, under its first title; an anchor leads to it."""
+def test_an_anchor_refers_to_evidence(api: Api) -> None:
+    """The same content is stored once, with its first title. An anchor refers to it."""
     body = {"title": "창고 회의록", "content": "재고를 두 곳에 적지 않기로 함", "source": "회의 12"}
     made = api.post("/evidence", body, 201)["evidence"]
     assert len(made["sha256"]) == 64
@@ -151,7 +151,7 @@ def test_an_anchor_leads_to_the_original(api: Api) -> None:
 
 
 @pytest.mark.parametrize("name", ["7b0f9a4e-3c1d-4a55-9e0e-2f6d1c8b7a90", "7", "no%20such"])
-def test_what_does_not_exist_is_not_found(api: Api, name: str) -> None:
+def test_an_unknown_id_is_not_found(api: Api, name: str) -> None:
     root = save(api, "있는 결정")
     for path in ("", "/history", "/impact", "/relations"):
         assert api.get(f"/decisions/{name}{path}", 404)["error"] == "NOT_FOUND"
@@ -185,7 +185,7 @@ def test_what_does_not_exist_is_not_found(api: Api, name: str) -> None:
         ({"version": 1}, "version"),
     ],
 )
-def test_a_decision_that_cannot_be_one_is_refused(api: Api, change: dict[str, Any], at: str) -> None:
+def test_an_invalid_decision_is_refused(api: Api, change: dict[str, Any], at: str) -> None:
     refused = api.post("/decisions", STOCK | change, 422)
     assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", at)
 
@@ -203,7 +203,7 @@ def test_a_decision_that_cannot_be_one_is_refused(api: Api, change: dict[str, An
         ("/context", {"domain": "wms", "sessionId": "a b"}, "sessionId"),
     ],
 )
-def test_a_query_that_cannot_be_meant_is_refused(api: Api, path: str, query: dict[str, Any], at: str) -> None:
+def test_an_invalid_query_is_refused(api: Api, path: str, query: dict[str, Any], at: str) -> None:
     assert api.get(f"/decisions{path}", 422, **query)["at"] == at
 
 
@@ -221,7 +221,5 @@ def test_a_query_that_cannot_be_meant_is_refused(api: Api, path: str, query: dic
         ("/anchors", {"sessionId": "a b", "hint": "x", "targets": []}, "sessionId"),
     ],
 )
-def test_evidence_and_anchors_that_cannot_be_are_refused(
-    api: Api, path: str, body: dict[str, Any], at: str
-) -> None:
+def test_invalid_evidence_and_anchors_are_refused(api: Api, path: str, body: dict[str, Any], at: str) -> None:
     assert api.post(path, body, 422)["at"] == at

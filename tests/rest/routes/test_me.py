@@ -1,4 +1,4 @@
-"""An owner's own data over HTTP."""
+"""Export, import and erasure over HTTP."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.rest.routes.conftest import Api
 
 
 @pytest.mark.req("OPS-3")
-def test_everything_can_be_taken_along(shared: Server, api: Api) -> None:
-    """What one owner exports another imports; twice is the same as once."""
+def test_an_export_can_be_imported(shared: Server, api: Api) -> None:
+    """By another owner. Importing twice changes nothing."""
     memory = api.memory(api.persona(), "내일 중요한 면접이 있음")
     exported = api.http.get("/api/v1/me/export")
     assert exported.headers["content-type"] == "application/x-ndjson"
@@ -31,11 +31,11 @@ def test_everything_can_be_taken_along(shared: Server, api: Api) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense\n", b'{"kind":"gieok","format":99}\n'])
-def test_an_import_that_is_none_is_refused(api: Api, content: bytes) -> None:
+def test_an_invalid_import_is_refused(api: Api, content: bytes) -> None:
     assert api.call("POST", "/me/import", 422, content=content)["error"] == "VALIDATION_FAILED"
 
 
-def test_a_stream_that_was_cut_off_changes_nothing(shared: Server, api: Api) -> None:
+def test_a_truncated_import_changes_nothing(shared: Server, api: Api) -> None:
     api.memory("hana", "이야기")
     whole = api.http.get("/api/v1/me/export").content
     with shared.client(f"heir-{uuid4()}") as client:
@@ -45,8 +45,8 @@ def test_a_stream_that_was_cut_off_changes_nothing(shared: Server, api: Api) -> 
 
 
 @pytest.mark.req("OPS-3")
-def test_an_erased_owner_is_gone(shared: Server) -> None:
-    """The receipt counts what went; from then on the token is refused."""
+def test_erasure_deletes_all_data(shared: Server) -> None:
+    """The receipt counts the deleted rows. The token is refused from then on."""
     with shared.client(f"owner-{uuid4()}") as client:
         api = Api(client)
         api.memory(api.persona(), "이야기")
@@ -57,8 +57,8 @@ def test_an_erased_owner_is_gone(shared: Server) -> None:
         assert api.get("/memory/list", 401)["error"] == "UNAUTHENTICATED"
 
 
-def test_the_whole_of_the_data_needs_a_scope_of_its_own(shared: Server) -> None:
-    """A token that may read and write cannot export, import or erase."""
+def test_export_import_and_erasure_need_the_scope_owner(shared: Server) -> None:
+    """The scopes read and write are not enough."""
     token = shared.token(f"owner-{uuid4()}", scopes=frozenset({"read", "write"}))
     with shared.client(None) as client:
         client.headers["Authorization"] = f"Bearer {token}"

@@ -1,4 +1,4 @@
-"""The calls of memory, as the specification words them."""
+"""The memory routes of the specification."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def messages(*names: str) -> list[dict[str, Any]]:
     return [{"id": name, **said} for name, said in zip(names, SAID, strict=False)]
 
 
-def test_a_memory_is_kept_as_it_was_written(api: Api) -> None:
-    """Every field that was given comes back, the emotion in Korean, the rest by default."""
+def test_a_manual_memory_is_stored_as_written(api: Api) -> None:
+    """Every given field is returned, the emotion in Korean, and defaults for the others."""
     memory = api.memory(
         "persona_123",
         FILM,
@@ -56,28 +56,28 @@ def test_a_memory_is_kept_as_it_was_written(api: Api) -> None:
     assert api.get(f"/memory/{memory['id']}")["memory"] == memory
 
 
-def test_emotions_speak_the_language_of_the_client(api: Api) -> None:
-    """Both names are taken; the answer has the one that the client asked for."""
+def test_emotions_are_in_the_language_of_the_client(api: Api) -> None:
+    """Names in both languages are accepted. The answer uses the language of the client."""
     memory = api.memory("hana", "면접이 다가옴", emotion="스트레스")
     answer = api.call("GET", f"/memory/{memory['id']}", headers={"Accept-Language": "en-GB,en;q=0.9"})
     assert (memory["emotion"], answer["memory"]["emotion"]) == ("스트레스", "stress")
 
 
-def test_messages_become_a_memory_by_the_model(api: Api) -> None:
-    """Without a written summary the messages are summarised; what the client knows goes before it."""
+def test_the_model_summarises_messages(api: Api) -> None:
+    """Without `manualSummary`. Fields of the request take precedence over the model's."""
     body = {"personaId": "hana", "messages": SAID, "importance": 9, "tags": ["주말"]}
     memory = api.post("/memory/create", body, 201)["memory"]
     assert "영화" in memory["summary"]
     assert (memory["origin"], memory["importance"], memory["tags"]) == ("summary", 9, ["주말"])
 
 
-def test_a_memory_needs_words_or_messages(api: Api) -> None:
+def test_a_memory_needs_a_summary_or_messages(api: Api) -> None:
     assert api.post("/memory/create", {"personaId": "hana"}, 422)["at"] == "manualSummary"
     both = {"personaId": "hana", "manualSummary": "하나", "summary": "둘"}
     assert api.post("/memory/create", both, 422)["at"] == "summary"
 
 
-def test_a_written_memory_may_come_without_messages(api: Api) -> None:
+def test_a_manual_memory_needs_no_messages(api: Api) -> None:
     """The specification's request has both fields, so the list may be empty."""
     body: dict[str, Any] = {
         "personaId": "hana",
@@ -89,8 +89,8 @@ def test_a_written_memory_may_come_without_messages(api: Api) -> None:
     assert (memory["summary"], memory["origin"]) == ("수동 요약 텍스트", "manual")
 
 
-def test_a_request_under_the_same_key_is_answered_once(api: Api) -> None:
-    """The same key and body give the same memory; another body under that key is a conflict."""
+def test_an_idempotency_key_creates_one_memory(api: Api) -> None:
+    """The same key and body return the same memory. Another body with that key is 409."""
     body = {"personaId": "hana", "manualSummary": "면접을 앞둠"}
     first = api.post("/memory/create", body, 201, **{"Idempotency-Key": "k1"})
     again = api.post("/memory/create", body, 201, **{"Idempotency-Key": "k1"})
@@ -103,7 +103,7 @@ def test_a_request_under_the_same_key_is_answered_once(api: Api) -> None:
 
 
 def test_memories_are_listed_in_pages(api: Api) -> None:
-    """Newest first, counted in all, of one persona or of every one, archived ones on request."""
+    """Newest first, with a total, of one persona or of all, with archived memories on request."""
     made = [api.memory("hana", f"이야기 {number}")["id"] for number in range(3)]
     api.memory("mina", "다른 이야기")
     api.post(f"/memory/{made[0]}/archive", None)
@@ -119,15 +119,15 @@ def test_memories_are_listed_in_pages(api: Api) -> None:
     assert api.get("/memory/list")["total"] == 3
 
 
-def test_a_conversation_begins_with_the_most_important(api: Api) -> None:
+def test_load_returns_the_most_important_first(api: Api) -> None:
     for importance in (3, 9, 6):
         api.memory("hana", f"중요도 {importance}", importance=importance)
     loaded = api.get("/memory/load", personaId="hana", limit=2)
     assert [each["importance"] for each in loaded["memories"]] == [9, 6]
 
 
-def test_a_search_says_why(api: Api) -> None:
-    """Each hit has its score, the words that matched, its signals and its age."""
+def test_a_search_explains_its_hits(api: Api) -> None:
+    """Each hit has its score, the matched words, its signals and its age."""
     api.memory("hana", "사용자가 IT 스타트업 면접을 앞두고 있음", topics=["면접"])
     api.memory("hana", "주말에 등산을 다녀옴")
     (hit,) = api.get("/memory/search", personaId="hana", q="면접은 어땠어?")["memories"]
@@ -137,8 +137,8 @@ def test_a_search_says_why(api: Api) -> None:
     assert set(hit["why"]["signals"]["bm25"]) == {"value", "weight", "rank"}
 
 
-def test_a_memory_is_edited_in_the_version_that_was_seen(api: Api) -> None:
-    """If-Match and `version` guard an edit; an older one is a conflict and changes nothing."""
+def test_an_edit_checks_the_version(api: Api) -> None:
+    """By If-Match or `version`. An older version is 409 and changes nothing."""
     memory = api.memory("hana", "처음")
     path = f"/memory/{memory['id']}"
     assert api.http.get(f"/api/v1{path}").headers["ETag"] == '"1"'
@@ -169,8 +169,8 @@ def test_archiving_restoring_and_deleting(api: Api) -> None:
 
 
 @pytest.mark.req("COMP-4", "COMP-5")
-def test_places_go_by_the_plan_of_the_token(shared: Server, api: Api) -> None:
-    """Free: a sixth memory archives one, unless that is forbidden, and a restore finds no place."""
+def test_the_memory_limit_depends_on_the_account_plan(shared: Server, api: Api) -> None:
+    """Free: a sixth memory archives one, unless `autoArchive` is false. A restore is refused."""
     made = [api.memory("hana", f"이야기 {number}", importance=number + 1) for number in range(5)]
     refused = api.post(
         "/memory/create", {"personaId": "hana", "summary": "여섯째", "autoArchive": False}, 409
@@ -189,7 +189,7 @@ def test_places_go_by_the_plan_of_the_token(shared: Server, api: Api) -> None:
 
 @pytest.mark.req("COMP-1")
 def test_a_session_is_summarised_on_request(api: Api) -> None:
-    """An unknown session begins with the messages; each message is summarised once."""
+    """An unknown session is started with the messages. Each message is summarised once."""
     persona = api.persona()
     body = {"sessionId": "session_456", "personaId": persona, "messages": messages("m1", "m2", "m3")}
     made = api.post("/memory/summarize", body)
@@ -238,7 +238,7 @@ def test_a_session_is_summarised_on_request(api: Api) -> None:
         ),
     ],
 )
-def test_what_cannot_be_meant_is_refused_with_its_place(api: Api, body: dict[str, Any], at: str) -> None:
+def test_an_invalid_body_is_refused_with_its_place(api: Api, body: dict[str, Any], at: str) -> None:
     refused = api.post("/memory/create", body, 422)
     assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", at)
 
@@ -259,14 +259,14 @@ def test_what_cannot_be_meant_is_refused_with_its_place(api: Api, body: dict[str
         ("search", {"personaId": "hana", "q": "가" * 4_001}, "q"),
     ],
 )
-def test_a_query_that_cannot_be_meant_is_refused(api: Api, path: str, query: dict[str, Any], at: str) -> None:
+def test_an_invalid_query_is_refused(api: Api, path: str, query: dict[str, Any], at: str) -> None:
     refused = api.get(f"/memory/{path}", 422, **query)
     assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", at)
 
 
 @pytest.mark.parametrize("name", ["7", "not-a-uuid", "..%2F..%2Fetc", "가", "{7f9c2ba4}"])
-def test_an_id_that_cannot_be_one_is_not_found(api: Api, name: str) -> None:
-    """Never a 422: what cannot exist does not exist."""
+def test_a_malformed_id_is_not_found(api: Api, name: str) -> None:
+    """404, not 422: it cannot exist."""
     path = f"/memory/{name}"
     assert api.get(path, 404)["error"] == "NOT_FOUND"
     assert api.call("PATCH", path, 404, json={})["error"] == "NOT_FOUND"

@@ -1,4 +1,4 @@
-"""Personas, what is true by now, and what a user sets."""
+"""Personas, facts and memory settings over HTTP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HANA = {
 
 
 @pytest.mark.req("CANON-1")
-def test_a_persona_is_what_its_author_wrote(api: Api) -> None:
+def test_a_persona_is_stored_as_written(api: Api) -> None:
     persona = api.post("/personas", HANA, 201)["persona"]
     assert {name: persona[name] for name in HANA} == HANA
     assert (persona["version"], persona["language"]) == (1, "ko")
@@ -29,8 +29,8 @@ def test_a_persona_is_what_its_author_wrote(api: Api) -> None:
     assert api.get("/personas")["personas"] == [persona]
 
 
-def test_a_persona_may_bring_its_id(api: Api) -> None:
-    """An id that is taken is a conflict, unless it is the same request asked again."""
+def test_a_persona_may_have_a_given_id(api: Api) -> None:
+    """An id in use is 409, unless the request is a retry with the same idempotency key."""
     body = HANA | {"id": "hana"}
     made = api.post("/personas", body, 201, **{"Idempotency-Key": "p1"})["persona"]
     assert made["id"] == "hana"
@@ -39,7 +39,7 @@ def test_a_persona_may_bring_its_id(api: Api) -> None:
 
 
 def test_an_edit_is_a_new_version(api: Api) -> None:
-    """The version that the author has seen guards it, by If-Match or in the body."""
+    """The expected version is checked, by If-Match or in the body."""
     persona = api.post("/personas", HANA, 201)["persona"]
     path = f"/personas/{persona['id']}"
     edited = api.call("PUT", path, json=HANA | {"card": "스물일곱 살", "expectedVersion": 1})["persona"]
@@ -53,8 +53,8 @@ def test_an_edit_is_a_new_version(api: Api) -> None:
     assert [each["version"] for each in api.get(f"{path}/versions", after=2)["versions"]] == [3]
 
 
-def test_a_list_says_whether_it_goes_on(api: Api) -> None:
-    """Personas, their versions and those of a fact; a last page that is full says no."""
+def test_a_page_says_whether_there_are_more(api: Api) -> None:
+    """Personas, their versions and those of a fact. A full last page has `hasMore: false`."""
     first, second = api.persona(), api.persona()
     api.call("PUT", f"/personas/{first}", json=HANA | {"card": "스물일곱 살"})
     goal = {"category": "GOAL", "key": "취업"}
@@ -75,8 +75,8 @@ def test_a_list_says_whether_it_goes_on(api: Api) -> None:
 
 
 @pytest.mark.req("CANON-2", "CANON-6")
-def test_a_fact_supersedes_the_one_before(api: Api) -> None:
-    """State stands in the block, ordinary facts do not; old versions stay as history."""
+def test_a_fact_supersedes_the_previous_one(api: Api) -> None:
+    """State facts are in the block, ordinary facts are not. Old versions stay in the history."""
     path = f"/personas/{api.persona()}/state"
     goal = {"category": "GOAL", "key": "취업", "value": "면접 준비 중", "importance": 8}
     first = api.call("PUT", path, json=goal)
@@ -109,8 +109,8 @@ def test_a_retired_fact_keeps_its_history(api: Api) -> None:
 
 
 @pytest.mark.req("COMP-8")
-def test_memories_are_configured_by_persona(api: Api) -> None:
-    """What is left out stays. Without recall nothing is loaded, and everything is still listed."""
+def test_memory_settings_are_per_persona(api: Api) -> None:
+    """Omitted settings stay. Without recall nothing is loaded, but everything is listed."""
     persona = api.persona()
     path = f"/personas/{persona}/memory-config"
     api.memory(persona, "이야기")
@@ -144,7 +144,7 @@ FACT = {"category": "GOAL", "key": "k", "value": "v"}
     ],
 )
 @pytest.mark.parametrize("name", ["nobody", "no%20body"])
-def test_nothing_of_an_unknown_persona_is_found(
+def test_every_route_of_an_unknown_persona_is_not_found(
     api: Api, name: str, method: str, path: str, body: dict[str, Any] | None
 ) -> None:
     options = {} if body is None else {"json": body}
@@ -163,7 +163,7 @@ def test_nothing_of_an_unknown_persona_is_found(
         ({"name": "x", "version": 1}, "version"),
     ],
 )
-def test_a_persona_that_cannot_be_one_is_refused(api: Api, body: dict[str, Any], at: str) -> None:
+def test_an_invalid_persona_is_refused(api: Api, body: dict[str, Any], at: str) -> None:
     refused = api.post("/personas", body, 422)
     assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", at)
 
@@ -177,6 +177,6 @@ def test_a_persona_that_cannot_be_one_is_refused(api: Api, body: dict[str, Any],
         ({"importance": 0}, "importance"),
     ],
 )
-def test_a_fact_that_cannot_be_one_is_refused(api: Api, change: dict[str, Any], at: str) -> None:
+def test_an_invalid_fact_is_refused(api: Api, change: dict[str, Any], at: str) -> None:
     path = f"/personas/{api.persona()}/state"
     assert api.call("PUT", path, 422, json=FACT | change)["at"] == at

@@ -1,4 +1,4 @@
-"""The reference of the HTTP API: it names every call, and its examples run as they stand."""
+"""The HTTP reference: it lists every route, and its examples run unchanged."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "api.md"
 TEXT = REFERENCE.read_text("utf-8")
 
 
-def test_every_call_stands_in_the_reference(api: Api) -> None:
-    """With its queries, and nothing stands there that is not served."""
+def test_the_reference_lists_every_route(api: Api) -> None:
+    """With its query parameters, and no route that does not exist."""
     served = {
         f"{method.upper()} {path.removeprefix('/api/v1')}": {
             each["name"] for each in call.get("parameters", []) if each["in"] == "query"
@@ -30,7 +30,7 @@ def test_every_call_stands_in_the_reference(api: Api) -> None:
 
 
 def test_the_examples_run(shared: Server, api: Api) -> None:
-    """Each prints what the service answers: a document, a stream of events, or lines of records."""
+    """Each prints the answer of the service: JSON, a stream of events, or lines of records."""
     token = api.http.headers["Authorization"].removeprefix("Bearer ")
     environ = {**os.environ, "GIEOK": f"{shared.url}/api/v1", "TOKEN": token, "MEMORY": ""}
     for example in re.findall(r"```bash\n(.*?)```", TEXT, re.DOTALL):

@@ -23,13 +23,13 @@ MORE = "더 많은 메모리를 원하시면 Knock Plus를 이용하세요"
 
 @contextmanager
 def service(settings: Settings, clock: Clock, **options: Any) -> Generator[tuple[Server, Api]]:
-    """A service whose clock stands still, and a client of one user."""
+    """A service with a fixed clock, and a client of one user."""
     with serving(settings, GENEROUS, clock=clock, **options) as server, server.client("minsu") as client:
         yield server, Api(client)
 
 
 def talk(api: Api, persona: str, clock: Clock, *messages: str) -> str:
-    """Say these in one new session, a minute apart; returns the session."""
+    """Send messages in a new session, a minute apart. Returns the session id."""
     body: dict[str, Any] = {"personaId": persona}
     for message in messages:
         body["sessionId"] = api.post("/chat/send", body | {"message": message})["sessionId"]
@@ -38,7 +38,7 @@ def talk(api: Api, persona: str, clock: Clock, *messages: str) -> str:
 
 
 def work(server: Server, clock: Clock) -> None:
-    """Do everything that is due, as a worker would."""
+    """Run all due jobs, as a worker would."""
     worker = Worker(server.gieok)
     while server.run(worker.run_once(clock.now)):
         pass
@@ -46,7 +46,7 @@ def work(server: Server, clock: Clock) -> None:
 
 @pytest.mark.req("OPS-5", "COMP-1", "COMP-6")
 def test_the_basic_flow(settings: Settings) -> None:
-    """§6.1: more than twenty messages, the end, a memory by itself; the next day the persona mentions it."""
+    """§6.1: more than twenty messages, then a memory at the end; the next day the persona recalls it."""
     clock = Clock()
     with service(settings, clock) as (server, api):
         persona = api.persona(**HANA)
@@ -65,7 +65,7 @@ def test_the_basic_flow(settings: Settings) -> None:
 
 @pytest.mark.req("OPS-5", "COMP-4", "COMP-5")
 def test_the_limit_of_the_free_plan(settings: Settings) -> None:
-    """§6.2: five memories, a sixth: the least important is archived, five stay active, the user is told."""
+    """§6.2: a sixth memory archives the least important one, five stay active, the user gets a notice."""
     with service(settings, Clock()) as (_, api):
         persona = api.persona(**HANA)
         importances = (8, 3, 9, 6, 7)
@@ -83,7 +83,7 @@ def test_the_limit_of_the_free_plan(settings: Settings) -> None:
 
 @pytest.mark.req("OPS-5", "COMP-3")
 def test_a_model_that_cannot_summarise(settings: Settings) -> None:
-    """§6.3: the model is blocked, the conversation ends: part of the original is kept, and that is said."""
+    """§6.3: the model is unavailable when the session ends: an excerpt is stored, with a notice."""
     clock = Clock()
     options: dict[str, Any] = {"model": NoSummaries(), "job_plans": job_plans("excerpt")}
     with service(settings, clock, **options) as (_, api):
@@ -97,8 +97,8 @@ def test_a_model_that_cannot_summarise(settings: Settings) -> None:
 
 
 @pytest.mark.req("OPS-5", "COMP-3")
-def test_who_asks_for_the_job_learns_of_the_excerpt(settings: Settings) -> None:
-    """§6.3 without waiting: the job is done as soon as there is a memory, and betters it when it can."""
+def test_the_job_is_done_once_the_excerpt_is_stored(settings: Settings) -> None:
+    """§6.3 without waiting: the job is done as soon as there is a memory, and improves it later."""
     clock, model = Clock(), NoSummaries()
     with service(settings, clock, model=model, job_plans=job_plans("excerpt")) as (server, api):
         session = talk(api, api.persona(**HANA), clock, "내일 중요한 면접이 있어")
@@ -114,7 +114,7 @@ def test_who_asks_for_the_job_learns_of_the_excerpt(settings: Settings) -> None:
 
 @pytest.mark.req("COMP-3")
 def test_a_plan_without_an_excerpt_fails_and_keeps_the_messages(settings: Settings) -> None:
-    """502 says so, and once the model is back the same call succeeds."""
+    """502; once the model is available again, the same request succeeds."""
     clock, model = Clock(), NoSummaries()
     with service(settings, clock, model=model, job_plans=job_plans("fail")) as (_, api):
         session = talk(api, api.persona(**HANA), clock, "내일 중요한 면접이 있어")
@@ -126,8 +126,8 @@ def test_a_plan_without_an_excerpt_fails_and_keeps_the_messages(settings: Settin
 
 
 @pytest.mark.req("COMP-5")
-def test_a_background_summary_is_told_in_the_next_turn(settings: Settings) -> None:
-    """A memory that lost its place to it is announced once, in the language of the client."""
+def test_the_notice_of_a_background_summary_is_in_the_next_turn(settings: Settings) -> None:
+    """An archived memory is announced once, in the language of the client."""
     clock = Clock()
     with service(settings, clock) as (server, api):
         persona = api.persona(**HANA)

@@ -14,19 +14,19 @@ from tests.rest.routes.conftest import Api
 
 
 def start(api: Api, **fields: Any) -> str:
-    """The id of a new session with a new persona."""
+    """Start a session with a new persona. Returns its id."""
     return api.post("/sessions", {"personaId": api.persona(), **fields}, 201)["sessionId"]
 
 
 def other_plan() -> dict[str, Any]:
-    """A plan of the client's own: the shipped one, with a shorter window."""
+    """A custom plan: the shipped one with a shorter window."""
     plan = json.loads(read_plan("chat_turn"))
     window = next(step for step in plan["steps"] if step["id"] == "window")
     window["metadata"]["recentMessages"] = 4
     return plan | {"name": "mine"}
 
 
-def test_a_session_begins_with_what_is_remembered(api: Api) -> None:
+def test_a_session_starts_with_the_loaded_memories(api: Api) -> None:
     persona = api.persona()
     memory = api.memory(persona, "면접을 앞둠")
     begun = api.post("/sessions", {"personaId": persona}, 201)
@@ -46,7 +46,7 @@ def test_a_session_begins_with_what_is_remembered(api: Api) -> None:
 
 @pytest.mark.req("SESS-4")
 def test_messages_are_saved_once(api: Api) -> None:
-    """Repeating an id changes nothing; another content under it is a conflict; without an id one is made."""
+    """A repeated id changes nothing, with another content it is 409. Without an id one is generated."""
     path = f"/sessions/{start(api)}/messages"
     said = {
         "id": "m1",
@@ -64,8 +64,8 @@ def test_messages_are_saved_once(api: Api) -> None:
 
 
 @pytest.mark.req("ENG-9")
-def test_a_session_runs_the_plan_that_it_began_with(api: Api) -> None:
-    """Resuming with another plan fails with both hashes; moving it there is a call of its own."""
+def test_a_session_keeps_its_plan(api: Api) -> None:
+    """Resuming with another plan fails with both hashes. Moving it is a separate route."""
     session = start(api, plan="chat_turn_without_state")
     path = f"/sessions/{session}"
     before = api.get(path)["session"]["lastExecutionPlanHash"]
@@ -78,8 +78,8 @@ def test_a_session_runs_the_plan_that_it_began_with(api: Api) -> None:
     assert api.post(f"{path}/resume", {"plan": "chat_turn"})["session"]["sessionId"] == session
 
 
-def test_a_whole_plan_may_be_sent(api: Api) -> None:
-    """What is wrong with it is told with its place, before anything is stored."""
+def test_a_custom_plan_may_be_sent(api: Api) -> None:
+    """An invalid one is refused with the place, before anything is stored."""
     assert api.post("/sessions", {"personaId": api.persona(), "plan": other_plan()}, 201)["planHash"]
     broken = other_plan()
     broken["steps"][2]["stage"] = "Nowhere"
@@ -88,15 +88,15 @@ def test_a_whole_plan_may_be_sent(api: Api) -> None:
 
 
 @pytest.mark.parametrize("plan", ["/etc/passwd", "../plans/chat_turn.json", "nothing", ""])
-def test_a_plan_is_no_file_of_the_server(api: Api, plan: str) -> None:
+def test_a_plan_cannot_be_a_file_path(api: Api, plan: str) -> None:
     refused = api.post("/sessions", {"personaId": api.persona(), "plan": plan}, 422)
     assert (refused["error"], refused["at"]) == ("PLAN_INVALID", "plan")
     assert "passwd" not in refused["message"]
 
 
 @pytest.mark.req("COMP-1", "SESS-2")
-def test_closing_makes_a_memory(api: Api) -> None:
-    """With `wait` it is in the answer, and null where nothing is left; the session is over then."""
+def test_closing_creates_a_memory(api: Api) -> None:
+    """With `wait` it is in the answer, null if nothing is left to summarise. The session has ended then."""
     session = start(api)
     path = f"/sessions/{session}"
     api.post(f"{path}/messages", {"messages": [{"role": "user", "content": "내일 중요한 면접이 있어"}]})
@@ -110,8 +110,8 @@ def test_closing_makes_a_memory(api: Api) -> None:
     assert again["error"] == "SESSION_ENDED"
 
 
-def test_closing_without_waiting_gives_a_job(shared: Server, api: Api) -> None:
-    """202 with the job, which says when it is done and which memory it made. No body means no waiting."""
+def test_closing_without_waiting_returns_a_job(shared: Server, api: Api) -> None:
+    """202 with the job, whose status has the created memory. No body means no waiting."""
     session = start(api)
     api.post(f"/sessions/{session}/messages", {"messages": [{"role": "user", "content": "내일 면접이 있어"}]})
     closed = api.call("POST", f"/sessions/{session}/close", 202)
@@ -158,6 +158,6 @@ def test_a_session_needs_a_persona_that_exists(api: Api) -> None:
         ("close", {"now": True}, "now"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(api: Api, path: str, body: dict[str, Any], at: str) -> None:
+def test_an_invalid_body_is_refused(api: Api, path: str, body: dict[str, Any], at: str) -> None:
     refused = api.post(f"/sessions/{start(api)}/{path}", body, 422)
     assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", at)

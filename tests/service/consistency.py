@@ -1,4 +1,4 @@
-"""What must be true of an owner's things, whatever happened to the service; what is not is told in words."""
+"""Consistency checks of an owner's data after a crash. Each problem is a sentence."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from gieok.app import User
-from tests.service.load import Promises, goal
+from tests.service.load import Acknowledged, goal
 
 Record = dict[str, Any]
 _WORD = re.compile(r"q[a-z]{11}")
 _GOAL = re.compile(goal(r"(q[a-z]{11})"))
 
 
-async def violations(user: User, promises: Promises) -> list[str]:
-    """Compare what is there with what was promised, and with itself."""
+async def problems(user: User, acknowledged: Acknowledged) -> list[str]:
+    """All problems: acknowledged data that is lost, and turns that are stored in part."""
     kinds = await exported(user)
-    return [*lost(kinds, promises), *half_there(kinds)]
+    return [*lost(kinds, acknowledged), *partial_turns(kinds)]
 
 
 async def exported(user: User) -> dict[str, list[Record]]:
-    """Everything that the owner has, by kind."""
-    stream = b"".join([piece async for piece in user.data.export()])
+    """All records of the owner, by kind."""
+    stream = b"".join([chunk async for chunk in user.data.export()])
     kinds: dict[str, list[Record]] = defaultdict(list)
     for line in stream.splitlines():
         record = json.loads(line)
@@ -32,28 +32,28 @@ async def exported(user: User) -> dict[str, list[Record]]:
     return kinds
 
 
-def lost(kinds: dict[str, list[Record]], promises: Promises) -> Iterator[str]:
-    """Whatever was acknowledged is there."""
+def lost(kinds: dict[str, list[Record]], acknowledged: Acknowledged) -> Iterator[str]:
+    """Acknowledged data that is not stored."""
     said = {(each["sessionRef"], each["content"]) for each in kinds["message"]}
     ids = {each["id"] for kind in ("message", "memory") for each in kinds[kind]}
     ended = {each["sessionRef"] for each in kinds["session"] if each["endedAt"]}
-    for session, word in promises.turns:
+    for session, word in acknowledged.turns:
         if (session, goal(word)) not in said:
-            yield f"what was said in session {session} about {word} is gone"
-    for identity in (*promises.memories, *promises.messages):
+            yield f"the message about {word} in session {session} is lost"
+    for identity in (*acknowledged.memories, *acknowledged.messages):
         if identity not in ids:
-            yield f"memory or message {identity} is gone"
-    for session in promises.closed:
+            yield f"memory or message {identity} is lost"
+    for session in acknowledged.closed:
         if session not in ended:
-            yield f"session {session} was closed and is open"
+            yield f"session {session} was closed but is open"
 
 
-def half_there(kinds: dict[str, list[Record]]) -> Iterator[str]:
-    """A turn is its two messages, its memory and its fact, or none of them."""
+def partial_turns(kinds: dict[str, list[Record]]) -> Iterator[str]:
+    """Turns that are stored in part. A complete turn has two messages, a memory and a fact."""
     said = {found[1] for each in kinds["message"] if (found := _GOAL.fullmatch(each["content"]))}
-    summed_up = {word for each in kinds["turnMemory"] for word in _WORD.findall(each["summary"])}
+    summarised = {word for each in kinds["turnMemory"] for word in _WORD.findall(each["summary"])}
     facts = {word for each in kinds["fact"] for word in _WORD.findall(each["value"])}
-    for word in said ^ summed_up:
+    for word in said ^ summarised:
         yield f"the turn about {word} has only one of its message and its memory"
     for word in said ^ facts:
         yield f"the turn about {word} has only one of its message and its fact"
@@ -65,11 +65,11 @@ def half_there(kinds: dict[str, list[Record]]) -> Iterator[str]:
         if roles != ["user", "assistant"] * (len(roles) // 2):
             yield f"session {session} has half of a turn: {roles}"
     for session in sessions.keys() - {each["sessionRef"] for each in kinds["session"]}:
-        yield f"session {session} has messages and does not exist"
+        yield f"session {session} has messages but no record"
 
 
 def unsummarised(kinds: dict[str, list[Record]]) -> Iterator[str]:
-    """Every session that somebody spoke in has a memory of its own."""
+    """Sessions that have messages but no summary."""
     remembered = {each["sessionRef"] for each in kinds["memory"] if each["origin"] == "summary"}
     for session in {each["sessionRef"] for each in kinds["message"]} - remembered:
         yield f"session {session} was never summarised"
