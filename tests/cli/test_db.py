@@ -97,7 +97,7 @@ def test_a_newer_database_is_refused_and_unchanged(run: Run, home: Path, url: st
     for command in ("status", "upgrade"):
         done = run("db", command)
         assert (done.exit_code, done.stdout) == (1, "")
-        assert f"schema {newest(url) + 1} and this program knows up to {newest(url)}" in done.stderr
+        assert f"schema version {newest(url) + 1}, newer than {newest(url)} of this program" in done.stderr
         assert "[SCHEMA_MISMATCH]" in done.stderr
     assert files_in(home.parent) == before
 
@@ -158,9 +158,9 @@ def test_an_unreachable_server_is_an_error_without_the_password(start: Start) ->
         (
             {"GIEOK_DATABASE_URL": "mysql://me:not-to-be-seen@host/db"},
             None,
-            "begins with sqlite:/// or postgresql://",
+            "begin with sqlite:/// or postgresql://",
         ),
-        ({"GIEOK_DATABASE_URL": "password=not-to-be-seen"}, None, "begins with sqlite:/// or postgresql://"),
+        ({"GIEOK_DATABASE_URL": "password=not-to-be-seen"}, None, "begin with sqlite:/// or postgresql://"),
         ({}, b"database_url = ", "gieok.toml cannot be read as TOML"),
         ({}, b"\xff\xfe", "gieok.toml cannot be read as TOML"),
         ({}, b"database_ulr = 'sqlite:///x.db'", "did you mean 'database_url'?"),

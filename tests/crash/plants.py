@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gieok.adapters.sql.driver.database import Session, Tx, Value
-from gieok.adapters.sql.driver.units import Unit
+from gieok.adapters.sql.driver.thread_pool import WorkItem
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import cycle
 from gieok.engine.registry import CheckedStep
@@ -50,15 +50,15 @@ def split_memory() -> None:
 
 def answer_early() -> None:
     """The caller has the answer while the commit is still on its way."""
-    run_unit = Unit[Any].run
+    run_item = WorkItem[Any].run
 
-    def run(self: Unit[Any], session: Session) -> None:
-        run_unit(self, session)
+    def run(self: WorkItem[Any], session: Session) -> None:
+        run_item(self, session)
         if self.writes:
-            self.loop.call_soon_threadsafe(self.answer)
+            self.loop.call_soon_threadsafe(self.wake_caller)
             time.sleep(0.005)
 
-    Unit.run = run
+    WorkItem.run = run
 
 
 PLANTS: Mapping[str, Callable[[], None]] = {

@@ -59,7 +59,7 @@ def test_both_dialects_offer_the_same_door() -> None:
 
 def test_a_query_of_an_owner_has_no_place_at_the_door() -> None:
     with pytest.raises(ValueError, match="mentions :owner"):
-        list(parse_queries("-- name: peek(owner)\nSELECT :owner;", "sqlite", "q.sql", of_an_owner=False))
+        list(parse_queries("-- name: peek(owner)\nSELECT :owner;", "sqlite", "q.sql", owned=False))
 
 
 @pytest.mark.req("OPS-4")

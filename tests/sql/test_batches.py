@@ -1,4 +1,4 @@
-"""One writer that commits for many: who shares a commit, and what becomes of those who fail."""
+"""Group commit and the thread pool: which writes share a commit, and what happens to those that fail."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from gieok.adapters.sql.driver.database import Limits, Session, Tx
 from gieok.adapters.sql.driver.sqlite import SqliteDatabase
-from gieok.adapters.sql.driver.units import Crew, Unit
+from gieok.adapters.sql.driver.thread_pool import ThreadPool, WorkItem
 from gieok.errors import NotFound, StoreDamaged, StoreUnavailable
 from tests.sql.raw import raw
 
@@ -30,7 +30,7 @@ def exists(tx: Tx) -> bool:
 
 
 def update_to(generation: int) -> Callable[[Tx], int]:
-    """Each commit that changes the row writes its page to the log; to say the same again writes nothing."""
+    """Each commit that changes the row writes its page to the log; the same value again writes nothing."""
     return lambda tx: tx.run("set_owner_key_generation", key_generation=generation)
 
 
@@ -38,8 +38,8 @@ def size_of(path: Path) -> int:
     return path.stat().st_size
 
 
-class Held:
-    """Keeps the writer busy, so that what is written meanwhile waits and then shares one commit."""
+class BusyWriter:
+    """Keeps the writer thread busy, so that writes sent in the meantime wait and then share one commit."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
@@ -50,7 +50,7 @@ class Held:
         assert await asyncio.to_thread(self._entered.wait, 30)
 
     async def __aexit__(self, *_: object) -> None:
-        await asyncio.sleep(0)  # the tasks made meanwhile have queued their work
+        await asyncio.sleep(0)  # lets the tasks created in the meantime queue their work
         self._release.set()
         await self._task
 
@@ -60,7 +60,7 @@ class Held:
 
 
 @pytest.mark.req("ENG-6")
-async def test_units_that_share_a_commit_fail_alone(tmp_path: Path) -> None:
+async def test_a_failing_write_does_not_fail_the_others_of_its_commit(tmp_path: Path) -> None:
     """Of a batch with one failing unit, that caller gets its error and every other is stored."""
     database = SqliteDatabase(tmp_path / "gieok.db")
 
@@ -68,7 +68,7 @@ async def test_units_that_share_a_commit_fail_alone(tmp_path: Path) -> None:
         add(tx)
         raise NotFound("mine alone")
 
-    async with Held(database):
+    async with BusyWriter(database):
         works = [fail if number == 3 else add for number in range(8)]
         batch = [asyncio.create_task(database.write(f"owner-{n}", work)) for n, work in enumerate(works)]
     answers = await asyncio.gather(*batch, return_exceptions=True)
@@ -79,20 +79,20 @@ async def test_units_that_share_a_commit_fail_alone(tmp_path: Path) -> None:
     await database.close()
 
 
-async def test_units_that_wait_together_share_one_commit(tmp_path: Path) -> None:
+async def test_waiting_writes_share_one_commit(tmp_path: Path) -> None:
     """A hundred waiting updates of one row reach the log as one commit, not as a hundred."""
     database = SqliteDatabase(tmp_path / "gieok.db")
     await database.write("kim", add)
     before = size_of(tmp_path / "gieok.db-wal")
-    async with Held(database):
+    async with BusyWriter(database):
         waiting = [asyncio.create_task(database.write("kim", update_to(number))) for number in range(2, 102)]
     assert await asyncio.gather(*waiting) == [1] * 100
     assert size_of(tmp_path / "gieok.db-wal") - before == PAGE_IN_THE_LOG
     await database.close()
 
 
-async def test_units_that_are_asked_for_at_once_share_one_commit(tmp_path: Path) -> None:
-    """Also where the writer was at rest: it is woken when everybody has asked, and not by the first."""
+async def test_writes_sent_at_once_share_one_commit(tmp_path: Path) -> None:
+    """Also when the writer was idle: it is woken after all of them were sent, not by the first."""
     database = SqliteDatabase(tmp_path / "gieok.db")
     await database.write("kim", add)
     begun = threading.Event()
@@ -101,18 +101,18 @@ async def test_units_that_are_asked_for_at_once_share_one_commit(tmp_path: Path)
         begun.set()
         return update_to(2)(tx)
 
-    async def ask_too() -> int:
+    async def send_second() -> int:
         assert not begun.wait(0.05)
         return await database.write("kim", update_to(3))
 
     before = size_of(tmp_path / "gieok.db-wal")
-    assert await asyncio.gather(database.write("kim", begin), ask_too()) == [1, 1]
+    assert await asyncio.gather(database.write("kim", begin), send_second()) == [1, 1]
     assert size_of(tmp_path / "gieok.db-wal") - before == PAGE_IN_THE_LOG
     await database.close()
 
 
-async def test_a_commit_is_shared_by_no_more_than_allowed(tmp_path: Path) -> None:
-    """Whoever is one too many has a commit of their own."""
+async def test_a_commit_has_at_most_batch_units_writes(tmp_path: Path) -> None:
+    """The rest goes into the next commit."""
     database = SqliteDatabase(tmp_path / "gieok.db", Limits(batch_units=4))
     await database.write("kim", add)
     before = size_of(tmp_path / "gieok.db-wal")
@@ -121,8 +121,8 @@ async def test_a_commit_is_shared_by_no_more_than_allowed(tmp_path: Path) -> Non
     await database.close()
 
 
-def wakes_nobody(database: SqliteDatabase, owners: Sequence[str]) -> None:
-    """Ask for writes on a loop that ends before it could wake the writer."""
+def write_on_an_ending_loop(database: SqliteDatabase, owners: Sequence[str]) -> None:
+    """Send writes on an event loop that ends before it can wake the writer."""
     loop = asyncio.new_event_loop()
     abandoned = [loop.create_task(database.write(owner, add)) for owner in owners]
     loop.call_soon(loop.stop)
@@ -131,10 +131,10 @@ def wakes_nobody(database: SqliteDatabase, owners: Sequence[str]) -> None:
     assert not any(task.done() for task in abandoned)
 
 
-def test_a_loop_that_ends_before_it_wakes_the_writer_holds_up_nobody(tmp_path: Path) -> None:
-    """What others write is stored, and the database closes."""
+def test_a_loop_that_ends_before_it_wakes_the_writer_does_not_block_others(tmp_path: Path) -> None:
+    """Writes of other loops are stored, and the database closes."""
     database = SqliteDatabase(tmp_path / "gieok.db")
-    wakes_nobody(database, ["kim"])
+    write_on_an_ending_loop(database, ["kim"])
 
     async def write() -> int:
         added = await asyncio.wait_for(database.write("lee", add), 30)
@@ -144,10 +144,10 @@ def test_a_loop_that_ends_before_it_wakes_the_writer_holds_up_nobody(tmp_path: P
     assert asyncio.run(write()) == 1
 
 
-def test_a_queue_that_nobody_empties_is_not_full_for_ever(tmp_path: Path) -> None:
-    """Who finds it full is refused, and has it emptied."""
+def test_a_full_queue_that_no_loop_empties_is_emptied(tmp_path: Path) -> None:
+    """A write that finds the queue full is refused, and wakes the writer."""
     database = SqliteDatabase(tmp_path / "gieok.db", Limits(waiting_units=2))
-    wakes_nobody(database, ["kim", "park"])
+    write_on_an_ending_loop(database, ["kim", "park"])
 
     async def write() -> bool:
         with pytest.raises(StoreUnavailable, match="2 units of work wait"):
@@ -161,24 +161,24 @@ def test_a_queue_that_nobody_empties_is_not_full_for_ever(tmp_path: Path) -> Non
     assert asyncio.run(asyncio.wait_for(write(), 30))
 
 
-@pytest.mark.parametrize("batch", [1, 8])
-async def test_what_was_asked_for_before_a_crew_ends_is_done(batch: int) -> None:
-    """Also by a thread that was at rest and is yet to be woken."""
+@pytest.mark.parametrize("batch_size", [1, 8])
+async def test_closing_a_pool_runs_everything_that_is_queued(batch_size: int) -> None:
+    """Also if the thread is idle and was not woken yet."""
 
-    def serve(units: list[Unit[object]]) -> None:
-        for unit in units:
-            unit.run(NO_SESSION)
+    def run_batch(items: list[WorkItem[object]]) -> None:
+        for item in items:
+            item.run(NO_SESSION)
 
-    crew = Crew("test", [serve], lambda error: error, batch=batch, waiting=8)
-    asked = [asyncio.create_task(crew.do(None, lambda _: "done", writes=True)) for _ in range(3)]
-    closing = asyncio.create_task(crew.close())
-    assert await asyncio.wait_for(asyncio.gather(*asked), 30) == ["done"] * 3
+    pool = ThreadPool("test", [run_batch], lambda error: error, batch_size=batch_size, queue_size=8)
+    sent = [asyncio.create_task(pool.run(None, lambda _: "done", writes=True)) for _ in range(3)]
+    closing = asyncio.create_task(pool.close())
+    assert await asyncio.wait_for(asyncio.gather(*sent), 30) == ["done"] * 3
     await closing
 
 
 @pytest.mark.req("ENG-6")
-async def test_a_batch_that_sqlite_itself_ends_is_told_to_all_of_it(tmp_path: Path) -> None:
-    """SQLite may roll everything back when one statement fails; then nobody of the batch is told "stored"."""
+async def test_a_transaction_that_sqlite_rolls_back_fails_every_write_of_the_batch(tmp_path: Path) -> None:
+    """SQLite may roll back the whole transaction when one statement fails; then no write of it succeeds."""
     path = tmp_path / "gieok.db"
     database = SqliteDatabase(path)
     other = raw(path)
@@ -187,7 +187,7 @@ async def test_a_batch_that_sqlite_itself_ends_is_told_to_all_of_it(tmp_path: Pa
         " BEGIN SELECT raise(ROLLBACK, 'over'); END"
     )
     other.close()
-    async with Held(database):
+    async with BusyWriter(database):
         batch = [asyncio.create_task(database.write(f"owner-{number}", add)) for number in range(5)]
     answers = await asyncio.gather(*batch, return_exceptions=True)
     assert [type(each) for each in answers] == [StoreDamaged] * 5

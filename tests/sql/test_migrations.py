@@ -31,10 +31,13 @@ def test_what_is_pending_is_what_the_ledger_lacks() -> None:
 @pytest.mark.parametrize(
     ("ledger", "message"),
     [
-        ([*LEDGER, Applied(3, "future", "0")], "here has schema 3 and this program knows up to 2; install"),
+        (
+            [*LEDGER, Applied(3, "future", "0")],
+            "here has schema version 3, newer than 2 of this program",
+        ),
         ([Applied(1, "ground", "0" * 64)], r"another migration 1 \(ground\)"),
         ([Applied(1, "other", LEDGER[0].sha256)], r"another migration 1 \(other\)"),
-        ([LEDGER[1]], "has had migration 2 and not 1"),
+        ([LEDGER[1]], "has migration 2 but not 1"),
     ],
 )
 def test_a_ledger_that_is_not_ours_is_refused(ledger: Sequence[Applied], message: str) -> None:
@@ -92,7 +95,7 @@ async def test_a_migration_that_fails_leaves_the_database_as_it_was(database_url
 async def test_a_newer_database_is_refused(database_url: str) -> None:
     newer = next_migration(database_url, "CREATE TABLE later (owner TEXT PRIMARY KEY);")
     await reopened(database_url, newer).close()
-    with pytest.raises(SchemaMismatch, match=f"has schema {len(newer)} and this program knows up to"):
+    with pytest.raises(SchemaMismatch, match=f"has schema version {len(newer)}, newer than"):
         open_database(database_url)
     await reopened(database_url, newer).close()
 

@@ -163,7 +163,7 @@ async def test_a_lock_that_is_not_given_up_ends_the_wait(postgres: Postgres) -> 
             "gieok@127.0.0.1:1/none cannot be reached",
         ),
         ("postgresql://gieok:secret@127.0.0.1:x/none", StoreUnavailable, "cannot be reached"),
-        ("postgresql://%zz", SettingsInvalid, "not one that PostgreSQL understands"),
+        ("postgresql://%zz", SettingsInvalid, "not a valid PostgreSQL URL"),
         ("postgresql://gieok:pass@secret@127.0.0.1:1/none", SettingsInvalid, "percent-encode the password"),
         ("postgresql://gieok:pass/secret@127.0.0.1:1/none", SettingsInvalid, "percent-encode the password"),
     ],

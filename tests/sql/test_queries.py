@@ -11,7 +11,7 @@ from gieok.errors import Conflict, InputRefused
 
 @pytest.mark.req("OPS-4")
 def test_a_query_without_an_owner_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"q\.sql: query count_all does not mention :owner"):
+    with pytest.raises(ValueError, match=r"q\.sql: query count_all has no parameter :owner"):
         list(parse_queries("-- name: count_all()^\nSELECT count(*) FROM owners;", "sqlite", "q.sql"))
 
 

@@ -220,7 +220,7 @@ def test_a_folder_that_may_not_be_written_is_told_with_the_remedy() -> None:
     assert len(told) == 4
     for path, line in zip(paths, told, strict=True):
         assert line.startswith(str(path))
-        assert "let this user" in line
+        assert "give this user" in line
 
 
 _OPEN_AND_CLOSE = """

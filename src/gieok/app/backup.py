@@ -68,7 +68,7 @@ def back_up(settings: Settings, folder: Path, report: Report) -> Manifest:
     The folder appears only when it is complete. InputRefused if it exists already.
     """
     source = files_of(settings)
-    if not sqlite_file.is_there(source.database) or not keystore_file_exists(source.keystore):
+    if not sqlite_file.database_exists(source.database) or not keystore_file_exists(source.keystore):
         raise NotFound(f"there is nothing to back up yet: {source.database} and its keystore do not exist")
     with _new_folder(folder) as unfinished:
         copies = pair_in(unfinished)

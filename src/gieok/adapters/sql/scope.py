@@ -1,4 +1,4 @@
-"""One owner on one database: a view of every store inside one transaction, with the owner's keys."""
+"""All stores of one owner in one transaction, opened with the owner's keys."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ from gieok.vault import OwnerKeys, Vault
 
 T = TypeVar("T")
 Reindex = Callable[[bytes, int], bytes | None]
-"""Makes the next rows of an index anew: after which, and how many. It returns where to go on, if at all."""
+"""Re-indexes the next rows, given the last row done and a limit. Returns the last row, None at the end."""
 
 
 class Sealed(Protocol):
-    """A store whose rows can be sealed under a new key, some at a time."""
+    """A store whose rows can be resealed under a new key, in batches."""
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Seal the next rows anew. Returns how many, and where to go on, or None at the end."""
+        """Reseal the next rows. Returns how many, and the last row, None at the end."""
         ...
 
 
 class SqlView:
-    """Every store, for one owner inside one transaction. A store is light and made when it is entered.
+    """All stores of one owner inside one transaction. Stores are cheap to create.
 
-    `is_reading` where nothing can be written: then everything that is seen is committed.
+    `is_reading` marks a read transaction, which sees only committed data.
     """
 
     def __init__(self, tx: Tx, caches: OwnerCaches, keys: OwnerKeys, *, is_reading: bool = False) -> None:
@@ -150,7 +150,7 @@ class SqlView:
 
     @property
     def reindexes(self) -> Mapping[str, Reindex]:
-        """How each search index is made anew. What is there already is found while that goes on."""
+        """How to rebuild each search index. Searches still find the old entries during the rebuild."""
         return {
             "turns": self.turns.reindex,
             "turn postings": self.turns.remove_stale,
@@ -160,7 +160,7 @@ class SqlView:
 
     @property
     def sealed(self) -> Sequence[Sealed]:
-        """Every store with sealed rows. A new key is not in force before all of them are sealed anew."""
+        """All stores with sealed rows. A key rotation reseals all of them before it retires the old key."""
         return (
             self.turns,
             self.messages,
@@ -177,7 +177,7 @@ class SqlView:
 
 
 class OwnerScope:
-    """Where one owner's cycles read and commit. It never opens a transaction of another owner."""
+    """Transactions of one owner. A cycle reads and commits through it."""
 
     def __init__(self, database: Database, vault: Vault, owner: str, caches: Caches | None = None) -> None:
         """Without `caches`, nothing is cached between transactions."""
@@ -215,11 +215,11 @@ class OwnerScope:
     def _keys_to_write(self, tx: Tx) -> OwnerKeys:
         guard = tx.one("hold_owner")
         if guard is None and not tx.run("add_owner", key_generation=1, created_at=_now()):
-            guard = tx.one("hold_owner")  # another process admitted the owner at the same moment
+            guard = tx.one("hold_owner")  # another process added the owner at the same moment
         if guard:
             return self._live_keys(guard[0], guard[1])
-        # Only now, holding the guard row: an erasure at this moment has either left its tombstone already,
-        # which refuses the keys, or waits for this row and then removes what is written here.
+        # Create keys only after locking the owner row: a concurrent erasure has either written its tombstone
+        # already, so that no keys are created, or waits for this row and then deletes what is written here.
         keys = self._vault.create(self.owner)
         if keys.generation > 1:
             tx.run("set_owner_key_generation", key_generation=keys.generation)

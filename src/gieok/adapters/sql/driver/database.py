@@ -1,13 +1,14 @@
 """The port that stores are written against: a transaction of one owner, and a database that runs it.
 
 A store is plain synchronous code that gets a `Tx`. `await database.write(owner, work)` runs `work(tx)` on a
-database thread and returns when what it wrote is on disk. Async stops at that door.
+database thread and returns when the data is on disk. Nothing below this port is async.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 from gieok.adapters.sql.driver.queries import Catalogue, Dialect, Kind, Query
@@ -18,10 +19,22 @@ T = TypeVar("T")
 Scalar = None | int | float | str | bytes
 Value = Scalar | Sequence[int] | Sequence[str] | Sequence[bytes]
 Row = tuple[Any, ...]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def to_micros(time: datetime) -> int:
+    """A time as the databases store it: whole microseconds since 1970. Exact, unlike a float timestamp."""
+    return (time - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    """The inverse of `to_micros`, in UTC."""
+    return _EPOCH + timedelta(microseconds=micros)
 
 
 class Session(Protocol):
-    """One open transaction of a driver: SQL in, rows out. Driver errors leave it as they are."""
+    """One open transaction of a driver: SQL in, rows out. Raises the errors of the driver."""
 
     @property
     def dialect(self) -> Dialect: ...
@@ -31,7 +44,7 @@ class Session(Protocol):
 
 
 class Tx:
-    """An open transaction of one owner. It runs named queries, and gives each of them its `:owner`.
+    """An open transaction of one owner. It runs named queries and sets their `:owner` parameter.
 
     Valid only inside the `work` that it was given to. A wrong name, kind or parameter is a mistake in the
     calling code and raises LookupError or TypeError; the transaction is then rolled back like on any error.
@@ -57,19 +70,19 @@ class Tx:
         return self._session.fetch(found.sql, self._scoped(found, params))
 
     def run(self, query: str, /, **params: Value) -> int:
-        """Change rows; how many were changed."""
+        """Change rows. Returns how many were changed."""
         found = self._find(query, "run")
         return self._session.execute(found.sql, self._scoped(found, params))
 
     def run_many(self, query: str, rows: Sequence[Mapping[str, Value]]) -> None:
-        """Run one change for each of `rows`. No rows is no change."""
+        """Run one change for each of `rows`, which may be empty."""
         found = self._find(query, "run_many")
         scoped = [self._scoped(found, row) for row in rows]
         if scoped:
             self._session.execute_many(found.sql, scoped)
 
     def end(self) -> None:
-        """Called when the work is done, so that nothing runs outside of the transaction."""
+        """Refuse further queries. Called when the work is done."""
         self._open_session = None
 
     @property
@@ -99,7 +112,7 @@ class Tx:
 
 
 def scoped(owner: str, work: Callable[[Tx], T], catalogue: Catalogue) -> Callable[[Session], T]:
-    """`work` for an owner, as a database thread runs it. Raises `InputRefused` when `owner` is not a name."""
+    """Wrap `work` of an owner for a database thread. InputRefused if `owner` is not a valid name."""
     check_ref(owner, "owner")
 
     def run(session: Session) -> T:
@@ -113,10 +126,10 @@ def scoped(owner: str, work: Callable[[Tx], T], catalogue: Catalogue) -> Callabl
 
 
 class SystemTx:
-    """An open transaction of no owner: the one door across owners. It leads to `queries/system` only.
+    """An open transaction across owners. It runs the queries in `queries/system` only.
 
-    Those read jobs and tokens, which hold no content. What follows, the work of a job or the call that a
-    token lets in, is done in a `Tx` of its owner.
+    Those read jobs and tokens, which hold no content. The work of a job, or of a request with a token, is
+    done in a `Tx` of its owner.
     """
 
     __slots__ = ("_catalogue", "_session")
@@ -132,13 +145,13 @@ class SystemTx:
 
 
 def across_owners(
-    work: Callable[[SystemTx], T], catalogue: Catalogue, opening: str | None = None
+    work: Callable[[SystemTx], T], catalogue: Catalogue, setup: str | None = None
 ) -> Callable[[Session], T]:
-    """`work` as a database thread runs it; `opening` is what the database must hear to let it through."""
+    """Wrap `work` across owners for a database thread. `setup` is a statement that permits it."""
 
     def run(session: Session) -> T:
-        if opening is not None:
-            session.fetch(opening, {})
+        if setup is not None:
+            session.fetch(setup, {})
         return work(SystemTx(session, catalogue))
 
     return run
@@ -146,7 +159,7 @@ def across_owners(
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a database may take, hold and wait. Seconds are upper bounds, after which a caller is told."""
+    """Sizes and timeouts of a database. After a timeout the caller gets `StoreUnavailable`."""
 
     readers: int = 4
     """SQLite: threads that read at the same time."""
@@ -155,8 +168,7 @@ class Limits:
     batch_units: int = 128
     """SQLite: units of work that share one commit at most."""
     waiting_units: int = 10_000
-    """Units of work that may wait for a thread, also for one at rest that is about to be woken; one more is
-    refused."""
+    """Units of work that may wait for a thread; one more is refused."""
     lock_seconds: float = 5.0
     """Waiting for a lock that another writer holds."""
     connect_seconds: float = 5.0
@@ -175,7 +187,7 @@ DEFAULT_LIMITS = Limits()
 
 @dataclass(frozen=True, slots=True)
 class DatabaseStatus:
-    """What an operator asks first. None where a fact does not exist for that database."""
+    """Facts for an operator. None where a fact does not exist for that database."""
 
     url: str
     """Without its password."""
@@ -186,14 +198,14 @@ class DatabaseStatus:
     latest_version: int
     """The newest schema that this program knows."""
     pending: int
-    """Migrations that would still have to run."""
+    """Migrations that were not applied yet."""
     size_bytes: int
     journal_mode: str | None = None
     synchronous: str | None = None
     connections: int | None = None
     role: str | None = None
     bypasses_row_security: bool | None = None
-    """True for a superuser or a role with BYPASSRLS: the second wall between owners is then gone."""
+    """True for a superuser or a role with BYPASSRLS: row-level security then has no effect."""
 
 
 class Database(Protocol):
@@ -206,7 +218,7 @@ class Database(Protocol):
         """Run `work` on one consistent snapshot. It cannot write.
 
         On SQLite it runs on the calling thread, unless it is `heavy`: say so for work that may take longer
-        than a few milliseconds (an export, a deep walk), so that it does not stall the event loop.
+        than a few milliseconds (an export, a deep walk), so that it does not block the event loop.
         """
         ...
 
@@ -214,8 +226,8 @@ class Database(Protocol):
         """Run `work` in a transaction and return when it is durable. If it raises, nothing of it is stored.
 
         A task that is cancelled before its work began is cancelled, and nothing is stored. Once the work has
-        begun, its true outcome is returned or raised instead of the cancellation, so that nobody is told
-        "cancelled" about something that was stored.
+        begun, its true outcome is returned or raised instead of the cancellation: stored data is never
+        reported as cancelled.
         """
         ...
 
@@ -224,21 +236,21 @@ class Database(Protocol):
         ...
 
     async def system_read(self, work: Callable[[SystemTx], T]) -> T:
-        """Read across owners on one consistent snapshot: it waits for no writer and cannot write."""
+        """Read across owners on one consistent snapshot. Writers do not block it."""
         ...
 
     async def get_meta(self, key: str) -> str | None:
-        """A fact about the whole database, such as the version of the analyzer that made its index."""
+        """A value stored for the whole database, such as the analyzer version of its index."""
         ...
 
     async def set_meta(self, key: str, value: str) -> None: ...
 
     async def check(self) -> None:
-        """Raise `StoreUnavailable` when a write is not possible now. Changes nothing."""
+        """Raise `StoreUnavailable` if a write is not possible now. Changes nothing."""
         ...
 
     async def status(self) -> DatabaseStatus: ...
 
     async def close(self) -> None:
-        """Finish what was begun, then let go of threads, files and connections. May be called twice."""
+        """Finish the queued work, then close threads, files and connections. May be called twice."""
         ...

@@ -1,6 +1,6 @@
-"""Numbered migrations and the ledger that says which of them a database has had.
+"""Numbered migrations, and the ledger of those that were applied to a database.
 
-Pure rules and portable SQL; sqlite_file.py and postgres_schema.py run them, each with its own lock.
+Pure rules and portable SQL. `sqlite_file.py` and `postgres.py` run them, each with its own lock.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FILE_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step of the schema. Once released, its text never changes: its hash is in every ledger."""
+    """One change of the schema. Once released, its text never changes: its hash is in every ledger."""
 
     version: int
     name: str
@@ -51,7 +51,7 @@ class Applied:
 
 @cache
 def load_migrations(dialect: Dialect) -> tuple[Migration, ...]:
-    """Every migration that this program knows, oldest first, numbered 1, 2, 3 without a gap."""
+    """All migrations of this version of Gieok, oldest first, numbered 1, 2, 3 without a gap."""
     found: list[Migration] = []
     for file in (files("gieok.adapters.sql") / "migrations" / dialect).iterdir():
         if match := _FILE_NAME.fullmatch(file.name):
@@ -59,29 +59,29 @@ def load_migrations(dialect: Dialect) -> tuple[Migration, ...]:
     found.sort(key=lambda migration: migration.version)
     numbers = [migration.version for migration in found]
     if numbers != list(range(1, len(found) + 1)):
-        raise ValueError(f"migrations/{dialect} must be numbered 1, 2, 3 without a gap, and are {numbers}")
+        raise ValueError(f"migrations/{dialect} must be numbered 1, 2, 3 without a gap, not {numbers}")
     return tuple(found)
 
 
 def pending(known: Sequence[Migration], ledger: Sequence[Applied], place: str) -> tuple[Migration, ...]:
-    """What the database at `place` still needs.
+    """The migrations that the database at `place` still needs.
 
-    Raises `SchemaMismatch` when its ledger is not a beginning of `known`.
+    Raises `SchemaMismatch` if its ledger does not match the first migrations of `known`.
     """
     if ledger and ledger[-1].version > len(known):
         raise SchemaMismatch(
-            f"{place} has schema {ledger[-1].version} and this program knows up to {len(known)}; "
-            "install the newer Gieok that made it, or restore the backup from before the upgrade"
+            f"{place} has schema version {ledger[-1].version}, newer than {len(known)} of this program; "
+            "install the newer Gieok that created it, or restore the backup from before the upgrade"
         )
     for number, applied in enumerate(ledger, start=1):
         if applied.version != number:
             raise SchemaMismatch(
-                f"{place} has had migration {applied.version} and not {number}; restore it from a backup"
+                f"{place} has migration {applied.version} but not {number}; restore it from a backup"
             )
         migration = known[number - 1]
         if (applied.name, applied.sha256) != (migration.name, migration.sha256):
             raise SchemaMismatch(
-                f"{place} was made with another migration {number} ({applied.name}) than this program has "
-                f"({migration.name}); use the Gieok that made it, or restore it from a backup"
+                f"{place} has another migration {number} ({applied.name}) than this program "
+                f"({migration.name}); use the Gieok that created it, or restore it from a backup"
             )
     return tuple(known[len(ledger) :])

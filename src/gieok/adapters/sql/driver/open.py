@@ -1,4 +1,4 @@
-"""A database and a keystore from their URLs. The only place that knows both kinds."""
+"""Open databases and keystores by URL. The only module that imports both SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _DATABASE, _KEYSTORE = "database URL", "keystore URL"
 
 
 def open_database(url: str, *, limits: Limits = DEFAULT_LIMITS) -> Database:
-    """Open the database at `url`: make it if it is new, migrate it if it is older, refuse what is not ours.
+    """Open the database at `url`. Creates it if it does not exist and migrates an older schema.
 
-    `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user@host/name`. It blocks for a
-    moment. Raises `SettingsInvalid` for a URL that means nothing here, `StoreUnavailable`, `StoreDamaged` or
-    `SchemaMismatch` for what is found there.
+    `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user@host/name`. Blocks while
+    it opens. Raises `SettingsInvalid` for an unsupported URL; `StoreUnavailable`, `StoreDamaged` or
+    `SchemaMismatch` if the database cannot be used.
     """
     if _is_postgres(url):
         from gieok.adapters.sql.driver.postgres import PostgresDatabase  # noqa: PLC0415 - psycopg takes 0.3 s to import
@@ -31,7 +31,7 @@ def open_database(url: str, *, limits: Limits = DEFAULT_LIMITS) -> Database:
 
 
 def open_keystore(url: str) -> KeyStore:
-    """Open the keystore at `url`, in the same forms. In PostgreSQL it has a schema of its own."""
+    """Open the keystore at `url`, of the same forms. In PostgreSQL it has its own schema."""
     if _is_postgres(url):
         from gieok.adapters.sql.keystores.postgres import PostgresKeyStore  # noqa: PLC0415 - as above
 
@@ -40,9 +40,9 @@ def open_keystore(url: str) -> KeyStore:
 
 
 def find_database(url: str) -> DatabaseStatus | None:
-    """The status of the database at `url` without making or migrating it; None when it is not there yet.
+    """The status of the database at `url`, without creating or migrating it; None if it does not exist.
 
-    Raises what `open_database` raises for what cannot be opened.
+    Raises the errors of `open_database`.
     """
     if _is_postgres(url):
         from gieok.adapters.sql.driver.postgres import find_postgres  # noqa: PLC0415 - as above
@@ -52,7 +52,7 @@ def find_database(url: str) -> DatabaseStatus | None:
 
 
 def find_keystore(url: str) -> KeyStore | None:
-    """The keystore at `url`, opened; None when it is not there yet, and then none is made."""
+    """Open the keystore at `url` if it exists; None otherwise."""
     if _is_postgres(url):
         from gieok.adapters.sql.keystores.postgres import keystore_exists  # noqa: PLC0415 - as above
 
@@ -73,16 +73,16 @@ def _is_postgres(url: str) -> bool:
 def _sqlite_path(url: str, what: str) -> Path:
     if not url.startswith("sqlite:"):
         scheme = url.partition(":")[0] if "://" in url else "none"
-        raise SettingsInvalid(f"a {what} begins with sqlite:/// or postgresql://, and this one has {scheme}")
+        raise SettingsInvalid(f"a {what} must begin with sqlite:/// or postgresql://, not with {scheme}")
     path = url.removeprefix(_SQLITE)
     if path == url or path in ("", ":memory:") or "\0" in path:
         raise SettingsInvalid(
             f"the {what} needs the path of a file, sqlite:///gieok.db or sqlite:////var/lib/gieok/gieok.db; "
-            "SQLite in memory keeps nothing, and one connection would not see what another wrote"
+            "an in-memory database is not supported"
         )
     try:
         return Path(path).expanduser()
     except RuntimeError:
         raise SettingsInvalid(
-            f"the {what} begins with the home folder of an unknown user; give the whole path"
+            f"the {what} begins with the home folder of an unknown user; give the full path"
         ) from None

@@ -1,19 +1,20 @@
-"""PostgreSQL: threads that each own one connection, every unit of work one transaction of its owner.
+"""PostgreSQL: threads with one connection each, the schema `gieok`, and the mapping of psycopg's errors.
 
-A thread with its connection is all the pool there is. It connects when it first has work, and again when the
-connection was lost: a restarted server needs nothing from us, and while it is away callers are told at once.
+The threads are the connection pool. A thread connects when it first has work, and again after its connection
+was lost. While the server is down, callers get an error at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar, cast
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from gieok.adapters.sql.driver import postgres_schema
 from gieok.adapters.sql.driver.database import (
     DEFAULT_LIMITS,
     DatabaseStatus,
@@ -26,11 +27,17 @@ from gieok.adapters.sql.driver.database import (
     across_owners,
     scoped,
 )
-from gieok.adapters.sql.driver.migrations import Migration, load_migrations, pending
-from gieok.adapters.sql.driver.postgres_errors import explain
+from gieok.adapters.sql.driver.migrations import (
+    CREATE_LEDGER,
+    READ_LEDGER,
+    Applied,
+    Migration,
+    load_migrations,
+    pending,
+)
 from gieok.adapters.sql.driver.queries import Dialect, load_queries, load_system_queries
-from gieok.adapters.sql.driver.units import Crew, Unit
-from gieok.errors import SettingsInvalid, StoreUnavailable
+from gieok.adapters.sql.driver.thread_pool import ThreadPool, WorkItem
+from gieok.errors import Conflict, GieokError, SchemaMismatch, SettingsInvalid, StoreDamaged, StoreUnavailable
 
 T = TypeVar("T")
 
@@ -41,7 +48,7 @@ _SETTINGS = (
     " set_config('lock_timeout', %s, false), set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
 _AS_WORKER = "SELECT set_config('gieok.worker', 'on', true)"
-"""For one transaction: row-level security then shows jobs and tokens of every owner, and nothing else."""
+"""For one transaction. Row-level security then shows the jobs and tokens of every owner, and nothing else."""
 _GET_META = "SELECT value FROM meta WHERE key = %(key)s"
 _SET_META = (
     "INSERT INTO meta VALUES (%(key)s, %(value)s) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
@@ -53,7 +60,7 @@ FROM pg_roles WHERE rolname = current_user"""
 
 
 class PostgresSession:
-    """One thread's connection as a `Session`. It connects when work begins, never in the middle of it."""
+    """One thread's connection as a `Session`. It connects before work begins, never in the middle of it."""
 
     dialect: Dialect = "postgres"
 
@@ -81,32 +88,32 @@ class PostgresSession:
     def execute_many(self, sql: str, rows: Sequence[Mapping[str, Value]]) -> None:
         self._open.cursor().executemany(sql.encode(), rows)
 
-    def begin(self, unit: Unit[object]) -> None:
-        """Open the transaction. No work has run yet, so a connection that died while idle is replaced."""
+    def begin(self, item: WorkItem[object]) -> None:
+        """Begin the transaction. No work has run yet, so a connection lost while idle is replaced."""
         was_connected = self._connection is not None
         try:
-            self._begin(unit)
+            self._begin(item)
         except psycopg.Error:
             self.close()
             if not was_connected:
                 raise
-            self._begin(unit)
+            self._begin(item)
 
-    def _begin(self, unit: Unit[object]) -> None:
-        """Begin and set the owner that row-level security compares with, in one round trip."""
-        start = _TO_WRITE if unit.writes else _TO_READ
+    def _begin(self, item: WorkItem[object]) -> None:
+        """Begin, and set the owner for row-level security, in one round trip."""
+        start = _TO_WRITE if item.writes else _TO_READ
         cursor = psycopg.ClientCursor(self.connection)
-        cursor.execute(f"{start}; SELECT set_config('gieok.owner', %s, true)".encode(), [unit.owner or ""])
+        cursor.execute(f"{start}; SELECT set_config('gieok.owner', %s, true)".encode(), [item.owner or ""])
 
     def commit(self) -> None:
-        """Make the work durable, or say honestly that nobody knows."""
+        """Commit. StoreUnavailable if it was rolled back, or if its outcome is unknown."""
         try:
             tag = self._open.execute("COMMIT").statusmessage
         except psycopg.Error:
             if self._open.closed:
                 raise StoreUnavailable(
                     "the connection to PostgreSQL was lost during the commit, so it is not known whether "
-                    "this was stored; look before you repeat it"
+                    "this was stored; check before you repeat it"
                 ) from None
             raise
         if tag != "COMMIT":
@@ -130,7 +137,7 @@ def _connect(url: str, limits: Limits) -> psycopg.Connection[Row]:
     return psycopg.connect(
         url,
         autocommit=True,
-        connect_timeout=max(2, int(limits.connect_seconds)),  # libpq takes less than 2 as 2
+        connect_timeout=max(2, int(limits.connect_seconds)),  # the minimum of libpq
         tcp_user_timeout=int(limits.statement_seconds * 1000),
         fallback_application_name="gieok",
     )
@@ -149,79 +156,82 @@ class PostgresDatabase:
         self, url: str, limits: Limits = DEFAULT_LIMITS, migrations: Sequence[Migration] | None = None
     ) -> None:
         self.url = _without_password(url)
-        self._known = load_migrations("postgres") if migrations is None else migrations
+        self._migrations = load_migrations("postgres") if migrations is None else migrations
         self._queries = load_queries("postgres")
-        self._explain = partial(explain, place=self.url)
+        self._translate_error = partial(translate_error, place=self.url)
         self._limits = limits
         self._prepare(PostgresSession(url, limits))
         self._sessions = [PostgresSession(url, limits) for _ in range(limits.connections)]
-        self._crew = Crew(
+        self._pool = ThreadPool(
             "postgres",
-            [partial(_transact_each, session) for session in self._sessions],
-            self._explain,
-            batch=1,
-            waiting=limits.waiting_units,
+            [partial(_run_batch, session) for session in self._sessions],
+            self._translate_error,
+            batch_size=1,
+            queue_size=limits.waiting_units,
         )
 
     def _prepare(self, session: PostgresSession) -> None:
         try:
-            postgres_schema.prepare(session.connection, self._known, self.url)
+            _prepare_schema(session.connection, self._migrations, self.url)
         except psycopg.Error as error:
-            raise self._explain(error) from None
+            raise self._translate_error(error) from None
         finally:
             session.close()
 
     async def read(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
-        return await self._crew.do(owner, scoped(owner, work, self._queries), writes=False)
+        return await self._pool.run(owner, scoped(owner, work, self._queries), writes=False)
 
     async def write(self, owner: str, work: Callable[[Tx], T]) -> T:
-        return await self._crew.do(owner, scoped(owner, work, self._queries), writes=True)
+        return await self._pool.run(owner, scoped(owner, work, self._queries), writes=True)
 
     async def system(self, work: Callable[[SystemTx], T]) -> T:
         crossing = across_owners(work, load_system_queries("postgres"), _AS_WORKER)
-        return await self._crew.do(None, crossing, writes=True)
+        return await self._pool.run(None, crossing, writes=True)
 
     async def system_read(self, work: Callable[[SystemTx], T]) -> T:
         crossing = across_owners(work, load_system_queries("postgres"), _AS_WORKER)
-        return await self._crew.do(None, crossing, writes=False)
+        return await self._pool.run(None, crossing, writes=False)
 
     async def get_meta(self, key: str) -> str | None:
-        rows = await self._crew.do(None, lambda session: session.fetch(_GET_META, {"key": key}), writes=False)
+        rows = await self._pool.run(
+            None, lambda session: session.fetch(_GET_META, {"key": key}), writes=False
+        )
         return rows[0][0] if rows else None
 
     async def set_meta(self, key: str, value: str) -> None:
-        await self._crew.do(
+        await self._pool.run(
             None, lambda session: session.execute(_SET_META, {"key": key, "value": value}), writes=True
         )
 
     async def check(self) -> None:
         try:
-            await self._crew.do(None, _probe, writes=True)
+            await self._pool.run(None, _probe, writes=True)
         except _ProbeSucceededError:
             return
 
     async def status(self) -> DatabaseStatus:
-        return await self._crew.do(None, self._status, writes=False)
+        return await self._pool.run(None, self._status, writes=False)
 
     async def close(self) -> None:
-        await self._crew.close()
+        await self._pool.close()
         for session in self._sessions:
             session.close()
 
     def _status(self, session: Session) -> DatabaseStatus:
-        return _read_status(cast(PostgresSession, session), self.url, self._known, self._limits)
+        return _read_status(cast(PostgresSession, session), self.url, self._migrations, self._limits)
 
 
 def find_postgres(url: str, limits: Limits = DEFAULT_LIMITS) -> DatabaseStatus | None:
-    """The status of the schema at `url`, which is neither made nor migrated; None when it is not there."""
+    """The status of the database at `url`, without creating or migrating its schema; None if it does not
+    exist."""
     place = _without_password(url)
     session = PostgresSession(url, limits)
     try:
-        if not postgres_schema.read_ledger(session.connection):
+        if not _read_ledger(session.connection):
             return None
         return _read_status(session, place, load_migrations("postgres"), limits)
     except psycopg.Error as error:
-        raise explain(error, place) from None
+        raise translate_error(error, place) from None
     finally:
         session.close()
 
@@ -229,7 +239,7 @@ def find_postgres(url: str, limits: Limits = DEFAULT_LIMITS) -> DatabaseStatus |
 def _read_status(
     session: PostgresSession, place: str, known: Sequence[Migration], limits: Limits
 ) -> DatabaseStatus:
-    ledger = postgres_schema.read_ledger(session.connection)
+    ledger = _read_ledger(session.connection)
     version, size, role, bypasses = session.fetch(_STATUS, {})[0]
     return DatabaseStatus(
         url=place,
@@ -254,31 +264,182 @@ def _probe(session: Session) -> None:
     raise _ProbeSucceededError
 
 
-def _transact_each(session: PostgresSession, units: list[Unit[object]]) -> None:
-    for unit in units:
-        session.begin(unit)
-        unit.run(session)
-        if unit.error is None:
+def _run_batch(session: PostgresSession, items: list[WorkItem[object]]) -> None:
+    for item in items:
+        session.begin(item)
+        item.run(session)
+        if item.error is None:
             session.commit()
         else:
             session.roll_back()
 
 
-def parts_of(url: str, what: str) -> dict[str, Any]:
-    """What libpq reads from a URL. It must not mistake a part of the password for a place, which is shown."""
+def parse_url(url: str, what: str) -> dict[str, Any]:
+    """Parse a URL as libpq does. SettingsInvalid for an @ in the host, port or database name: that is part
+    of an unencoded password, and these parts are shown in messages."""
     try:
-        known: dict[str, Any] = conninfo_to_dict(url)
+        parts: dict[str, Any] = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        raise SettingsInvalid(f"the {what} is not one that PostgreSQL understands; correct it") from None
-    if any("@" in str(known.get(name, "")) for name in ("host", "port", "dbname")):
+        raise SettingsInvalid(f"the {what} is not a valid PostgreSQL URL; correct it") from None
+    if any("@" in str(parts.get(name, "")) for name in ("host", "port", "dbname")):
         raise SettingsInvalid(
-            f"the {what} has an @ where none can be; percent-encode the password in it (@ is %40, / is %2F)"
+            f"the {what} has an @ in the host, port or database name; percent-encode the password "
+            "(@ is %40, / is %2F)"
         )
-    return known
+    return parts
 
 
 def _without_password(url: str) -> str:
-    known = parts_of(url, "database URL")
-    host, port = known.get("host", "localhost"), known.get("port")
-    user = f"{known['user']}@" if "user" in known else ""
-    return f"postgresql://{user}{host}{f':{port}' if port else ''}/{known.get('dbname', '')}"
+    parts = parse_url(url, "database URL")
+    host, port = parts.get("host", "localhost"), parts.get("port")
+    user = f"{parts['user']}@" if "user" in parts else ""
+    return f"postgresql://{user}{host}{f':{port}' if port else ''}/{parts.get('dbname', '')}"
+
+
+_MIGRATION_LOCK = 0x6769656F
+"""The advisory lock that migrations take: 'gieo'."""
+
+_LONG_TIMEOUTS = "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = '10min'"
+"""Another process may be migrating a large table."""
+_SCHEMA_EXISTS = "SELECT to_regnamespace('gieok') IS NOT NULL"
+_LEDGER_EXISTS = "SELECT to_regclass('gieok.schema_migrations') IS NOT NULL"
+_HAS_TABLES = "SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('gieok'))"
+_WRITE_LEDGER = "INSERT INTO schema_migrations VALUES (%s, %s, %s, %s)"
+
+
+def _prepare_schema(connection: psycopg.Connection[Row], known: Sequence[Migration], place: str) -> None:
+    """Create the schema if it does not exist, check that it is Gieok's, and migrate it.
+
+    Each migration has its own transaction. Processes that open the database at once wait for each other.
+    """
+    if not pending(known, _read_ledger(connection), place):
+        return
+    with _migration_lock(connection):
+        for migration in pending(known, _read_ledger(connection), place):
+            with connection.transaction():
+                if migration.version == 1:
+                    _create_schema(connection, place)
+                _apply(connection, migration)
+
+
+def _read_ledger(connection: psycopg.Connection[Row]) -> list[Applied]:
+    """The migrations that were applied to the database; none for a new one."""
+    if not _is_true(connection, _LEDGER_EXISTS):
+        return []
+    return [Applied(*row) for row in connection.execute(READ_LEDGER.encode())]
+
+
+@contextmanager
+def _migration_lock(connection: psycopg.Connection[Row]) -> Generator[None, None, None]:
+    """Hold the advisory lock. Take it before the transaction of a migration begins, whose snapshot would
+    otherwise not contain tables that another process creates."""
+    with connection.transaction():  # limits the timeouts to this statement; the lock is kept after it
+        connection.execute(_LONG_TIMEOUTS)
+        connection.execute("SELECT pg_advisory_lock(%s)", [_MIGRATION_LOCK])
+    try:
+        yield
+    finally:
+        if not connection.closed:
+            connection.execute("SELECT pg_advisory_unlock(%s)", [_MIGRATION_LOCK])
+
+
+def _create_schema(connection: psycopg.Connection[Row], place: str) -> None:
+    if not _is_true(connection, _SCHEMA_EXISTS):
+        connection.execute("CREATE SCHEMA gieok")
+    if _is_true(connection, _HAS_TABLES):
+        raise SchemaMismatch(f"{place} has a schema gieok of another program; give Gieok another database")
+    connection.execute(CREATE_LEDGER.encode())
+
+
+def _apply(connection: psycopg.Connection[Row], migration: Migration) -> None:
+    connection.execute("SET LOCAL statement_timeout = 0")  # migrating a large table may take long
+    connection.execute(migration.sql.encode())
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    connection.execute(_WRITE_LEDGER, [migration.version, migration.name, migration.sha256, now])
+
+
+def _is_true(connection: psycopg.Connection[Row], query: str) -> bool:
+    return connection.execute(query.encode()).fetchall() == [(True,)]
+
+
+# Error mapping. A few SQLSTATE codes are mapped one by one, the others by their class (the first two
+# characters). An error without a SQLSTATE did not come from the server: it is mapped by psycopg's class.
+
+_ErrorClass = Callable[[str], GieokError]
+
+_UNREACHABLE = "{place} cannot be reached; start PostgreSQL or correct the database URL, then try again"
+_REFUSED = "{place} refuses this login; correct the user, the password or pg_hba.conf"
+_NOT_ALLOWED = (
+    "the login role lacks a permission in {place}; grant it the schema gieok, or CREATE on the database"
+)
+_RESTARTING = "{place} is being stopped or started; try again in a moment"
+_TIMED_OUT = "{place} took too long, because of a lock or high load; nothing was stored, so try again"
+_DEADLOCK = "this transaction of {place} was aborted because of a deadlock; nothing was stored, so try again"
+_FULL = "{place} has no resources left (disk, memory or connections); free some, then try again"
+_READ_ONLY = "{place} is read-only, perhaps a replica; give Gieok the primary server"
+_SERVER_ERROR = "{place} reported an internal error; read the log of the server"
+_SAME_KEY = "a row with the same key was stored in {place} in the meantime; read it and try again"
+_CONSTRAINT = "a row violates a constraint of {place}, so nothing was stored; please report this"
+_WRONG_TABLES = "the tables of {place} are not those of its schema version; restore a backup"
+_CORRUPT = "{place} reports damaged data; stop writing to it and restore the newest backup"
+_BUG = "Gieok used PostgreSQL wrongly on {place}; please report this"
+
+_BY_CODE: Mapping[str, tuple[_ErrorClass, str]] = {
+    "23505": (Conflict, _SAME_KEY),
+    "23P01": (Conflict, _SAME_KEY),
+    "25006": (StoreUnavailable, _READ_ONLY),
+    "40P01": (StoreUnavailable, _DEADLOCK),
+    "40001": (StoreUnavailable, _DEADLOCK),
+    "42501": (StoreUnavailable, _NOT_ALLOWED),
+    "42P01": (SchemaMismatch, _WRONG_TABLES),
+    "42703": (SchemaMismatch, _WRONG_TABLES),
+    "42883": (SchemaMismatch, _WRONG_TABLES),
+    "3F000": (SchemaMismatch, _WRONG_TABLES),
+    "55P03": (StoreUnavailable, _TIMED_OUT),
+    "57014": (StoreUnavailable, _TIMED_OUT),
+    "25P03": (StoreUnavailable, _TIMED_OUT),
+    "25P04": (StoreUnavailable, _TIMED_OUT),
+    "XX001": (StoreDamaged, _CORRUPT),
+    "XX002": (StoreDamaged, _CORRUPT),
+}
+
+_BY_CODE_CLASS: Mapping[str, tuple[_ErrorClass, str]] = {
+    "08": (StoreUnavailable, _UNREACHABLE),
+    "22": (StoreDamaged, _CONSTRAINT),
+    "23": (StoreDamaged, _CONSTRAINT),
+    "28": (StoreUnavailable, _REFUSED),
+    "3D": (StoreUnavailable, _UNREACHABLE),
+    "40": (StoreUnavailable, _DEADLOCK),
+    "53": (StoreUnavailable, _FULL),
+    "54": (StoreUnavailable, _FULL),
+    "55": (StoreUnavailable, _TIMED_OUT),
+    "57": (StoreUnavailable, _RESTARTING),
+    "58": (StoreUnavailable, _SERVER_ERROR),
+    "72": (StoreUnavailable, _TIMED_OUT),
+    "XX": (StoreUnavailable, _SERVER_ERROR),
+}
+
+_BY_KIND: tuple[tuple[type[psycopg.Error], _ErrorClass, str], ...] = (
+    (psycopg.OperationalError, StoreUnavailable, _UNREACHABLE),
+    (psycopg.InterfaceError, StoreUnavailable, _UNREACHABLE),
+    (psycopg.IntegrityError, StoreDamaged, _CONSTRAINT),
+    (psycopg.DataError, StoreDamaged, _CONSTRAINT),
+)
+
+
+def translate_error(error: BaseException, place: str) -> BaseException:
+    """Map an error of psycopg to one of `gieok.errors`. Returns any other error unchanged."""
+    if not isinstance(error, psycopg.Error):
+        return error
+    code = error.sqlstate
+    make, text = _find_mapping(error, code)
+    return make(f"{text.format(place=place)} (PostgreSQL {code or type(error).__name__})")
+
+
+def _find_mapping(error: psycopg.Error, code: str | None) -> tuple[_ErrorClass, str]:
+    if code is not None:
+        return _BY_CODE.get(code) or _BY_CODE_CLASS.get(code[:2]) or (GieokError, _BUG)
+    for kind, make, text in _BY_KIND:
+        if isinstance(error, kind):
+            return make, text
+    return GieokError, _BUG

@@ -1,18 +1,18 @@
-"""Named SQL, one catalogue a dialect: `queries/common` for what both databases understand, the rest apart.
+"""Named SQL queries from .sql files: `queries/common` for both databases, one folder for each dialect.
 
-A query is written once in a .sql file in aiosql's form, and its suffix says what it gives:
+A query is written in aiosql's format. The suffix of its name says what it returns:
 
     -- name: get_thing(owner, id)^      one row or none       Tx.one
     -- name: list_things(owner)         rows                  Tx.all
     -- name: save_thing(owner, id)!     how many changed      Tx.run
     -- name: save_things*!              many at once          Tx.run_many
 
-Every query carries `:owner`; one that does not is refused when the catalogue is loaded. The few in
-`queries/system` cross owners on purpose, and one that does carry `:owner` is refused there.
+Every query has the parameter `:owner`; loading refuses one without it. The few queries in `queries/system`
+work across owners; loading refuses `:owner` there.
 
-Two things are written in one form and read as each database wants them: a list is `IN list(:tokens)`, and a
-row that is held ends with `FOR UPDATE`, `FOR NO KEY UPDATE` or `FOR SHARE`, which SQLite, having one writer,
-does without. In `queries/postgres` a percent sign is written `%%`.
+Two notations are translated for each database: a list is `IN list(:tokens)`, and a row lock is `FOR UPDATE`,
+`FOR NO KEY UPDATE` or `FOR SHARE`, which is removed for SQLite because it has one writer.
+In `queries/postgres` a percent sign is written `%%`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Dialect = Literal["sqlite", "postgres"]
 Kind = Literal["one", "all", "run", "run_many"]
 
 _DRIVERS: Mapping[Dialect, str] = {"sqlite": "apsw", "postgres": "psycopg"}
-_FORMS: Mapping[Dialect, Mapping[re.Pattern[str], str]] = {
+_NOTATIONS: Mapping[Dialect, Mapping[re.Pattern[str], str]] = {
     "sqlite": {
         re.compile(r"\bIN list\(:(\w+)\)"): r"IN carray(:\1)",
         re.compile(r"\s+FOR (?:NO KEY )?(?:UPDATE|SHARE)\b"): "",
@@ -41,7 +41,7 @@ _FORMS: Mapping[Dialect, Mapping[re.Pattern[str], str]] = {
         re.compile(r"\bIN list\(:(\w+)\)"): r"= ANY(:\1)",
     },
 }
-"""What is written in one form, and how each database has it."""
+"""Patterns in the .sql files, and their form in each dialect."""
 _KINDS: Mapping[SQLOperationType, Kind] = {
     SQLOperationType.SELECT_ONE: "one",
     SQLOperationType.SELECT: "all",
@@ -68,54 +68,52 @@ class _Loaded(Protocol):
     def available_queries(self) -> list[str]: ...
 
 
-_from_str = cast(
-    Callable[[str, str], _Loaded], vars(aiosql)["from_str"]
-)  # aiosql types its arguments in part
+_from_str = cast(Callable[[str, str], _Loaded], vars(aiosql)["from_str"])  # aiosql is only partly typed
 
 
 @cache
 def load_queries(dialect: Dialect) -> Catalogue:
-    """Every query of a dialect by its name. Read once in a process."""
+    """All queries of a dialect by name. Cached."""
     catalogue: dict[str, Query] = {}
     for place, text in _texts(dialect):
         for query in parse_queries(text, dialect, place):
             if query.name in catalogue:
-                raise ValueError(f"{place}: query {query.name} exists already; give it another name")
+                raise ValueError(f"{place}: query {query.name} exists already; rename it")
             catalogue[query.name] = query
     return MappingProxyType(catalogue)
 
 
 @cache
 def load_system_queries(dialect: Dialect) -> Catalogue:
-    """The queries of no owner: the only ones that see rows of all of them."""
+    """The queries that work across owners."""
     return MappingProxyType(
         {
             query.name: query
             for folder in ("common", dialect)
             for place, text in _files(f"system/{folder}")
-            for query in parse_queries(text, dialect, place, of_an_owner=False)
+            for query in parse_queries(text, dialect, place, owned=False)
         }
     )
 
 
-def parse_queries(text: str, dialect: Dialect, place: str, *, of_an_owner: bool = True) -> Iterator[Query]:
-    """The queries of one file, all of them of an owner, or none. `place` names the file in an error."""
+def parse_queries(text: str, dialect: Dialect, place: str, *, owned: bool = True) -> Iterator[Query]:
+    """Parse a file of queries, which must all have `:owner`, or none of them. `place` is for errors."""
     for query in read_queries(text, dialect, place):
-        if of_an_owner and "owner" not in query.params:
+        if owned and "owner" not in query.params:
             raise ValueError(
-                f"{place}: query {query.name} does not mention :owner; every query is of one owner"
+                f"{place}: query {query.name} has no parameter :owner; every query is for one owner"
             )
-        if not of_an_owner and "owner" in query.params:
+        if not owned and "owner" in query.params:
             raise ValueError(
-                f"{place}: query {query.name} mentions :owner; put it with the queries of owners"
+                f"{place}: query {query.name} has a parameter :owner; move it out of queries/system"
             )
         yield query
 
 
 def read_queries(text: str, dialect: Dialect, place: str) -> Iterator[Query]:
-    """The queries of one file, whomever they are of: the keystore has its own rules."""
-    for form, its_own in _FORMS[dialect].items():
-        text = form.sub(its_own, text)
+    """Parse a file of queries without the owner check, which the keystore does not need."""
+    for pattern, translated in _NOTATIONS[dialect].items():
+        text = pattern.sub(translated, text)
     loaded = _from_str(text, _DRIVERS[dialect])
     for name in loaded.available_queries:
         if name.endswith("_cursor"):
@@ -123,9 +121,7 @@ def read_queries(text: str, dialect: Dialect, place: str) -> Iterator[Query]:
         made = cast(QueryFn, getattr(loaded, name))
         kind = _KINDS.get(made.operation)
         if kind is None:
-            raise ValueError(
-                f"{place}: query {name} has a suffix that Tx does not offer; use none, ^, ! or *!"
-            )
+            raise ValueError(f"{place}: query {name} has an unsupported suffix; use none, ^, ! or *!")
         signature = made.__signature__
         params = frozenset(signature.parameters if signature else ()) - {"self"}
         yield Query(name=name, kind=kind, sql=made.sql, params=params)

@@ -1,6 +1,6 @@
-"""A SQLite file from its path to ready: made, recognised, backed up, migrated.
+"""SQLite files: creating, checking and migrating them, connections, and the mapping of apsw's errors.
 
-A file that is not Gieok's is never opened by SQLite, because even opening may change it: its header is read
+A file of another program is never opened with SQLite, because even opening may change it: its header is read
 as bytes first.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,11 +18,10 @@ from typing import Any, Protocol, cast
 import apsw
 
 from gieok.adapters.sql.driver.migrations import CREATE_LEDGER, READ_LEDGER, Applied, Migration, pending
-from gieok.adapters.sql.driver.sqlite_errors import explain
-from gieok.errors import SchemaMismatch, StoreDamaged, StoreUnavailable
+from gieok.errors import Conflict, GieokError, SchemaMismatch, StoreDamaged, StoreUnavailable
 
 APPLICATION_ID = 0x4769656F
-"""'Gieo' in the header of every file of ours."""
+"""'Gieo', in the header of every Gieok database."""
 
 _MAGIC = b"SQLite format 3\x00"
 _LEDGER_EXISTS = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'"
@@ -38,7 +37,7 @@ class Backup(Protocol):
 
 
 class Connection(Protocol):
-    """What we use of apsw's connection, whose own types are not known whole to a type checker."""
+    """The part of apsw's connection that Gieok uses. apsw's own types are incomplete."""
 
     @property
     def filename(self) -> str: ...
@@ -56,9 +55,9 @@ class Connection(Protocol):
 
 
 def prepare(path: Path, known: Sequence[Migration], lock_seconds: float) -> None:
-    """Make the file if it is not there, or recognise it, and bring its schema up to date."""
-    make_file(path, str(path))
-    _recognise(path)
+    """Create the file if it does not exist, check that it is a Gieok database, and migrate it."""
+    create_file(path, str(path))
+    _check_file(path)
     connection = connect(path, lock_seconds)
     try:
         if connection.pragma("application_id") != APPLICATION_ID:
@@ -70,13 +69,13 @@ def prepare(path: Path, known: Sequence[Migration], lock_seconds: float) -> None
 
 
 def connect(path: Path, lock_seconds: float, *, read_only: bool = False) -> Connection:
-    """A connection with the settings that every one of ours has."""
+    """Open a connection with the settings that all connections share."""
     connection = _open(path)
     connection.set_busy_timeout(int(lock_seconds * 1000))
     connection.pragma("synchronous", "full")
     connection.pragma("foreign_keys", 1)
     connection.pragma("trusted_schema", 0)
-    connection.pragma("secure_delete", 1)  # an erasure leaves no tokens or refs in freed pages
+    connection.pragma("secure_delete", 1)  # so that an erasure leaves nothing in freed pages
     connection.pragma("temp_store", "memory")
     connection.pragma("query_only", int(read_only))
     return connection
@@ -87,44 +86,44 @@ def _open(path: Path) -> Connection:
 
 
 def read_ledger(connection: Connection) -> list[Applied]:
-    """The migrations that the file has had; none when it is new."""
+    """The migrations that were applied to the file; none for a new file."""
     if not connection.execute(_LEDGER_EXISTS).fetchall():
         return []
     return [Applied(*row) for row in connection.execute(READ_LEDGER).fetchall()]
 
 
-def is_there(path: Path) -> bool:
-    """Whether a database of ours is at `path`. An empty file is none yet; a file of others is refused."""
+def database_exists(path: Path) -> bool:
+    """Whether a Gieok database is at `path`. False for an empty file; refuses a file of another program."""
     try:
-        _recognise(path)
+        _check_file(path)
         return path.stat().st_size > 0
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
         raise StoreUnavailable(
-            f"{path} cannot be read ({error.strerror}); let this user read and write the file and its folder"
+            f"{path} cannot be read ({error.strerror}); give this user read and write access to the file and "
+            "its folder"
         ) from None
 
 
-def make_file(path: Path, what: str) -> None:
-    """An empty file that only this user can read, unless there is a file already."""
+def create_file(path: Path, what: str) -> None:
+    """Create an empty file that only this user can read, unless the file exists."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
-            with suppress(FileExistsError):  # another process was faster
+            with suppress(FileExistsError):  # another process created it at the same moment
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except OSError as error:
         raise StoreUnavailable(
-            f"{what} cannot be opened for writing ({error.strerror}); choose another path, or let this user "
-            "read and write the file and its folder"
+            f"{what} cannot be opened for writing ({error.strerror}); choose another path, or give this user "
+            "read and write access to the file and its folder"
         ) from None
 
 
 def read_header(path: Path) -> bytes:
-    """The first bytes of a file, through SQLite's own file layer.
+    """Read the first 100 bytes of a file, through SQLite's own file layer.
 
-    To close a plain file would drop every lock that this process has on it, and another process could then
-    take the database for abandoned.
+    Closing a file that was opened by other means drops every POSIX lock of this process on it.
     """
     file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
     try:
@@ -134,19 +133,19 @@ def read_header(path: Path) -> bytes:
 
 
 def check_regular(path: Path, what: str) -> None:
-    """Refuse a folder or a device: SQLite would fail on it in words that help nobody."""
+    """Refuse a folder or a device, with a clearer message than SQLite's."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise StoreUnavailable(f"{what} is not a regular file; choose the path of a file")
 
 
-def _recognise(path: Path) -> None:
+def _check_file(path: Path) -> None:
     check_regular(path, str(path))
     if path.stat().st_size == 0:
         return
     try:
         header = read_header(path)
     except apsw.Error as error:
-        raise explain(error, str(path)) from None
+        raise translate_error(error, str(path)) from None
     if not header.startswith(_MAGIC):
         raise StoreDamaged(f"{path} is not a SQLite database; move it away or choose another path")
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
@@ -154,7 +153,7 @@ def _recognise(path: Path) -> None:
 
 
 def _use_wal(connection: Connection, lock_seconds: float) -> None:
-    """Switch to WAL once. SQLite does not wait for its lock here when two openers meet, so we do."""
+    """Switch to WAL mode. SQLite does not wait for the lock of this pragma, so this retries."""
     deadline = time.monotonic() + lock_seconds
     while True:
         try:
@@ -172,16 +171,17 @@ def _use_wal(connection: Connection, lock_seconds: float) -> None:
 
 
 def _migrate(connection: Connection, path: Path, known: Sequence[Migration]) -> None:
-    """One transaction a migration, the ledger read again under the write lock: openers do not collide."""
-    unsaved = bool(read_ledger(connection))
+    """Apply each pending migration in its own transaction. The ledger is read again under the write lock,
+    because another process may have migrated the file in between."""
+    needs_backup = bool(read_ledger(connection))
     while pending(known, read_ledger(connection), str(path)):
         connection.execute("BEGIN IMMEDIATE")
         try:
             ledger = read_ledger(connection)
             if to_do := pending(known, ledger, str(path)):
-                if unsaved:
+                if needs_backup:
                     _back_up(path, version=ledger[-1].version)
-                    unsaved = False
+                    needs_backup = False
                 _apply(connection, to_do[0])
             connection.execute("COMMIT")
         except BaseException:
@@ -198,7 +198,7 @@ def _apply(connection: Connection, migration: Migration) -> None:
 
 
 def _back_up(path: Path, version: int) -> None:
-    """Copy the file as it is before the migration. The write lock is held, so no one changes it meanwhile."""
+    """Copy the file before its migration. The caller holds the write lock, so nothing changes it."""
     copy = path.with_name(f"{path.name}.backup-v{version}-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
     os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     source, target = _open(path), _open(copy)
@@ -211,3 +211,99 @@ def _back_up(path: Path, version: int) -> None:
     finally:
         target.close()
         source.close()
+
+
+_LOCKED = "another process holds the write lock of {place}; end it or wait for it, then try again"
+_NO_ENTRY = (
+    "{place} cannot be opened; check that its folder exists and that this user can read and write there"
+)
+_READ_ONLY = "{place} is read-only; give this user write access to the file and its folder"
+_FULL = "the disk of {place} is full; free some space, then try again"
+_DISK = "the disk of {place} reported an error; check the disk, its quota and its log, then try again"
+_MEMORY = "there was not enough memory to use {place}; give the process more"
+_CLOSED = "{place} was closed in the meantime; open it again"
+_CORRUPT = "{place} is damaged; stop writing to it and restore the newest backup"
+_NOT_A_DATABASE = "{place} is not a SQLite database; move it away or choose another path"
+
+_UNAVAILABLE: Mapping[type[apsw.Error], str] = {
+    apsw.BusyError: _LOCKED,
+    apsw.LockedError: _LOCKED,
+    apsw.ProtocolError: _LOCKED,
+    apsw.CantOpenError: _NO_ENTRY,
+    apsw.PermissionsError: _NO_ENTRY,
+    apsw.AuthError: _NO_ENTRY,
+    apsw.ReadOnlyError: _READ_ONLY,
+    apsw.FullError: _FULL,
+    apsw.NoLFSError: _FULL,
+    apsw.IOError: _DISK,
+    apsw.NoMemError: _MEMORY,
+    apsw.AbortError: _CLOSED,
+    apsw.InterruptError: _CLOSED,
+    apsw.ConnectionClosedError: _CLOSED,
+    apsw.CursorClosedError: _CLOSED,
+    apsw.VFSFileClosedError: _CLOSED,
+}
+
+_DAMAGED: Mapping[type[apsw.Error], str] = {
+    apsw.CorruptError: _CORRUPT,
+    apsw.FormatError: _CORRUPT,
+    apsw.EmptyError: _CORRUPT,
+    apsw.MismatchError: _CORRUPT,
+    apsw.NotADBError: _NOT_A_DATABASE,
+}
+
+_SAME_KEY = frozenset(
+    (apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID)
+)
+
+INTERNAL_ERRORS = frozenset(
+    (
+        apsw.BindingsError,
+        apsw.ConnectionNotClosedError,
+        apsw.ExecTraceAbort,
+        apsw.ExecutionCompleteError,
+        apsw.ExtensionLoadingError,
+        apsw.ForkingViolationError,
+        apsw.IncompleteExecutionError,
+        apsw.InternalError,
+        apsw.InvalidContextError,
+        apsw.MisuseError,
+        apsw.NoFTS5Error,
+        apsw.NotFoundError,
+        apsw.RangeError,
+        apsw.ThreadingViolationError,
+        apsw.TooBigError,
+        apsw.VFSNotImplementedError,
+    )
+)
+"""Errors that only a bug in Gieok can cause."""
+
+
+def translate_error(error: BaseException, place: str) -> BaseException:
+    """Map an error of apsw to one of `gieok.errors`. Returns any other error unchanged."""
+    if not isinstance(error, apsw.Error):
+        return error
+    kind = type(error)
+    number = cast(int, getattr(error, "extendedresult", 0))
+    code = f"SQLite {kind.__name__} {number}"
+    if kind in _UNAVAILABLE:
+        return StoreUnavailable(f"{_UNAVAILABLE[kind].format(place=place)} ({code})")
+    if kind in _DAMAGED:
+        return StoreDamaged(f"{_DAMAGED[kind].format(place=place)} ({code})")
+    if kind is apsw.ConstraintError:
+        return _translate_constraint_error(number, place, code)
+    if kind in (apsw.SQLError, apsw.SchemaChangeError):
+        return SchemaMismatch(
+            f"the tables of {place} are not those of its schema version; restore the newest backup ({code})"
+        )
+    return GieokError(f"Gieok used SQLite wrongly on {place}; please report this ({code})")
+
+
+def _translate_constraint_error(number: int, place: str, code: str) -> GieokError:
+    if number in _SAME_KEY:
+        return Conflict(
+            f"a row with the same key was stored in {place} in the meantime; read it and try again ({code})"
+        )
+    return StoreDamaged(
+        f"a row violates a constraint of {place}, so nothing was stored; please report this ({code})"
+    )

@@ -14,8 +14,7 @@ from threading import Lock
 import psycopg
 
 from gieok.adapters.sql.driver.database import DEFAULT_LIMITS, Limits, Row
-from gieok.adapters.sql.driver.postgres import PostgresSession, parts_of
-from gieok.adapters.sql.driver.postgres_errors import explain
+from gieok.adapters.sql.driver.postgres import PostgresSession, parse_url, translate_error
 from gieok.adapters.sql.keystores.operations import KeyTx, SqlKeyStore, keystore_schema
 from gieok.errors import SchemaMismatch
 
@@ -99,7 +98,7 @@ class PostgresKeyStore(SqlKeyStore):
                     self._session.roll_back()
                     raise
             except psycopg.Error as error:
-                raise explain(error, f"the keystore {self.location}") from None
+                raise translate_error(error, f"the keystore {self.location}") from None
 
     def _begin(self, begin: str, connection: psycopg.Connection[Row]) -> None:
         """Begin, reconnecting if the connection was lost while idle: no statement has run yet."""
@@ -118,12 +117,12 @@ def keystore_exists(url: str, limits: Limits = DEFAULT_LIMITS) -> bool:
     try:
         return bool(session.connection.execute(_EXISTS.encode()).fetchall())
     except psycopg.Error as error:
-        raise explain(error, f"the keystore {location}") from None
+        raise translate_error(error, f"the keystore {location}") from None
     finally:
         session.close()
 
 
 def _location(url: str) -> str:
     """Without the password."""
-    parts = parts_of(url, "keystore URL")
+    parts = parse_url(url, "keystore URL")
     return f"gieok_keys in {parts.get('dbname', 'postgres')} on {parts.get('host', 'localhost')}"

@@ -16,7 +16,7 @@ import apsw
 
 from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.driver.sqlite import SqliteSession
-from gieok.adapters.sql.driver.sqlite_errors import explain
+from gieok.adapters.sql.driver.sqlite_file import translate_error
 from gieok.adapters.sql.keystores.operations import KeyTx, SqlKeyStore, keystore_schema
 from gieok.errors import SchemaMismatch, StoreDamaged, StoreUnavailable
 
@@ -32,7 +32,7 @@ class SqliteKeyStore(SqlKeyStore):
         """`lock_seconds`: how long to wait for another process, for example while it rotates the root key."""
         super().__init__(str(path))
         self._lock = Lock()
-        sqlite_file.make_file(path, f"the keystore {path}")
+        sqlite_file.create_file(path, f"the keystore {path}")
         _check_header(path)
         with self._explained():
             self._connection = sqlite_file.connect(path, lock_seconds)
@@ -92,7 +92,7 @@ class SqliteKeyStore(SqlKeyStore):
         try:
             yield
         except apsw.Error as error:
-            raise explain(error, f"the keystore {self.location}") from None
+            raise translate_error(error, f"the keystore {self.location}") from None
 
 
 def keystore_file_exists(path: Path) -> bool:
@@ -118,7 +118,7 @@ def _check_header(path: Path) -> None:
     try:
         header = sqlite_file.read_header(path)
     except apsw.Error as error:
-        raise explain(error, f"the keystore {path}") from None
+        raise translate_error(error, f"the keystore {path}") from None
     if not header.startswith(_MAGIC) or int.from_bytes(header[68:72], "big") != _APPLICATION_ID:
         raise StoreDamaged(
             f"{path} is not a Gieok keystore, or it is damaged; restore the keystore, or choose another path"

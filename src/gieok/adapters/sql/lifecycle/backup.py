@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, cast
 import apsw
 
 from gieok.adapters.sql.driver import sqlite_file
-from gieok.adapters.sql.driver.sqlite_errors import explain
+from gieok.adapters.sql.driver.sqlite_file import translate_error
 
 LOCK_SECONDS = 10.0
 PAGES_AT_ONCE = 256
@@ -97,4 +97,4 @@ def _explained(path: Path) -> Generator[None]:
     try:
         yield
     except apsw.Error as error:
-        raise explain(error, str(path)) from None
+        raise translate_error(error, str(path)) from None

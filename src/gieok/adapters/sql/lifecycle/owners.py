@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from gieok.adapters.sql.driver.clock import to_micros
-from gieok.adapters.sql.driver.database import Database, SystemTx, Tx
+from gieok.adapters.sql.driver.database import Database, SystemTx, Tx, to_micros
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.refs import check_ref
 from gieok.vault import Vault

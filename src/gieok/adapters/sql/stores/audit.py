@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID, uuid4
 
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.errors import NotFound
 from gieok.memory.audit.records import AuditAction, AuditEntry
 

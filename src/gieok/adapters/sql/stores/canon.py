@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
-from gieok.adapters.sql.driver.clock import to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, to_micros
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.errors import Conflict, NotFound, StoreDamaged
 from gieok.memory.canon.documents import FORM, FactDocument, PersonaDocument, from_document, to_document

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.errors import Conflict, NotFound, StoreDamaged
 from gieok.memory.chains.records import ChainHead, ChainVersion, VersionDraft
 from gieok.memory.chains.rules import check_expected, next_version

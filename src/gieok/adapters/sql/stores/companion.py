@@ -8,8 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from gieok.adapters.sql.cache import UNCACHED, OwnerCaches
-from gieok.adapters.sql.driver.clock import to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, to_micros
 from gieok.adapters.sql.stores.companion_index import (
     Posting,
     SqlMemoryIndex,

@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 from uuid import UUID
 
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.memory.companion.records import Emotion, EmotionalMoment
 from gieok.memory.companion.rules import check_page
 from gieok.refs import check_ref

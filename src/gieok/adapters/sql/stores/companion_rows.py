@@ -6,8 +6,7 @@ import json
 from uuid import UUID
 
 from gieok.adapters.sql.cache import OwnerCache
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row
+from gieok.adapters.sql.driver.database import Row, from_micros, to_micros
 from gieok.memory.companion.reading import ReadMemory
 from gieok.memory.companion.records import Emotion, Memory, Origin
 from gieok.vault import OwnerKeys, Place

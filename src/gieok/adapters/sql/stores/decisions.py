@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
 from uuid import UUID
 
-from gieok.adapters.sql.driver.clock import to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, to_micros
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.errors import InputRefused, StoreDamaged
 from gieok.memory.chains.records import ChainVersion, VersionDraft

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.errors import Conflict, StoreDamaged
 from gieok.memory.decisions.records import Anchor, Evidence, EvidenceCard, EvidenceDraft, Target
 from gieok.refs import check_ref

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row, SystemTx, Tx
+from gieok.adapters.sql.driver.database import Row, SystemTx, Tx, from_micros, to_micros
 from gieok.errors import Conflict
 from gieok.memory.jobs.records import ClaimedJob, Job, JobDraft, JobOutcome
 from gieok.refs import check_ref

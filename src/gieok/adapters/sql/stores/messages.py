@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.adapters.sql.stores.sessions import SqlSessionStore
 from gieok.errors import Conflict, StoreDamaged
 from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from gieok.adapters.sql.driver.clock import to_micros
-from gieok.adapters.sql.driver.database import Tx
+from gieok.adapters.sql.driver.database import Tx, to_micros
 from gieok.errors import StoreDamaged
 from gieok.memory.companion.notices import NOTICES
 from gieok.memory.companion.records import Notice

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from hashlib import sha256
 
-from gieok.adapters.sql.driver.clock import to_micros
-from gieok.adapters.sql.driver.database import Tx
+from gieok.adapters.sql.driver.database import Tx, to_micros
 from gieok.errors import Conflict
 from gieok.memory.requests.records import RequestKey
 from gieok.vault import OwnerKeys

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.errors import Conflict, NotFound
 from gieok.memory.fields import AccountPlan
 from gieok.memory.sessions.records import PlanMove, Session, SessionStart

@@ -13,8 +13,7 @@ from functools import lru_cache
 from uuid import UUID
 
 from gieok.access import TokenRecord
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row, SystemTx, Tx
+from gieok.adapters.sql.driver.database import Row, SystemTx, Tx, from_micros, to_micros
 
 
 class SqlTokenStore:

@@ -7,8 +7,7 @@ from bisect import insort
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.errors import Conflict, InputRefused, StoreDamaged
 from gieok.memory.turns.records import MemoryItem, RecalledMemory
 from gieok.memory.turns.rules import (

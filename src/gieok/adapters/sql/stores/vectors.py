@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from gieok.adapters.sql.driver.clock import to_micros
-from gieok.adapters.sql.driver.database import Row, SystemTx, Tx
+from gieok.adapters.sql.driver.database import Row, SystemTx, Tx, to_micros
 from gieok.adapters.sql.stores.companion_rows import open_memory
 from gieok.memory.companion.vectors import Embedded, Mark, StoredVector, Unembedded, Waiting
 from gieok.refs import check_ref

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Tx
+from gieok.adapters.sql.driver.database import Tx, from_micros, to_micros
 from gieok.engine import Data
 from gieok.memory.decisions.records import Reached, Walk
 from gieok.vault import OwnerKeys, Place

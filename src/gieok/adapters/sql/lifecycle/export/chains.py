@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.adapters.sql.lifecycle.export.records import (
     DecisionRecord,
     FactRecord,

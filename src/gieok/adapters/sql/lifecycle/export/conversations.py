@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from uuid import UUID, uuid5
 
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.adapters.sql.lifecycle.export.records import (
     BY_ID,
     PAGE,

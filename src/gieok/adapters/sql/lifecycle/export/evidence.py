@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import UUID
 
-from gieok.adapters.sql.driver.clock import from_micros, to_micros
-from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.adapters.sql.lifecycle.export.records import (
     BY_ID,
     AnchorRecord,
