@@ -10,7 +10,6 @@ import pytest
 
 from gieok import ExecutionPlan, Gieok, Persona, Settings
 from gieok.adapters.sql.lifecycle.owners import ERASE_QUERIES, finish_erasures
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import make_plan
 from gieok.errors import NotFound, OwnerErased, PlanHashMismatch, PlanInvalid, RootKeyUnsafe
 from gieok.plans import load_plan, read_plan
@@ -112,7 +111,7 @@ async def test_a_plan_that_cannot_run_is_refused_before_anything_runs(gieok: Gie
 @pytest.mark.req("OPS-2")
 async def test_a_new_data_key_seals_everything_anew(gieok: Gieok) -> None:
     """The old seals are gone from the rows, everything is still found, and the old key is destroyed."""
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     await save(scope, *(item("interview", minute=minute) for minute in range(7)))
     before = await search(scope, "interview")
     old_keys = gieok.vault.keys("minsu")
@@ -127,7 +126,7 @@ async def test_a_new_data_key_seals_everything_anew(gieok: Gieok) -> None:
 async def test_another_process_follows_a_new_data_key(settings: Settings) -> None:
     """Two open Gieoks on one database: one rotates, the other goes on reading and writing."""
     async with await Gieok.open(settings) as one, await Gieok.open(settings) as other:
-        here, there = (OwnerScope(each.database, each.vault, "minsu") for each in (one, other))
+        here, there = (each.scope("minsu") for each in (one, other))
         await save(there, item("interview"))
         await save(here, item("interview", minute=1))
         await one.user("minsu").rotate_key()

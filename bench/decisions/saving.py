@@ -15,7 +15,7 @@ from bench.table import Row, Table, at_least, rate
 from gieok import Gieok, User
 from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.driver.open import open_database
-from gieok.adapters.sql.scope import OwnerScope, SqlView
+from gieok.adapters.sql.scope import SqlView
 from gieok.engine import utc_now
 from gieok.memory.decisions.records import DecisionProposal
 
@@ -93,7 +93,7 @@ async def _saves(user: User, savers: int, times: int) -> Work:
 
 async def _appends(gieok: Gieok, times: int) -> Work:
     first = await gieok.user(OWNER).decisions.save(_proposal(0, None))
-    scope = OwnerScope(gieok.database, gieok.vault, OWNER)
+    scope = gieok.scope(OWNER)
     numbers = count(1)
 
     def append(rooms: SqlView) -> None:

@@ -9,7 +9,7 @@ from bench.rounds import Work, interleaved
 from bench.table import Row, Table, at_most, millis
 from gieok import Gieok
 from gieok.adapters.sql.driver import sqlite_file
-from gieok.adapters.sql.scope import OwnerScope, SqlView
+from gieok.adapters.sql.scope import SqlView
 from gieok.memory.decisions.graph.impact import MAX_DEPTH, MAX_LIMIT, impact_of
 from gieok.memory.decisions.records import Impact
 
@@ -69,7 +69,7 @@ async def _check(gieok: Gieok, memory: Memory, bare: sqlite_file.Connection) -> 
 
 
 def _walks(gieok: Gieok, memory: Memory, times: int) -> Work:
-    scope = OwnerScope(gieok.database, gieok.vault, OWNER)
+    scope = gieok.scope(OWNER)
 
     def walk(rooms: SqlView) -> Impact:
         return impact_of(memory.origin, rooms.graph.edges, depth=MAX_DEPTH, limit=MAX_LIMIT)

@@ -43,7 +43,7 @@ async def open_at(database_url: str, folder: Path) -> Gieok:
 
 
 def scope_of(gieok: Gieok) -> OwnerScope:
-    return OwnerScope(gieok.database, gieok.vault, OWNER)
+    return gieok.scope(OWNER)
 
 
 async def measure(folder: Path, size: Size) -> Table:

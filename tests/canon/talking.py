@@ -7,7 +7,6 @@ from copy import deepcopy
 from typing import Any
 
 from gieok import Gieok
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import CycleResult, ExecutionPlan, make_plan
 from gieok.memory.canon.records import Category, ExtractedFact, Fact, PersonaDraft
 from gieok.memory.conversation.records import ContextMemory, Prompt, Reply
@@ -149,7 +148,7 @@ async def talk(
     **more: Any,
 ) -> CycleResult:
     """One turn of minsu with a persona. `more` is what a changed plan wants besides."""
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     request = {
         "personaId": persona_id,
         "message": message,

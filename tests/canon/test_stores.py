@@ -28,7 +28,7 @@ class _OnSql:
 
     @pytest.fixture
     def scope_of(self, gieok: Gieok) -> ScopeOf:
-        return lambda owner: OwnerScope(gieok.database, gieok.vault, owner)
+        return gieok.scope
 
 
 class TestSqlFactStore(_OnSql, FactStoreContract): ...
@@ -39,7 +39,7 @@ class TestSqlPersonaStore(_OnSql, PersonaStoreContract): ...
 
 @pytest.fixture
 def scope(gieok: Gieok) -> OwnerScope:
-    return OwnerScope(gieok.database, gieok.vault, "minsu")
+    return gieok.scope("minsu")
 
 
 TAMPERED: list[tuple[str, str, type[GieokError]]] = [
@@ -126,7 +126,7 @@ async def test_erasing_an_owner_leaves_nothing_of_their_canon(
 ) -> None:
     await create(scope)
     await save(scope, fact("one"))
-    other = OwnerScope(gieok.database, gieok.vault, "other")
+    other = gieok.scope("other")
     await save(other, fact("other's"))
     erased = (await gieok.user("minsu").data.erase()).erased
     assert (erased["persona_heads"], erased["fact_heads"]) == (1, 1)

@@ -9,7 +9,6 @@ import pytest
 
 from gieok import Gieok, Message, Settings
 from gieok.adapters.models.offline import OfflineModel
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import (
     Conflict,
     InputRefused,
@@ -216,7 +215,7 @@ async def test_a_reply_that_missed_a_message_is_not_kept(
     hana = await user.personas.create(HANA)
     told = await user.chat.send(hana.id, "안녕", plan=plan)
     assemble = PromptAssemble.run
-    elsewhere = OwnerScope(gieok.database, gieok.vault, "minsu")
+    elsewhere = gieok.scope("minsu")
 
     async def assemble_while_another_writes(step: PromptAssemble, *given: Any) -> AssembledPrompt:
         await append(elsewhere, message(1), session_ref=told.session_ref)

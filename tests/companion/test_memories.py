@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from gieok import Gieok, Settings
 from gieok.adapters.sql.driver.database import Row
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.adapters.sql.stores import companion_resident
 from gieok.adapters.sql.stores.companion_rows import reseal_memory
 from gieok.errors import Conflict, GieokError, InputRefused, NotFound, OwnerErased, SealBroken, StoreDamaged
@@ -40,7 +39,7 @@ HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나�
 
 
 async def keep(gieok: Gieok, *memories: Memory, owner: str = "minsu") -> None:
-    await save(OwnerScope(gieok.database, gieok.vault, owner), *memories)
+    await save(gieok.scope(owner), *memories)
 
 
 @pytest.mark.req("COMP-9")
@@ -117,7 +116,7 @@ async def test_an_edit_changes_what_was_given_and_nothing_else(gieok: Gieok) -> 
 @pytest.mark.req("COMP-3")
 async def test_a_summary_replaces_an_excerpt_unless_someone_corrected_it_first(gieok: Gieok) -> None:
     """Under the same id, with topics and words of its own. What a person wrote is not written over."""
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     left, corrected = memory("user: 면접", origin="excerpt"), memory("user: 영화", origin="excerpt", minute=1)
     await keep(gieok, left, corrected)
     companion = gieok.user("minsu").companion
@@ -156,7 +155,7 @@ async def test_the_importance_that_a_user_gave_an_excerpt_outlives_it(gieok: Gie
     policy = KeepPolicy(
         active_limit=ActiveLimit(free=5, premium=None), moments=MomentPolicy(min_importance=7, emotions=())
     )
-    await OwnerScope(gieok.database, gieok.vault, "minsu").write(
+    await gieok.scope("minsu").write(
         lambda rooms: replace_excerpt(rooms.companion, excerpt.id, made, "free", policy, at=START)
     )
     replaced = await gieok.user("minsu").companion.get(excerpt.id)

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import InputRefused, PlanInvalid
 from gieok.memory.companion.records import Memory, MemoryConfig, MemoryHit
@@ -38,7 +37,7 @@ async def recalled(
 
 
 async def keep(gieok: Gieok, *memories: Memory, owner: str = "minsu") -> None:
-    await save(OwnerScope(gieok.database, gieok.vault, owner), *memories)
+    await save(gieok.scope(owner), *memories)
 
 
 def found(hits: Sequence[MemoryHit]) -> list[Any]:

@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.memory.companion.records import Memory, MemoryHit
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.companion import memory, save
@@ -26,7 +25,7 @@ async def told(settings: Settings) -> AsyncIterator[Gieok]:
 
 
 async def remember(gieok: Gieok, *kept: Memory) -> None:
-    await save(OwnerScope(gieok.database, gieok.vault, "minsu"), *kept)
+    await save(gieok.scope("minsu"), *kept)
 
 
 async def hits(gieok: Gieok, question: str, **weights: float) -> tuple[MemoryHit, ...]:

@@ -13,7 +13,6 @@ from uuid import UUID
 import apsw
 
 from gieok.adapters.sql.driver.database import Tx, Value
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.adapters.sql.stores.turns import SqlMemoryStore
 from gieok.app import Gieok
 from gieok.errors import GieokError, OwnerErased
@@ -84,7 +83,7 @@ async def unfound(gieok: Gieok, story: Story) -> list[str]:
     """The newest acknowledged memories are found by their words."""
     problems: list[str] = []
     for saved in [saved for saved in story.saved if saved.owner not in story.erasing][-40:]:
-        scope = OwnerScope(gieok.database, gieok.vault, saved.owner)
+        scope = gieok.scope(saved.owner)
         try:
             found = await scope.read(
                 lambda rooms, saved=saved: rooms.turns.search(saved.session, saved.word, 5)

@@ -9,7 +9,6 @@ from uuid import uuid4
 import pytest
 
 from gieok import Gieok
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.errors import SealBroken, StoreDamaged
 from gieok.memory.chains.rules import NEW
@@ -43,7 +42,7 @@ class Chains:
 
 async def admit(gieok: Gieok, owner: str) -> None:
     """Let Gieok know the owner, as a first write does."""
-    await OwnerScope(gieok.database, gieok.vault, owner).write(lambda _: None)
+    await gieok.scope(owner).write(lambda _: None)
 
 
 class TestSqlChains(ChainContract):

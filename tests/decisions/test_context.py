@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gieok import Gieok, Settings
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.decisions import Decisions
 from gieok.engine import make_plan
 from gieok.errors import InputRefused, NotFound, PlanInvalid
@@ -55,7 +54,7 @@ async def test_stored_decisions_are_loaded_as_the_obvious_reference_says(
     gieok: Gieok, drawn: list[tuple[str | None, Strength, int]], normals: int
 ) -> None:
     owner = f"o{uuid4()}"
-    scope = OwnerScope(gieok.database, gieok.vault, owner)
+    scope = gieok.scope(owner)
     stored = [
         await stores.save(scope, stores.content("a decision", domain, strength), minute=minute)
         for domain, strength, minute in drawn

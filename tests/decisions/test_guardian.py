@@ -7,7 +7,6 @@ from uuid import UUID
 import pytest
 
 from gieok import Gieok
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.decisions import Decisions
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.decisions.graph.guardian import Concern, guard
@@ -177,6 +176,6 @@ async def test_a_report_says_that_it_was_cut_only_where_it_was(
     for number in range(2):
         above = await save(decisions, f"above {number}", "axis")
         await decisions.relate(above.root_id, "CONSTRAINS", lot.root_id)
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     report = await scope.read(lambda rooms: guard(rooms, proposal(of=lot), depth=1, limit=limit))
     assert (report.truncated, len(report.constrained_by)) == (truncated, limit)

@@ -106,7 +106,7 @@ async def test_a_stored_graph_is_walked_like_one_in_memory(
     monkeypatch.setattr(sql_impact, "_PAGE", page)
     monkeypatch.setattr(sql_impact, "_ORIGINS", page)
     owner = f"o{uuid4()}"
-    await declare(OwnerScope(gieok.database, gieok.vault, owner), graph)
+    await declare(gieok.scope(owner), graph)
     for origin in DECISIONS[:2]:
         found = await gieok.user(owner).decisions.impact(origin, depth=depth, limit=limit)
         assert found == impact_of(origin, in_memory(graph), depth=depth, limit=limit)
@@ -176,7 +176,7 @@ async def test_edges_come_in_order_and_once_however_they_are_paged(
     origins = sorted(uuid4().bytes for _ in range(3))
     pairs = [(origin, uuid4().bytes) for origin in origins for _ in range(4)]
     await gieok.database.write("minsu", add_edges(pairs))
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     found = await scope.read(lambda rooms: list(islice(rooms.graph.edges(origins, ()), 2 * len(pairs))))
     assert [(origin, affected) for origin, affected, _, _ in found] == sorted(pairs)
 

@@ -26,12 +26,12 @@ class TestSqlDecisionStores(DecisionStoreContract):
 
     @pytest.fixture
     def scope_of(self, gieok: Gieok) -> ScopeOf:
-        return lambda owner: OwnerScope(gieok.database, gieok.vault, owner)
+        return gieok.scope
 
 
 @pytest.fixture
 def scope(gieok: Gieok) -> OwnerScope:
-    return OwnerScope(gieok.database, gieok.vault, "minsu")
+    return gieok.scope("minsu")
 
 
 @pytest.mark.req("DEC-6", "DEC-13")

@@ -11,7 +11,6 @@ import pytest
 
 from gieok import Gieok
 from gieok.adapters.sql.driver.queries import load_system_queries, parse_queries
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.adapters.sql.stores.jobs import claim_due as claim_due_jobs
 from gieok.memory.jobs.records import ClaimedJob
 from gieok.testing.contracts.jobs import ClaimDue, JobScopeOf, JobStoreContract, queue
@@ -21,7 +20,7 @@ from tests.postgres import Postgres
 
 @pytest.fixture
 def job_scope_of(gieok: Gieok) -> JobScopeOf:
-    return lambda owner: OwnerScope(gieok.database, gieok.vault, owner)
+    return gieok.scope
 
 
 @pytest.fixture
@@ -69,7 +68,7 @@ async def test_a_worker_on_postgresql_sees_jobs_of_all_owners_and_nothing_else(
     """By raw SQL under row-level security: the worker's setting opens one table, for looking and claiming."""
     if gieok.database.dialect != "postgres":
         pytest.skip("SQLite has no row-level security")
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     await start(scope)
     await append(scope, message(1))
     await queue(job_scope_of("minsu"))

@@ -16,7 +16,6 @@ import httpx
 import pytest
 
 from gieok import Gieok, MemoryDraft, Settings
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.restore import restore
 from gieok.app.worker import Worker
 from gieok.errors import OwnerErased
@@ -208,7 +207,7 @@ def test_stored_keys_are_recognised(api: Api) -> None:
 async def test_a_decision_is_found_by_its_words(landed: Settings) -> None:
     """Its stored blind index is asked at the store: the loading order reaches these decisions without it."""
     async with await Gieok.open(landed) as gieok:
-        scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+        scope = gieok.scope("minsu")
         found = await scope.read(lambda view: view.decisions.search("검수는", domain="wms", limit=5))
     assert [str(decision.root_id) for decision in found] == [NORMAL]
 

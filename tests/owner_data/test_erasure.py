@@ -6,7 +6,6 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.adapters.sql.lifecycle.owners import ERASE_QUERIES, ERASURES, replay_erasures
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import OwnerErased
 from gieok.memory.companion.records import MemoryDraft
 from gieok.testing.clock import Clock
@@ -47,16 +46,16 @@ async def test_an_erased_owner_is_erased_again_from_an_older_database(
 ) -> None:
     async with await Gieok.open(settings) as gieok:
         for owner in ("jiyoung", "minsu", "seojun"):
-            scope = OwnerScope(gieok.database, gieok.vault, owner)
+            scope = gieok.scope(owner)
             await save(scope, item("interview"))
     await put_back(settings, behind)
     async with await Gieok.open(settings) as gieok:
         assert {row[0] for row in behind.run("SELECT owner FROM turn_memories")} == {"jiyoung", "seojun"}
         assert {row[0] for row in behind.run("SELECT owner FROM owners")} == {"jiyoung", "seojun"}
         for owner in ("jiyoung", "seojun"):
-            assert len(await search(OwnerScope(gieok.database, gieok.vault, owner), "interview")) == 1
+            assert len(await search(gieok.scope(owner), "interview")) == 1
         with pytest.raises(OwnerErased):
-            await save(OwnerScope(gieok.database, gieok.vault, "minsu"), item("interview"))
+            await save(gieok.scope("minsu"), item("interview"))
 
 
 async def test_the_owners_of_a_database_are_checked_once_per_erasure(gieok: Gieok) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.app import Gieok
 from gieok.testing.contracts.requests import RequestStoreContract, ScopeOf
 
@@ -14,4 +13,4 @@ class TestSqlRequestStore(RequestStoreContract):
 
     @pytest.fixture
     def scope_of(self, gieok: Gieok) -> ScopeOf:
-        return lambda owner: OwnerScope(gieok.database, gieok.vault, owner)
+        return gieok.scope

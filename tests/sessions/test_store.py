@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gieok import Gieok
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import SealBroken, StoreDamaged
 from gieok.testing.contracts.sessions import (
     LogScopeOf,
@@ -20,7 +19,7 @@ from tests.behind import Behind
 
 @pytest.fixture
 def log_scope_of(gieok: Gieok) -> LogScopeOf:
-    return lambda owner: OwnerScope(gieok.database, gieok.vault, owner)
+    return gieok.scope
 
 
 class TestSqlMessageStore(MessageStoreContract):

@@ -257,7 +257,7 @@ async def test_an_owner_whose_keys_are_lost_does_not_stop_the_worker_for_others(
 
 
 async def claimed_elsewhere(gieok: Gieok, clock: Clock, job_id: UUID) -> tuple[OwnerScope, Job]:
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     job = await scope.write(lambda rooms: rooms.jobs.claim(job_id, clock(), clock() + LEASE))
     assert job is not None
     return scope, job

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from gieok import Gieok
-from gieok.adapters.sql.scope import OwnerScope, SqlView
+from gieok.adapters.sql.scope import SqlView
 from gieok.errors import InputRefused, NotFound, StoreUnavailable
 from gieok.memory.audit.records import AuditEntry
 from tests.behind import Behind
@@ -17,7 +17,7 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 async def add(gieok: Gieok, subject: str | None, at: datetime = NOON, owner: str = "kim") -> AuditEntry:
-    scope = OwnerScope(gieok.database, gieok.vault, owner)
+    scope = gieok.scope(owner)
     return await scope.write(lambda rooms: rooms.audit.add("owner.exported", subject, at))
 
 
@@ -69,7 +69,7 @@ async def test_what_was_not_done_is_not_in_the_trail(gieok: Gieok, behind: Behin
         raise StoreUnavailable("the disk is full")
 
     with pytest.raises(StoreUnavailable):
-        await OwnerScope(gieok.database, gieok.vault, "kim").write(fail)
+        await gieok.scope("kim").write(fail)
     assert behind.count("audit_entries") == 0
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gieok import Gieok, Persona
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import GieokError, SealBroken, StepFailed, StoreDamaged
 from gieok.testing.contracts.turns import item, save, search
 from tests.behind import Behind
@@ -39,7 +38,7 @@ DAMAGE: list[tuple[str, str, type[GieokError]]] = [
 async def test_a_damaged_row_fails_the_search_and_the_cycle(
     gieok: Gieok, behind: Behind, what: str, sql: str, error: type[GieokError]
 ) -> None:
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     await save(scope, item("interview", minute=1), item("interview", minute=2))
     assert len(await search(scope, "interview")) == 2
     literal = "X'706c61696e'" if gieok.database.dialect == "sqlite" else "'\\x706c61696e'::bytea"
@@ -54,7 +53,7 @@ async def test_a_damaged_row_fails_the_search_and_the_cycle(
 
 @pytest.mark.req("TURN-8")
 async def test_damaged_keywords_fail_a_partial_search(gieok: Gieok, behind: Behind) -> None:
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     await save(scope, item("category", minute=1))
     behind.run("UPDATE turn_memories SET keywords = summary")
     with pytest.raises(SealBroken):
@@ -65,7 +64,7 @@ async def test_damaged_keywords_fail_a_partial_search(gieok: Gieok, behind: Behi
 async def test_a_posting_of_a_keyword_that_does_not_exist_fails_a_partial_search(
     gieok: Gieok, behind: Behind
 ) -> None:
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     await save(scope, item("category", minute=1))
     behind.run("UPDATE turn_memory_index SET keyword = 9")
     with pytest.raises(StoreDamaged):

@@ -97,7 +97,7 @@ async def test_top_k_of_the_plan_is_obeyed(gieok: Gieok) -> None:
     def two(steps: dict[str, Any]) -> None:
         steps["retrieve"]["metadata"]["topK"] = 2
 
-    await save(OwnerScope(gieok.database, gieok.vault, "minsu"), *(item("면접", minute=n) for n in range(4)))
+    await save(gieok.scope("minsu"), *(item("면접", minute=n) for n in range(4)))
     result = await run_turn(gieok.user("minsu"), "s", "면접", persona=HANA, plan=changed(two))
     assert len(result.recalled) == 2
 
@@ -139,7 +139,7 @@ async def test_a_summary_that_breaks_the_plan_fails_the_cycle(
         with pytest.raises(StepFailed) as failed:
             await run_turn(user, "s1", RAW, persona=HANA)
         assert failed.value.step == "summarize"
-        found = await OwnerScope(gieok.database, gieok.vault, "minsu").read(
+        found = await gieok.scope("minsu").read(
             lambda rooms: (rooms.turns.search("s1", RAW, 10), rooms.sessions.get("s1"))
         )
         assert found == ([], None)
@@ -173,10 +173,7 @@ async def test_a_turn_cancelled_while_the_model_speaks_leaves_nothing(settings: 
         with pytest.raises(asyncio.CancelledError):
             await task
         assert heard == ["잠깐"]
-        assert (
-            await OwnerScope(gieok.database, gieok.vault, "minsu").read(lambda r: r.sessions.get("s1"))
-            is None
-        )
+        assert await gieok.scope("minsu").read(lambda r: r.sessions.get("s1")) is None
 
 
 async def test_the_reply_is_told_piece_by_piece(gieok: Gieok) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.app import Gieok
 from gieok.testing.contracts.turns import MemoryStoreContract, ScopeOf, found_ids, item, save
 
@@ -14,13 +13,13 @@ class TestSqlMemoryStore(MemoryStoreContract):
 
     @pytest.fixture
     def scope_of(self, gieok: Gieok) -> ScopeOf:
-        return lambda owner: OwnerScope(gieok.database, gieok.vault, owner)
+        return gieok.scope
 
 
 @pytest.mark.req("TURN-6")
 async def test_a_partial_search_looks_on_while_a_better_memory_may_come(gieok: Gieok) -> None:
     """Both memories have two keywords in `cat`; only the older one has two in `catal`."""
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     better = item("catalogue", "catalyst", minute=1)
     await save(scope, better, item("catalogue", "category", minute=2))
     assert await found_ids(scope, "catal", top_k=1) == [better.id]

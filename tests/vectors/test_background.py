@@ -8,7 +8,6 @@ import logging
 import pytest
 
 from gieok import Gieok, Settings, Worker
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.embedding import EMBED_LEASE, claim_personas
 from gieok.errors import Conflict, InputRefused, StepFailed
 from gieok.memory.companion.records import MemoryHit
@@ -20,7 +19,7 @@ from tests.behind import Behind
 
 async def keep(gieok: Gieok, *summaries: str, owner: str = "minsu") -> None:
     made = [memory(summary, minute=n) for n, summary in enumerate(summaries)]
-    await save(OwnerScope(gieok.database, gieok.vault, owner), *made)
+    await save(gieok.scope(owner), *made)
 
 
 async def work(gieok: Gieok) -> int:

@@ -30,7 +30,7 @@ async def embedding(settings: Settings) -> AsyncIterator[Gieok]:
 
 
 def scope_of(gieok: Gieok, owner: str = "minsu") -> OwnerScope:
-    return OwnerScope(gieok.database, gieok.vault, owner)
+    return gieok.scope(owner)
 
 
 async def keep(gieok: Gieok, *summaries: str, owner: str = "minsu") -> list[Memory]:

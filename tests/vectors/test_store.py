@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gieok import Gieok
-from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import SealBroken
 from gieok.testing.contracts.companion import memory
 from gieok.testing.contracts.vectors import VectorScopeOf, VectorStoreContract, embed, keep, kept
@@ -17,12 +16,12 @@ class TestSqlVectorStore(VectorStoreContract):
 
     @pytest.fixture
     def scope_of(self, gieok: Gieok) -> VectorScopeOf:
-        return lambda owner: OwnerScope(gieok.database, gieok.vault, owner)
+        return gieok.scope
 
 
 @pytest.mark.req("OPS-2")
 async def test_a_vector_moved_to_another_row_does_not_open(gieok: Gieok, behind: Behind) -> None:
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     await keep(scope, memory(), memory(minute=1))
     await embed(scope)
     one = "(SELECT vector FROM memory_vectors WHERE number = 1)"
@@ -34,7 +33,7 @@ async def test_a_vector_moved_to_another_row_does_not_open(gieok: Gieok, behind:
 @pytest.mark.req("OPS-2")
 async def test_a_new_key_seals_vectors_too(gieok: Gieok, behind: Behind) -> None:
     """Otherwise they would be lost together with the old key."""
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     await keep(scope, memory(), memory(minute=1))
     await embed(scope)
     before = (await kept(scope), behind.run("SELECT vector FROM memory_vectors ORDER BY number"))
@@ -46,7 +45,7 @@ async def test_a_new_key_seals_vectors_too(gieok: Gieok, behind: Behind) -> None
 
 @pytest.mark.req("OPS-3")
 async def test_an_erasure_leaves_no_vector(gieok: Gieok, behind: Behind) -> None:
-    scope = OwnerScope(gieok.database, gieok.vault, "minsu")
+    scope = gieok.scope("minsu")
     await keep(scope, memory())
     await embed(scope)
     await gieok.user("minsu").data.erase()
