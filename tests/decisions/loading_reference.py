@@ -1,4 +1,4 @@
-"""The loading order as one would explain it: place everything, sort, cut. And memories to try it on."""
+"""A simple reference implementation of the loading order, and a Hypothesis strategy for its input."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ PLACES: dict[tuple[Scope, Strength], tuple[int, int]] = {
     ("domain", "normal"): (6, 0),
     ("global", "normal"): (6, 1),
 }
-"""The tier of every decision, and its place in there, as seed 004 and ruling 5 have it."""
+"""The tier of each kind of decision and its position within the tier, as in seed 004 and ruling 5."""
 
-Placed = list[tuple[int, object]]
-"""Tier and identity of each item, in order."""
+Items = list[tuple[int, object]]
+"""Tier and id of each item, in order."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Everything that could be loaded for one domain, and the policy of the plan."""
+    """Everything that can be loaded for one domain, with the limits of the plan."""
 
     policy: tuple[PolicyItem, ...]
     structural: tuple[StructuralItem, ...]
@@ -49,8 +49,8 @@ class Memory:
     normals: int
 
 
-class Offered:
-    """A memory as the sources of the loading order."""
+class MemorySources:
+    """Implements `order.Sources` with a `Memory`."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -81,19 +81,19 @@ def newest_first(item: DecisionItem | EvidenceItem) -> tuple[float, int]:
     return -item.created_at.timestamp(), (item.root_id if isinstance(item, DecisionItem) else item.id).int
 
 
-def identity(item: LayerItem) -> object:
+def item_id(item: LayerItem) -> object:
     if isinstance(item, PolicyItem):
         return item.statement
     return item.id if isinstance(item, EvidenceItem) else item.root_id
 
 
-def placed(layers: Iterable[Layer]) -> Placed:
-    """What was loaded, in order."""
-    return [(layer.tier, identity(item)) for layer in layers for item in layer.items]
+def loaded_items(layers: Iterable[Layer]) -> Items:
+    """The loaded items, in order."""
+    return [(layer.tier, item_id(item)) for layer in layers for item in layer.items]
 
 
-def reference(memory: Memory) -> Placed:
-    """What must be loaded, in order."""
+def expected_items(memory: Memory) -> Items:
+    """The items that must be loaded, in order."""
     order: list[tuple[int, LayerItem]] = [(1, item) for item in memory.policy]
     order += [(2, item) for item in memory.structural]
     for (scope, strength), (tier, _) in sorted(PLACES.items(), key=lambda place: place[1]):
@@ -110,10 +110,10 @@ def reference(memory: Memory) -> Placed:
         by_strength += sorted(reached, key=newest_first)
     by_strength += sorted((one for one in memory.anchored if isinstance(one, EvidenceItem)), key=newest_first)
     for item in (*by_strength, *memory.similar):
-        if identity(item) not in seen:
+        if item_id(item) not in seen:
             seen.add(item.root_id if isinstance(item, DecisionItem) else item.id)
             order.append((7, item))
-    return [(tier, identity(item)) for tier, item in _within(order, memory.budget)]
+    return [(tier, item_id(item)) for tier, item in _within(order, memory.budget)]
 
 
 def _within(order: Iterable[tuple[int, LayerItem]], budget: int) -> Iterator[tuple[int, LayerItem]]:
@@ -170,7 +170,7 @@ _MINUTES = st.integers(0, 5)
 
 @st.composite
 def memories(draw: st.DrawFn) -> Memory:
-    """Decisions here (1 to 20) and elsewhere (21 to 30), and everything that may lead to them."""
+    """Decisions of the domain (1 to 20) and of others (21 to 30), with anchors and relations to them."""
     here = draw(st.lists(st.integers(1, 20), unique=True, max_size=12))
     applying = {
         number: decision_item(

@@ -1,4 +1,4 @@
-"""Version chains in SQL: the contract on both databases, and what only a database can get wrong."""
+"""The SQL store of version chains: the contract on both databases, and detection of altered rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Chains:
-    """The chains of one kind of an owner whom Gieok knows already."""
+    """The chains of one kind of an existing owner."""
 
     def __init__(self, gieok: Gieok, owner: str, kind: str = "anything") -> None:
         self._gieok = gieok
@@ -40,25 +40,25 @@ class Chains:
         )
 
 
-async def admit(gieok: Gieok, owner: str) -> None:
-    """Let Gieok know the owner, as a first write does."""
+async def create_owner(gieok: Gieok, owner: str) -> None:
+    """Create the owner, as the first write does."""
     await gieok.scope(owner).write(lambda _: None)
 
 
 class TestSqlChains(ChainContract):
-    """SQLite and PostgreSQL, by the fixture `gieok`."""
+    """Runs on SQLite and PostgreSQL through the fixture `gieok`."""
 
     @pytest.fixture
     def chains_of(self, gieok: Gieok) -> ChainsOf:
         async def chains(owner: str) -> Chains:
-            await admit(gieok, owner)
+            await create_owner(gieok, owner)
             return Chains(gieok, owner)
 
         return chains
 
 
-async def test_chains_of_two_kinds_do_not_meet(gieok: Gieok) -> None:
-    await admit(gieok, "minsu")
+async def test_chains_of_two_kinds_are_separate(gieok: Gieok) -> None:
+    await create_owner(gieok, "minsu")
     facts, decisions, root = Chains(gieok, "minsu", "fact"), Chains(gieok, "minsu", "decision"), uuid4()
     await append(facts, root, "a fact", NEW)
     assert await history(decisions, root) == []
@@ -78,9 +78,9 @@ async def test_chains_of_two_kinds_do_not_meet(gieok: Gieok) -> None:
         "SET root_id = id",
     ],
 )
-async def test_a_version_that_was_altered_does_not_open(gieok: Gieok, behind: Behind, damage: str) -> None:
+async def test_an_altered_version_cannot_be_decrypted(gieok: Gieok, behind: Behind, damage: str) -> None:
     """Every column of a version is bound to its seal."""
-    await admit(gieok, "minsu")
+    await create_owner(gieok, "minsu")
     root = uuid4()
     made = await append(Chains(gieok, "minsu"), root, "one", NEW)
     behind.run("DELETE FROM chain_heads")
@@ -92,8 +92,8 @@ async def test_a_version_that_was_altered_does_not_open(gieok: Gieok, behind: Be
 
 
 @pytest.mark.req("DEC-4")
-async def test_a_head_without_its_version_is_damage(gieok: Gieok, behind: Behind) -> None:
-    await admit(gieok, "minsu")
+async def test_a_head_without_its_version_is_reported_as_damaged(gieok: Gieok, behind: Behind) -> None:
+    await create_owner(gieok, "minsu")
     root = uuid4()
     await append(Chains(gieok, "minsu"), root, "one", NEW)
     if gieok.database.dialect == "postgres":

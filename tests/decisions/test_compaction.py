@@ -1,4 +1,4 @@
-"""A long conversation fits its budget, and every signpost leads back to the original words."""
+"""Compaction: a long conversation fits its budget, and signposts lead back to the original messages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def plan(**metadata: Any) -> ExecutionPlan:
 
 
 def talk(messages: int, start: int = 0) -> list[Message]:
-    """A conversation in which every message can be told from the others."""
+    """A conversation of distinct messages."""
     return [
         Message(
             role="user" if number % 2 == 0 else "assistant",
@@ -55,13 +55,13 @@ def talk(messages: int, start: int = 0) -> list[Message]:
 
 
 def size(compacted: CompactedConversation) -> int:
-    """What the compacted conversation costs."""
+    """The size of a compacted conversation in tokens."""
     hints = sum(count_tokens(anchor.hint) for anchor in compacted.anchors)
     return hints + sum(count_tokens(f"{one.role}: {one.content}") for one in compacted.messages)
 
 
 async def originals(decisions: Decisions, compacted: CompactedConversation) -> list[str]:
-    """What the signposts lead to."""
+    """The evidence that the signposts lead to."""
     return [
         (await decisions.evidence(target.id)).content
         for anchor in compacted.anchors
@@ -75,7 +75,7 @@ def decisions(gieok: Gieok) -> Decisions:
 
 
 @pytest.mark.req("DEC-1", "DEC-14")
-async def test_a_long_conversation_fits_and_every_word_of_it_is_still_reachable(
+async def test_a_long_conversation_fits_the_budget_and_its_messages_are_kept_as_evidence(
     decisions: Decisions,
 ) -> None:
     messages = talk(40)
@@ -90,7 +90,7 @@ async def test_a_long_conversation_fits_and_every_word_of_it_is_still_reachable(
     assert {anchor.session_ref for anchor in compacted.anchors} == {"s1"}
 
 
-async def test_a_conversation_within_its_budget_is_left_alone(decisions: Decisions, behind: Behind) -> None:
+async def test_a_conversation_within_its_budget_is_unchanged(decisions: Decisions, behind: Behind) -> None:
     messages = talk(3)
     compacted = await decisions.compact("s1", messages, plan=plan())
     assert (compacted.anchors, compacted.messages) == ((), messages)
@@ -98,8 +98,8 @@ async def test_a_conversation_within_its_budget_is_left_alone(decisions: Decisio
 
 
 @pytest.mark.req("DEC-14")
-async def test_a_conversation_larger_than_a_steps_output_is_compacted(decisions: Decisions) -> None:
-    """Its words go to the store from the request, and pass through no step."""
+async def test_a_conversation_beyond_the_output_limit_of_a_step_is_compacted(decisions: Decisions) -> None:
+    """Its messages are stored from the request and are in no step output."""
     messages = [Message(role="user", content=f"{number} " + "가나다라 " * 20_000) for number in range(24)]
     assert sum(len(message.content.encode()) for message in messages) > 5 * 1024 * 1024
     metadata = {"tokenBudget": 100_000, "chunkTokens": 50_000, "hintTokens": 20}
@@ -109,7 +109,7 @@ async def test_a_conversation_larger_than_a_steps_output_is_compacted(decisions:
     assert "\n\n".join(spoken) == "\n\n".join(f"user: {one.content}" for one in messages[:kept])
 
 
-async def test_signposts_of_another_conversation_are_refused() -> None:
+async def test_a_signpost_beyond_the_conversation_is_refused() -> None:
     with pytest.raises(ValidationError, match="a message that the conversation does not have"):
         KeepSignpostsInputs(
             session_ref="s1",
@@ -118,15 +118,15 @@ async def test_signposts_of_another_conversation_are_refused() -> None:
         )
 
 
-class Listening(CountingModel):
-    """Counts how often it was asked, and can be made to fail."""
+class ScriptedModel(CountingModel):
+    """Counts its calls, and returns or raises a given answer."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
         self.answer: str | Exception | None = None
 
     async def hint_conversation(self, messages: Sequence[Said], *, hint_tokens: int) -> str:
-        self.asked += 1
+        self.calls += 1
         if isinstance(self.answer, Exception):
             raise self.answer
         if self.answer is not None:
@@ -134,26 +134,26 @@ class Listening(CountingModel):
         return await super().hint_conversation(messages, hint_tokens=hint_tokens)
 
 
-async def test_a_conversation_that_grows_keeps_its_signposts(settings: Settings) -> None:
-    """The same conversation, longer: earlier anchors stay, and the model is asked for new chunks only."""
-    model = Listening()
+async def test_a_longer_conversation_keeps_its_signposts(settings: Settings) -> None:
+    """Earlier anchors stay, and the model is called only for new chunks."""
+    model = ScriptedModel()
     async with await Gieok.open(settings, model=model) as gieok:
         decisions = gieok.user("minsu").decisions
         first = await decisions.compact("s1", talk(30), plan=plan())
-        assert model.asked == len(first.anchors)
+        assert model.calls == len(first.anchors)
         second = await decisions.compact("s1", talk(40), plan=plan())
         assert second.anchors[: len(first.anchors)] == first.anchors
-        assert model.asked == len(second.anchors) > len(first.anchors)
+        assert model.calls == len(second.anchors) > len(first.anchors)
         assert len(await decisions.anchors("s1")) == len(second.anchors)
 
 
-async def test_two_compactions_at_once_set_up_each_signpost_once(decisions: Decisions) -> None:
+async def test_concurrent_compactions_save_each_anchor_once(decisions: Decisions) -> None:
     first, second = await asyncio.gather(*(decisions.compact("s1", talk(30), plan=plan()) for _ in range(2)))
     assert first.anchors == second.anchors
     assert len(await decisions.anchors("s1")) == len(first.anchors)
 
 
-async def test_the_same_words_in_another_session_are_kept_once_and_signposted_twice(
+async def test_the_same_conversation_in_two_sessions_shares_its_evidence(
     decisions: Decisions, behind: Behind
 ) -> None:
     one = await decisions.compact("s1", talk(30), plan=plan())
@@ -164,9 +164,9 @@ async def test_the_same_words_in_another_session_are_kept_once_and_signposted_tw
 
 
 @pytest.mark.req("DEC-14")
-async def test_signposts_beyond_the_budget_are_kept_and_counted(settings: Settings) -> None:
-    """Hints take room too: the oldest are left out of the prompt first, and none is lost."""
-    model = Listening()
+async def test_signposts_beyond_the_budget_are_stored_and_counted(settings: Settings) -> None:
+    """Hints count too. The oldest are left out of the prompt first, and all are stored."""
+    model = ScriptedModel()
     model.answer = "여기에서 저장소를 무엇으로 할지 정했다"
     async with await Gieok.open(settings, model=model) as gieok:
         decisions = gieok.user("minsu").decisions
@@ -179,10 +179,10 @@ async def test_signposts_beyond_the_budget_are_kept_and_counted(settings: Settin
 
 @pytest.mark.req("ENG-6", "DEC-14")
 @pytest.mark.parametrize("answer", [ModelUnavailable("away"), "", " \n"])
-async def test_a_model_that_gives_no_hint_leaves_nothing(
+async def test_nothing_is_stored_when_the_model_gives_no_hint(
     settings: Settings, behind: Behind, answer: str | Exception
 ) -> None:
-    model = Listening()
+    model = ScriptedModel()
     model.answer = answer
     async with await Gieok.open(settings, model=model) as gieok:
         with pytest.raises(StepFailed) as failed:
@@ -195,9 +195,7 @@ async def test_a_model_that_gives_no_hint_leaves_nothing(
 @pytest.mark.parametrize(
     "metadata", [{"tokenBudget": None}, {"chunkTokens": BUDGET}, {"hintTokens": CHUNK}, {"hintTokens": 0}]
 )
-async def test_the_budget_comes_from_the_plan_and_must_be_sensible(
-    decisions: Decisions, metadata: dict[str, Any]
-) -> None:
+async def test_invalid_sizes_in_the_plan_are_refused(decisions: Decisions, metadata: dict[str, Any]) -> None:
     with pytest.raises(PlanInvalid, match="metadata"):
         await decisions.compact("s1", talk(3), plan=plan(**metadata))
 
@@ -210,37 +208,37 @@ async def test_the_budget_comes_from_the_plan_and_must_be_sensible(
         ("s", [Message(role="user", content="\x00")], "content"),
     ],
 )
-async def test_a_conversation_that_cannot_be_meant_is_refused(
+async def test_an_invalid_conversation_is_refused(
     decisions: Decisions, session: str, messages: list[Message], at: str
 ) -> None:
     with pytest.raises(InputRefused, match=at):
         await decisions.compact(session, messages, plan=plan())
 
 
-SAYINGS = st.lists(
+CONVERSATIONS = st.lists(
     st.builds(Said, role=st.sampled_from(["user", "assistant"]), content=st.text("ab 가나.😀", max_size=60)),
     min_size=1,
     max_size=30,
 )
 
 
-@given(SAYINGS, st.integers(20, 200), st.integers(3, 19))
-def test_a_cut_loses_nothing_and_takes_no_more_than_it_must(
+@given(CONVERSATIONS, st.integers(20, 200), st.integers(3, 19))
+def test_splitting_loses_no_message_and_replaces_no_more_than_needed(
     messages: list[Said], budget: int, chunk: int
 ) -> None:
     made = split_conversation(messages, budget, chunk, hint_tokens=2)
-    given_way = [message for each in made.chunks for message in each.messages]
-    assert [*given_way, *made.kept] == messages
+    replaced = [message for each in made.chunks for message in each.messages]
+    assert [*replaced, *made.kept] == messages
     assert made.kept
     assert made.kept_tokens == sum(count_tokens(message.line) for message in made.kept)
     assert all(each.tokens <= chunk or len(each.messages) == 1 for each in made.chunks)
     if made.chunks:
         before = made.kept_tokens + made.chunks[-1].tokens
-        assert before + 2 * (len(made.chunks) - 1) > budget, "the last chunk had to give way"
+        assert before + 2 * (len(made.chunks) - 1) > budget, "the last chunk had to be replaced"
 
 
-@given(SAYINGS, SAYINGS, st.integers(20, 200))
-def test_a_conversation_that_grows_is_cut_at_the_same_places(
+@given(CONVERSATIONS, CONVERSATIONS, st.integers(20, 200))
+def test_a_longer_conversation_is_split_at_the_same_places(
     messages: list[Said], more: list[Said], budget: int
 ) -> None:
     short, long = (
@@ -251,7 +249,7 @@ def test_a_conversation_that_grows_is_cut_at_the_same_places(
 
 
 @given(st.text("ab 가나\n.😀", max_size=700), st.integers(1, 60))
-def test_a_hint_is_cut_to_its_limits(hint: str, limit: int) -> None:
+def test_a_hint_is_shortened_to_its_limits(hint: str, limit: int) -> None:
     made = shorten_hint(hint, limit)
     assert count_tokens(made) <= limit
     assert len(made) <= 500
@@ -259,7 +257,7 @@ def test_a_hint_is_cut_to_its_limits(hint: str, limit: int) -> None:
     assert " ".join(hint.split()).startswith(made)
 
 
-def test_the_newest_hints_are_the_ones_that_fit() -> None:
+def test_the_newest_hints_are_kept_within_the_budget() -> None:
     hints = ["가" * 10] * 5
     assert count_tokens(hints[0]) == 6
     assert [count_fitting(hints, 10, budget) for budget in (9, 10, 16, 27, 40, 99)] == [0, 0, 1, 2, 5, 5]
@@ -274,7 +272,7 @@ def test_the_newest_hints_are_the_ones_that_fit() -> None:
         ([""], ""),
     ],
 )
-async def test_the_offline_model_hints_in_the_language_of_the_conversation(
+async def test_the_offline_model_writes_hints_in_the_language_of_the_conversation(
     said: list[str], topic: str
 ) -> None:
     messages = [

@@ -1,4 +1,4 @@
-"""Decisions from a folder: all of them or none, and nothing twice."""
+"""Import and export of decisions: an import is atomic and idempotent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def entry(
     statement: str = "one",
     *targets: UUID,
     strength: Strength = "normal",
-    says_relations: bool = True,
+    with_relations: bool = True,
 ) -> DecisionEntry:
     relations = tuple(ProposedRelation(type="DEPENDS_ON", target=target) for target in targets)
     return DecisionEntry(
@@ -29,7 +29,7 @@ def entry(
         statement=statement,
         strength=strength,
         scope="global",
-        relations=relations if says_relations else None,
+        relations=relations if with_relations else None,
     )
 
 
@@ -38,8 +38,8 @@ def rows(behind: Behind) -> dict[str, int]:
 
 
 @pytest.mark.req("DEC-4")
-async def test_a_second_import_changes_nothing(gieok: Gieok, behind: Behind) -> None:
-    """Entries may refer to each other in any order, also in a circle."""
+async def test_a_repeated_import_changes_nothing(gieok: Gieok, behind: Behind) -> None:
+    """Entries may refer to each other in any order, also in a cycle."""
     exchange = gieok.user("kim").exchange
     entries = [entry(ONE, "one", TWO), entry(TWO, "two", ONE)]
     first = await exchange.import_entries(entries)
@@ -61,12 +61,12 @@ async def test_a_changed_entry_appends_a_version(gieok: Gieok) -> None:
     assert [each.strength for each in await user.decisions.history(ONE)] == ["normal", "axis"]
 
 
-async def test_what_the_entries_say_of_relations_is_what_stands(gieok: Gieok) -> None:
-    """An entry that says nothing of them leaves them alone."""
+async def test_the_relations_of_an_entry_replace_the_stored_ones(gieok: Gieok) -> None:
+    """`relations=None` leaves the stored relations unchanged."""
     user = gieok.user("kim")
     await user.exchange.import_entries([entry(ONE), entry(TWO, "two", ONE)])
-    (silent,) = await user.exchange.import_entries([entry(TWO, "two", says_relations=False)])
-    assert (silent.outcome, silent.relations_removed) == ("unchanged", 0)
+    (unchanged,) = await user.exchange.import_entries([entry(TWO, "two", with_relations=False)])
+    assert (unchanged.outcome, unchanged.relations_removed) == ("unchanged", 0)
     assert len(await user.decisions.relations(TWO)) == 1
     (none,) = await user.exchange.import_entries([entry(TWO, "two")])
     assert (none.outcome, none.relations_removed) == ("unchanged", 1)
@@ -75,7 +75,7 @@ async def test_what_the_entries_say_of_relations_is_what_stands(gieok: Gieok) ->
 
 @pytest.mark.req("ENG-6")
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         entry(TWO, "two", uuid4()),
         entry(TWO, "two", TWO),
@@ -83,21 +83,23 @@ async def test_what_the_entries_say_of_relations_is_what_stands(gieok: Gieok) ->
     ],
     ids=["unknown target", "itself", "unknown evidence"],
 )
-async def test_one_wrong_entry_stores_none(gieok: Gieok, behind: Behind, wrong: DecisionEntry) -> None:
+async def test_one_invalid_entry_prevents_the_whole_import(
+    gieok: Gieok, behind: Behind, invalid: DecisionEntry
+) -> None:
     with pytest.raises((NotFound, InputRefused)):
-        await gieok.user("kim").exchange.import_entries([entry(ONE), wrong])
+        await gieok.user("kim").exchange.import_entries([entry(ONE), invalid])
     assert set(rows(behind).values()) == {0}
 
 
-async def test_too_many_are_refused_and_none_is_fine(gieok: Gieok) -> None:
+async def test_an_empty_import_is_accepted_and_a_too_large_one_refused(gieok: Gieok) -> None:
     exchange = gieok.user("kim").exchange
     assert await exchange.import_entries([]) == ()
     with pytest.raises(InputRefused, match="at most 5000"):
         await exchange.import_entries([entry(ONE)] * (MAX_ENTRIES + 1))
 
 
-async def test_everything_goes_out_as_it_came_in(gieok: Gieok) -> None:
-    """More than a page, with relations, and nothing of another user."""
+async def test_an_export_equals_the_import(gieok: Gieok) -> None:
+    """More than one page, with relations, and without data of another user."""
     exchange = gieok.user("kim").exchange
     roots = [uuid4() for _ in range(520)]
     entries = [
@@ -105,21 +107,21 @@ async def test_everything_goes_out_as_it_came_in(gieok: Gieok) -> None:
     ]
     await exchange.import_entries(entries)
     await gieok.user("lee").exchange.import_entries([entry(ONE)])
-    taken: list[DecisionEntry] = []
-    await exchange.export_entries(taken.extend)
-    assert {each.root_id: each for each in taken} == {each.root_id: each for each in entries}
-    assert len(taken) == len(entries)
+    exported: list[DecisionEntry] = []
+    await exchange.export_entries(exported.extend)
+    assert {each.root_id: each for each in exported} == {each.root_id: each for each in entries}
+    assert len(exported) == len(entries)
 
 
 @pytest.mark.req("DEC-6")
-async def test_one_domain_goes_out_alone(gieok: Gieok) -> None:
+async def test_an_export_can_be_limited_to_a_domain(gieok: Gieok) -> None:
     exchange = gieok.user("kim").exchange
     ours = DecisionEntry(
         root_id=TWO, statement="x", strength="lock", scope="domain", domain="wms", relations=()
     )
     await exchange.import_entries([entry(ONE), ours])
-    taken: list[DecisionEntry] = []
-    await exchange.export_entries(taken.extend, domain="WMS")
-    assert taken == [ours]
+    exported: list[DecisionEntry] = []
+    await exchange.export_entries(exported.extend, domain="WMS")
+    assert exported == [ours]
     with pytest.raises(InputRefused, match="domain: "):
-        await exchange.export_entries(taken.extend, domain="a b")
+        await exchange.export_entries(exported.extend, domain="a b")

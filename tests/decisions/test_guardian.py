@@ -1,4 +1,4 @@
-"""The guardian: what a proposal meets and breaks, told by relations. It reports and never blocks."""
+"""The guardian reports constraints, conflicts and impact of a proposal by its relations. It never blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gieok.memory.decisions.records import (
     RelationType,
     Strength,
 )
-from tests.decisions.conftest import Asked
+from tests.decisions.conftest import QueryLog
 
 
 def proposal(
@@ -37,7 +37,7 @@ async def save(decisions: Decisions, statement: str, strength: Strength = "norma
     return await decisions.save(DecisionProposal(statement=statement, strength=strength, scope="global"))
 
 
-def told(concerns: tuple[Concern, ...]) -> list[tuple[str, Strength, list[tuple[UUID, str, UUID]]]]:
+def plain(concerns: tuple[Concern, ...]) -> list[tuple[str, Strength, list[tuple[UUID, str, UUID]]]]:
     return [
         (one.statement, one.strength, [(edge.source, edge.type, edge.target) for edge in one.path])
         for one in concerns
@@ -45,7 +45,9 @@ def told(concerns: tuple[Concern, ...]) -> list[tuple[str, Strength, list[tuple[
 
 
 @pytest.mark.req("DEC-9")
-async def test_a_change_is_reported_with_everything_that_it_touches(decisions: Decisions) -> None:
+async def test_a_change_is_reported_with_impact_constraints_conflicts_and_validations(
+    decisions: Decisions,
+) -> None:
     lot = await save(decisions, "count by lot", "lock")
     screen, audit = await save(decisions, "show lots"), await save(decisions, "audit of 2025")
     ledger, rival = await save(decisions, "one ledger", "axis"), await save(decisions, "count by pallet")
@@ -56,21 +58,21 @@ async def test_a_change_is_reported_with_everything_that_it_touches(decisions: D
     report = (await decisions.propose(proposal(of=lot, strength="lock"))).report
     assert {node.root_id for node in report.impact.nodes} == {screen.root_id, audit.root_id, rival.root_id}
     assert report.impact.origin == lot.root_id
-    assert told(report.constrained_by) == [
+    assert plain(report.constrained_by) == [
         ("one ledger", "axis", [(ledger.root_id, "CONSTRAINS", lot.root_id)])
     ]
-    assert told(report.conflicts) == [
+    assert plain(report.conflicts) == [
         ("count by pallet", "normal", [(rival.root_id, "CONFLICTS_WITH", lot.root_id)])
     ]
-    assert told(report.lapsing) == [("audit of 2025", "normal", [(audit.root_id, "VALIDATES", lot.root_id)])]
+    assert plain(report.lapsing) == [("audit of 2025", "normal", [(audit.root_id, "VALIDATES", lot.root_id)])]
     assert not report.truncated
 
 
 @pytest.mark.req("DEC-9", "DEC-2")
-async def test_a_new_proposal_is_reported_by_the_relations_that_it_would_declare(
+async def test_a_new_proposal_is_reported_by_its_proposed_relations(
     decisions: Decisions,
 ) -> None:
-    """What it would constrain is reached, and so is what depends on that; what it refines is its ground."""
+    """Its impact includes what it would constrain and everything that depends on that."""
     lot, ledger = await save(decisions, "count by lot", "lock"), await save(decisions, "one ledger", "axis")
     screen, rival = await save(decisions, "show lots"), await save(decisions, "count by pallet", "lock")
     deeper = await save(decisions, "print lots")
@@ -86,14 +88,14 @@ async def test_a_new_proposal_is_reported_by_the_relations_that_it_would_declare
         rival.root_id: 1,
         deeper.root_id: 2,
     }
-    assert told(made.report.constrained_by) == [
+    assert plain(made.report.constrained_by) == [
         (
             "one ledger",
             "axis",
             [(ledger.root_id, "CONSTRAINS", lot.root_id), (PROPOSED, "REFINES", lot.root_id)],
         )
     ]
-    assert told(made.report.conflicts) == [
+    assert plain(made.report.conflicts) == [
         ("count by pallet", "lock", [(PROPOSED, "CONFLICTS_WITH", rival.root_id)])
     ]
     assert made.report.lapsing == ()
@@ -103,10 +105,10 @@ async def test_a_new_proposal_is_reported_by_the_relations_that_it_would_declare
 @pytest.mark.parametrize(
     ("strength", "stronger"), [("axis", []), ("lock", ["axis"]), ("normal", ["axis", "lock"])]
 )
-async def test_only_stronger_decisions_constrain(
+async def test_only_stronger_decisions_are_reported_as_constraints(
     decisions: Decisions, strength: Strength, stronger: list[str]
 ) -> None:
-    """Strongest first, whatever the order in which they were declared."""
+    """Strongest first, independent of the order of declaration."""
     subject = await save(decisions, "subject")
     strengths: list[Strength] = ["normal", "lock", "axis"]
     for each in strengths:
@@ -117,8 +119,8 @@ async def test_only_stronger_decisions_constrain(
 
 
 @pytest.mark.req("DEC-9")
-async def test_a_report_blocks_nothing(decisions: Decisions) -> None:
-    """Constrained, in conflict and with a validation that lapses: it is reported, and it can be saved."""
+async def test_a_reported_proposal_can_still_be_saved(decisions: Decisions) -> None:
+    """With a constraint, a conflict and a lapsing validation."""
     subject, axis = await save(decisions, "subject"), await save(decisions, "axis", "axis")
     await decisions.relate(axis.root_id, "CONSTRAINS", subject.root_id)
     await decisions.relate(axis.root_id, "CONFLICTS_WITH", subject.root_id)
@@ -133,19 +135,19 @@ async def test_a_report_blocks_nothing(decisions: Decisions) -> None:
 
 
 @pytest.mark.req("DEC-9", "DEC-11")
-async def test_the_guardian_never_looks_at_words(decisions: Decisions, asked: Asked) -> None:
-    """A decision that says the same, word for word, and has no relation to it is not in the report."""
+async def test_the_guardian_does_not_compare_text(decisions: Decisions, query_log: QueryLog) -> None:
+    """An unrelated decision with the same statement is not in the report."""
     await save(decisions, "a proposal", "axis")
     subject = await save(decisions, "a proposal")
-    asked.queries.clear()
+    query_log.queries.clear()
     report = (await decisions.propose(proposal(of=subject))).report
     assert (report.impact.nodes, report.constrained_by, report.conflicts, report.lapsing) == ((), (), (), ())
-    assert not [name for name in asked.names if "search" in name or "posting" in name]
+    assert not [name for name in query_log.names if "search" in name or "posting" in name]
 
 
 @pytest.mark.req("DEC-9")
-async def test_a_decision_concerns_a_proposal_once(decisions: Decisions) -> None:
-    """A conflict that both sides declared, and one proposed again, is one conflict."""
+async def test_a_decision_is_reported_once(decisions: Decisions) -> None:
+    """Also where both sides declared the conflict and the proposal declares it again."""
     subject, rival = await save(decisions, "subject"), await save(decisions, "rival")
     await decisions.relate(subject.root_id, "CONFLICTS_WITH", rival.root_id)
     await decisions.relate(rival.root_id, "CONFLICTS_WITH", subject.root_id)
@@ -154,7 +156,7 @@ async def test_a_decision_concerns_a_proposal_once(decisions: Decisions) -> None
     assert [node.root_id for node in report.impact.nodes] == [rival.root_id]
 
 
-async def test_a_proposal_about_nothing_is_refused(decisions: Decisions) -> None:
+async def test_a_proposal_with_a_missing_or_self_referencing_target_is_refused(decisions: Decisions) -> None:
     known = await save(decisions, "known")
     unknown = known.model_copy(update={"root_id": UUID(int=7, version=4)})
     with pytest.raises(NotFound):
@@ -167,15 +169,15 @@ async def test_a_proposal_about_nothing_is_refused(decisions: Decisions) -> None
 
 @pytest.mark.req("DEC-9")
 @pytest.mark.parametrize(("limit", "truncated"), [(1, True), (2, False)])
-async def test_a_report_says_that_it_was_cut_only_where_it_was(
+async def test_truncated_is_set_only_where_there_are_more_constraints(
     gieok: Gieok, limit: int, truncated: bool
 ) -> None:
-    """Two constraints: a bound of two reads both, and there is nothing more to read."""
+    """There are two constraints, so a limit of two truncates nothing."""
     decisions = gieok.user("minsu").decisions
     lot = await save(decisions, "count by lot")
     for number in range(2):
         above = await save(decisions, f"above {number}", "axis")
         await decisions.relate(above.root_id, "CONSTRAINS", lot.root_id)
     scope = gieok.scope("minsu")
-    report = await scope.read(lambda rooms: guard(rooms, proposal(of=lot), depth=1, limit=limit))
+    report = await scope.read(lambda view: guard(view, proposal(of=lot), depth=1, limit=limit))
     assert (report.truncated, len(report.constrained_by)) == (truncated, limit)

@@ -1,4 +1,4 @@
-"""The loading order: random memories against an obvious reference, and every reordering caught by it."""
+"""The loading order: random memories against a simple reference, which detects any reordering."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from gieok.memory.decisions.records import PathEdge
 from gieok.text import count_tokens
 from tests.decisions.loading_reference import (
     Memory,
-    Offered,
+    MemorySources,
     decision_item,
     evidence_item,
+    expected_items,
+    loaded_items,
     memories,
     newest_first,
-    placed,
-    reference,
 )
 
 SEARCH = settings(max_examples=2_000, deadline=None, database=None, phases=[Phase.generate])
-"""An example is enough; it need not be the smallest."""
+"""One example is enough, so it is not shrunk."""
 
 
-def loaded_as_it_must_be(memory: Memory) -> bool:
-    layers = load(Offered(memory), budget=memory.budget, normals=memory.normals)
-    return placed(layers) == reference(memory)
+def matches_reference(memory: Memory) -> bool:
+    layers = load(MemorySources(memory), budget=memory.budget, normals=memory.normals)
+    return loaded_items(layers) == expected_items(memory)
 
 
 @pytest.mark.req("DEC-10", "DEC-13", "DEC-7")
 @settings(max_examples=200, deadline=None)
 @given(memory=memories())
-def test_the_order_is_what_the_obvious_reference_says(memory: Memory) -> None:
-    layers = load(Offered(memory), budget=memory.budget, normals=memory.normals)
-    assert placed(layers) == reference(memory)
+def test_the_order_matches_the_reference(memory: Memory) -> None:
+    layers = load(MemorySources(memory), budget=memory.budget, normals=memory.normals)
+    assert loaded_items(layers) == expected_items(memory)
     assert [(layer.tier, layer.name) for layer in layers] == list(enumerate(TIERS, start=1))
 
 
 def swapped(first: int) -> tuple[Slice, ...]:
-    """The slices with two neighbours in each other's place."""
+    """The slices with two neighbours swapped."""
     changed = list(SLICES)
     one, other = SLICES[first], SLICES[first + 1]
     changed[first] = Slice(one.tier, other.scope, other.strength)
@@ -57,14 +57,14 @@ def swapped(first: int) -> tuple[Slice, ...]:
 
 @pytest.mark.req("DEC-10")
 @pytest.mark.parametrize("first", range(len(SLICES) - 1))
-def test_two_tiers_in_each_others_place_are_caught(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The property above is no formality: it fails for each pair of neighbours that is exchanged."""
+def test_two_swapped_slices_are_detected(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The property above fails for every swapped pair of neighbours."""
     monkeypatch.setattr(order, "SLICES", swapped(first))
-    find(memories(), lambda memory: not loaded_as_it_must_be(memory), settings=SEARCH)
+    find(memories(), lambda memory: not matches_reference(memory), settings=SEARCH)
 
 
-class StructureBeforePolicy(Offered):
-    """Tier 1 and tier 2 exchanged."""
+class StructureBeforePolicy(MemorySources):
+    """Tiers 1 and 2 swapped."""
 
     def policy(self) -> Any:
         return super().structural()
@@ -73,8 +73,8 @@ class StructureBeforePolicy(Offered):
         return super().policy()
 
 
-class AxesBeforeStructure(Offered):
-    """Tier 2 and tier 3 exchanged."""
+class AxesBeforeStructure(MemorySources):
+    """Tiers 2 and 3 swapped."""
 
     def structural(self) -> Any:
         return list(super().decisions(SLICES[0]))
@@ -83,8 +83,8 @@ class AxesBeforeStructure(Offered):
         return iter(super().structural()) if part == SLICES[0] else super().decisions(part)
 
 
-class AnchorsBeforeNormals(Offered):
-    """Tier 6 and tier 7 exchanged."""
+class AnchorsBeforeNormals(MemorySources):
+    """Tiers 6 and 7 swapped."""
 
     def decisions(self, part: Slice) -> Any:
         return iter(super().anchored()) if part == SLICES[-1] else super().decisions(part)
@@ -95,49 +95,49 @@ class AnchorsBeforeNormals(Offered):
 
 @pytest.mark.req("DEC-10")
 @pytest.mark.parametrize(
-    "exchanged",
+    "swapped_sources",
     [StructureBeforePolicy, AxesBeforeStructure, AnchorsBeforeNormals],
     ids=["1 and 2", "2 and 3", "6 and 7"],
 )
-def test_the_tiers_around_the_slices_in_each_others_place_are_caught(
-    exchanged: type[Offered],
+def test_swapped_tiers_outside_the_slices_are_detected(
+    swapped_sources: type[MemorySources],
 ) -> None:
-    """The same for the neighbours that are no slices."""
+    """The same for tiers 1, 2 and 7."""
 
-    def caught(memory: Memory) -> bool:
-        layers = load(exchanged(memory), budget=memory.budget, normals=memory.normals)
-        return placed(layers) != reference(memory)
+    def differs(memory: Memory) -> bool:
+        layers = load(swapped_sources(memory), budget=memory.budget, normals=memory.normals)
+        return loaded_items(layers) != expected_items(memory)
 
-    find(memories(), caught, settings=SEARCH)
+    find(memories(), differs, settings=SEARCH)
 
 
-class ByTime(Offered):
-    """Anchors that put the newest first."""
+class AnchorsByTime(MemorySources):
+    """Anchors newest first instead of strongest first."""
 
     def anchored(self) -> list[DecisionItem | EvidenceItem]:
         return sorted(super().anchored(), key=newest_first)
 
 
 @pytest.mark.req("DEC-10", "DEC-13")
-def test_anchors_in_an_order_of_their_own_are_caught() -> None:
-    """An anchor that let a newer decision precede a stronger one would be noticed."""
+def test_anchors_in_another_order_are_detected() -> None:
+    """A newer decision must not come before a stronger one."""
 
-    def caught(memory: Memory) -> bool:
-        layers = load(ByTime(memory), budget=memory.budget, normals=memory.normals)
-        return placed(layers) != reference(memory)
+    def differs(memory: Memory) -> bool:
+        layers = load(AnchorsByTime(memory), budget=memory.budget, normals=memory.normals)
+        return loaded_items(layers) != expected_items(memory)
 
-    find(memories(), caught, settings=SEARCH)
+    find(memories(), differs, settings=SEARCH)
 
 
 @pytest.mark.req("DEC-10")
 @settings(deadline=None)
 @given(memory=memories())
 def test_a_budget_cuts_from_the_end(memory: Memory) -> None:
-    """With less room comes the beginning of what comes with more: nothing is skipped, nothing moves up."""
-    whole = placed(load(Offered(memory), budget=10_000, normals=memory.normals))
+    """A smaller budget gives a prefix of the result of a larger one."""
+    whole = loaded_items(load(MemorySources(memory), budget=10_000, normals=memory.normals))
     for budget in (1, 40, memory.budget):
-        layers = load(Offered(memory), budget=budget, normals=memory.normals)
-        some = placed(layers)
+        layers = load(MemorySources(memory), budget=budget, normals=memory.normals)
+        some = loaded_items(layers)
         assert some == whole[: len(some)]
         assert sum(item_tokens(item) for layer in layers for item in layer.items) <= budget
 
@@ -147,8 +147,8 @@ DOMAINS = st.sampled_from(("w", "창고-관리"))
 
 
 @st.composite
-def said_anyhow(draw: st.DrawFn, memory: Memory) -> Memory:
-    """The same memory in words that must be escaped, with everything that a line may hold beside them."""
+def with_hostile_text(draw: st.DrawFn, memory: Memory) -> Memory:
+    """The same memory with text that must be escaped, and with every optional part of a line."""
     related = PathEdge(source=UUID(int=7, version=4), type="CONFLICTS_WITH", target=UUID(int=8, version=4))
 
     def decision(item: DecisionItem) -> DecisionItem:
@@ -171,13 +171,13 @@ def said_anyhow(draw: st.DrawFn, memory: Memory) -> Memory:
 
 @pytest.mark.req("DEC-10")
 @settings(deadline=None)
-@given(memory=memories().flatmap(said_anyhow), phase=st.none() | HOSTILE, domain=DOMAINS)
-def test_a_block_takes_no_more_than_is_claimed_and_allowed(
+@given(memory=memories().flatmap(with_hostile_text), phase=st.none() | HOSTILE, domain=DOMAINS)
+def test_a_block_is_within_its_estimate_and_its_budget(
     memory: Memory, phase: str | None, domain: str
 ) -> None:
-    """Counted as it is written, in both languages: headings, ids, notices and escapes included."""
+    """In both languages, with headings, ids, notices and escapes."""
     frame = frame_tokens(domain, phase)
-    layers = load(Offered(memory), budget=memory.budget, normals=memory.normals)
+    layers = load(MemorySources(memory), budget=memory.budget, normals=memory.normals)
     claimed = block_tokens(domain, phase, layers)
     context = LoadedContext(domain=domain, phase=phase, layers=layers, tokens=claimed, truncated=False)
     rendered = max(count_tokens(render_decisions(context, language)) for language in ("ko", "en"))
@@ -188,45 +188,45 @@ def test_a_block_takes_no_more_than_is_claimed_and_allowed(
 @pytest.mark.req("DEC-10")
 @settings(deadline=None)
 @given(memory=memories())
-def test_what_was_left_out_is_counted(memory: Memory) -> None:
-    """For every tier that was looked into: what it holds and what it left out is all that it has."""
-    layers = load(Offered(memory), budget=memory.budget, normals=memory.normals)
+def test_left_out_items_are_counted(memory: Memory) -> None:
+    """For every tier that was read, loaded and left-out items add up to all of them."""
+    layers = load(MemorySources(memory), budget=memory.budget, normals=memory.normals)
     for layer in layers[:2]:
         offered = memory.policy if layer.tier == 1 else memory.structural
         assert layer.left_out is None or len(layer.items) + layer.left_out == len(offered)
     for layer in layers[2:6]:
         parts = [part for part in SLICES if part.tier == layer.tier]
         assert layer.left_out is not None
-        assert len(layer.items) + layer.left_out == sum(Offered(memory).count(part) for part in parts)
+        assert len(layer.items) + layer.left_out == sum(MemorySources(memory).count(part) for part in parts)
 
 
-class Watched(Offered):
-    """Tells which of the sources of tier 7 were asked."""
+class RecordingSources(MemorySources):
+    """Records which sources of tier 7 were read."""
 
     def __init__(self, memory: Memory) -> None:
         super().__init__(memory)
-        self.asked: list[str] = []
+        self.calls: list[str] = []
 
     def anchored(self) -> Sequence[DecisionItem | EvidenceItem]:
-        self.asked.append("anchors")
+        self.calls.append("anchors")
         return super().anchored()
 
     def similar(self, shown: Collection[UUID]) -> Sequence[DecisionItem]:
-        self.asked.append("words")
+        self.calls.append("words")
         return super().similar(shown)
 
 
 @pytest.mark.req("DEC-10", "DEC-11")
 @pytest.mark.parametrize(
-    ("short_of", "asked", "left_out"), [(0, ["anchors", "words"], 0), (1, ["anchors"], 1), (35, [], None)]
+    ("short_of", "calls", "left_out"), [(0, ["anchors", "words"], 0), (1, ["anchors"], 1), (35, [], None)]
 )
-def test_words_are_not_looked_at_while_anything_structural_waits(
-    short_of: int, asked: list[str], left_out: int | None
+def test_text_is_searched_only_after_everything_else_has_fitted(
+    short_of: int, calls: list[str], left_out: int | None
 ) -> None:
-    """Neither anchors nor words are asked once the budget has ended before them."""
+    """Neither anchors nor text are read once the budget is used up."""
     decision, evidence = decision_item(1, "global", "axis", 0, words=1), evidence_item(1, 0)
     budget = item_tokens(decision) + item_tokens(evidence) - short_of
-    sources = Watched(Memory((), (), (decision,), (evidence,), (), budget=budget, normals=0))
+    sources = RecordingSources(Memory((), (), (decision,), (evidence,), (), budget=budget, normals=0))
     layers = load(sources, budget=budget, normals=0)
-    assert sources.asked == asked
+    assert sources.calls == calls
     assert layers[6].left_out == left_out

@@ -1,4 +1,4 @@
-"""Every LOCK of seed 004, in its own words, each with a test that would notice if it were broken."""
+"""One test for each LOCK of seed 004, with the text of the seed as its docstring."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from gieok.memory.decisions.loading.layers import TIERS
 from gieok.memory.decisions.loading.order import SLICES
 from gieok.memory.decisions.records import STRENGTHS, Decision, DecisionProposal, RelationType, Target
 from tests.behind import Behind
-from tests.decisions.conftest import Asked
-from tests.decisions.world import plan_with, save, save_everywhere, told
+from tests.decisions.conftest import QueryLog, plan_with, save, save_each_strength, texts_of
 
-WORDS_ARE_SEARCHED = "search_decisions"
-SEVEN = [
+TEXT_SEARCH = "search_decisions"
+SEVEN_LAYERS = [
     [],
     [],
     ["global axis"],
@@ -32,11 +31,11 @@ SEVEN = [
     ["wms normal", "global normal"],
     [],
 ]
-"""What `save_everywhere(…, "wms")` must be loaded as, whatever else is there."""
+"""The layers that `save_each_strength(…, "wms")` must give."""
 
 
 async def relate_all(decisions: Decisions, type_: RelationType) -> list[Decision]:
-    """Join all decisions to one ring."""
+    """Relate all decisions in a ring."""
     ring = list((await decisions.list()).decisions)
     for one, other in zip(ring, [*ring[1:], ring[0]], strict=True):
         await decisions.relate(one.root_id, type_, other.root_id)
@@ -44,10 +43,10 @@ async def relate_all(decisions: Decisions, type_: RelationType) -> list[Decision
 
 
 @pytest.mark.req("DEC-2")
-async def test_lock_a_proposal_does_not_stand_in_for_a_decision(decisions: Decisions, behind: Behind) -> None:
+async def test_lock_a_proposal_does_not_replace_a_decision(decisions: Decisions, behind: Behind) -> None:
     """§1 LOCK: Proposal 단계는 Decision SSOT를 대체할 수 없다.
 
-    No store takes a proposal, and what was only proposed is nowhere to be found.
+    No store accepts a proposal, and a proposal is not stored.
     """
     saved = await save(decisions, "what was decided", "lock", "wms")
     await decisions.propose(
@@ -55,7 +54,13 @@ async def test_lock_a_proposal_does_not_stand_in_for_a_decision(decisions: Decis
             statement="proposed", strength="axis", scope="domain", domain="wms", root_id=saved.root_id
         )
     )
-    assert told(await decisions.context("wms", q="proposed"))[2:] == [[], [], ["what was decided"], [], []]
+    assert texts_of(await decisions.context("wms", q="proposed"))[2:] == [
+        [],
+        [],
+        ["what was decided"],
+        [],
+        [],
+    ]
     assert behind.count("chain_versions") == 1
     assert "DecisionProposal" not in inspect.getsource(store)
 
@@ -64,12 +69,12 @@ async def test_lock_a_proposal_does_not_stand_in_for_a_decision(decisions: Decis
 async def test_lock_persistence(settings: Settings) -> None:
     """§2 Persistence [LOCK]: SAVE_DECISION 선택 즉시 DB(SQLite v1)에 영구 저장된다.
 
-    세션 종료 시까지 대기하지 않는다. A program that saves and is killed at once has saved.
+    세션 종료 시까지 대기하지 않는다. A process that is killed right after saving has saved.
     """
     arguments = [settings.database_url, str(settings.own_key_file), "at once"]
     done = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, "-m", "tests.decisions.killed", *arguments],
+        [sys.executable, "-m", "tests.decisions.save_and_die", *arguments],
         cwd=Path(__file__).parents[2],
         stdout=subprocess.PIPE,
         text=True,
@@ -98,20 +103,20 @@ async def test_lock_version_chain(decisions: Decisions) -> None:
 
 
 @pytest.mark.req("DEC-10", "DEC-6")
-async def test_lock_growth_is_no_reason_to_leave_the_order(decisions: Decisions) -> None:
+async def test_lock_growth_does_not_change_the_loading_order(decisions: Decisions) -> None:
     """§2 LOCK: 대규모 데이터 증가를 이유로 Loading Order [LOCK]를 우회할 수 없다.
 
-    More decisions than the budget holds leave out the end of the order, and nothing else.
+    Where there are more decisions than fit the budget, only the end of the order is left out.
     """
-    await save_everywhere(decisions, "wms")
-    few = told(await decisions.context("wms"))
-    assert few == SEVEN
+    await save_each_strength(decisions, "wms")
+    few = texts_of(await decisions.context("wms"))
+    assert few == SEVEN_LAYERS
     for number in range(40):
         await save(decisions, f"another {number} " + "with many words " * 20, "normal", "wms")
         await save(decisions, f"elsewhere {number}", "axis", "ui")
     many = await decisions.context("wms", q="another", plan=plan_with(budget=1_000))
-    assert told(many)[:5] == few[:5]
-    assert told(many)[5][0].startswith("another 39")
+    assert texts_of(many)[:5] == few[:5]
+    assert texts_of(many)[5][0].startswith("another 39")
     assert (many.layers[5].left_out or 0) > 0
     assert (many.layers[6].items, many.layers[6].left_out) == ((), None)
 
@@ -120,7 +125,7 @@ async def test_lock_growth_is_no_reason_to_leave_the_order(decisions: Decisions)
 async def test_lock_strength_hierarchy(decisions: Decisions) -> None:
     """§3.1 Strength Hierarchy [LOCK]: axis (최우선), lock, normal."""
     assert STRENGTHS == ("axis", "lock", "normal")
-    await save_everywhere(decisions, "wms")
+    await save_each_strength(decisions, "wms")
     listed = [one.strength for one in (await decisions.list(domain="wms")).decisions]
     assert listed == ["axis", "lock", "normal"]
 
@@ -128,13 +133,13 @@ async def test_lock_strength_hierarchy(decisions: Decisions) -> None:
 @pytest.mark.req("DEC-7", "DEC-6")
 async def test_lock_domain_scope(decisions: Decisions) -> None:
     """§3.2 Domain Scope [LOCK]: global은 모든 도메인에 적용, domain은 특정 영역에만 적용."""
-    await save_everywhere(decisions, "wms", "ui")
+    await save_each_strength(decisions, "wms", "ui")
     for domain, other in (("wms", "ui"), ("ui", "wms")):
-        said = [words for layer in told(await decisions.context(domain)) for words in layer]
-        assert sorted(said) == sorted(
+        shown = [words for layer in texts_of(await decisions.context(domain)) for words in layer]
+        assert sorted(shown) == sorted(
             f"{place} {strength}" for place in ("global", domain) for strength in STRENGTHS
         )
-        assert not [words for words in said if words.startswith(other)]
+        assert not [words for words in shown if words.startswith(other)]
 
 
 @pytest.mark.req("DEC-8", "DEC-9")
@@ -160,52 +165,56 @@ async def test_lock_structural_layer(decisions: Decisions) -> None:
 
 
 @pytest.mark.req("DEC-11", "DEC-8")
-async def test_lock_impact_does_not_grow_into_the_semantic_layer(decisions: Decisions, asked: Asked) -> None:
+async def test_lock_impact_analysis_does_not_search_text(decisions: Decisions, query_log: QueryLog) -> None:
     """§3.3 LOCK: Impact Analysis는 Semantic Layer 탐색으로 확장될 수 없으며,
 
     Loading Order [LOCK]를 우회하는 근거가 될 수 없다.
     """
-    await save_everywhere(decisions, "wms")
+    await save_each_strength(decisions, "wms")
     ring = await relate_all(decisions, "DEPENDS_ON")
-    asked.queries.clear()
+    query_log.queries.clear()
     await decisions.impact(ring[0].root_id)
     await decisions.propose(
         DecisionProposal(statement="x", strength="lock", scope="global", root_id=ring[0].root_id)
     )
-    assert WORDS_ARE_SEARCHED not in asked.names
-    assert told(await decisions.context("wms"))[2:] == SEVEN[2:]
+    assert TEXT_SEARCH not in query_log.names
+    assert texts_of(await decisions.context("wms"))[2:] == SEVEN_LAYERS[2:]
 
 
 @pytest.mark.req("DEC-8", "DEC-10")
-async def test_lock_cycles_are_no_reason_for_anything(decisions: Decisions, asked: Asked) -> None:
+async def test_lock_cycles_change_neither_the_order_nor_the_search(
+    decisions: Decisions, query_log: QueryLog
+) -> None:
     """§3.3 LOCK: 순환 관계 존재는 Loading Order [LOCK] 또는 Semantic Layer 확장의 근거가 될 수 없다."""
-    await save_everywhere(decisions, "wms")
+    await save_each_strength(decisions, "wms")
     ring = await relate_all(decisions, "CONSTRAINS")
     await relate_all(decisions, "CONFLICTS_WITH")
-    asked.queries.clear()
+    query_log.queries.clear()
     impact = await decisions.impact(ring[0].root_id)
     assert ({node.root_id for node in impact.nodes}, impact.truncated) == (
         {one.root_id for one in ring[1:]},
         False,
     )
-    assert told(await decisions.context("wms"))[2:] == SEVEN[2:]
-    assert WORDS_ARE_SEARCHED not in asked.names
+    assert texts_of(await decisions.context("wms"))[2:] == SEVEN_LAYERS[2:]
+    assert TEXT_SEARCH not in query_log.names
 
 
 @pytest.mark.req("DEC-11")
-async def test_lock_structure_triggers_no_search(decisions: Decisions, asked: Asked) -> None:
+async def test_lock_structural_analysis_triggers_no_text_search(
+    decisions: Decisions, query_log: QueryLog
+) -> None:
     """§3.3 LOCK: Structural 분석은 Semantic Layer 탐색을 암묵적으로 트리거할 수 없다.
 
-    Words are searched when a question was asked, and only then, once, after everything else was read.
+    Text is searched only for a question: once, after everything else was read.
     """
-    await save_everywhere(decisions, "wms")
+    await save_each_strength(decisions, "wms")
     ring = await relate_all(decisions, "REFINES")
-    asked.queries.clear()
+    query_log.queries.clear()
     await decisions.context("wms", roots=[one.root_id for one in ring], plan=plan_with(deep=True))
-    assert WORDS_ARE_SEARCHED not in asked.names
+    assert TEXT_SEARCH not in query_log.names
     await decisions.context("wms", q="lock")
-    assert asked.count(WORDS_ARE_SEARCHED) == 1
-    assert asked.queries[-1][0] == WORDS_ARE_SEARCHED
+    assert query_log.count(TEXT_SEARCH) == 1
+    assert query_log.queries[-1][0] == TEXT_SEARCH
 
 
 @pytest.mark.req("DEC-10")
@@ -224,54 +233,56 @@ async def test_lock_loading_order(decisions: Decisions) -> None:
         "anchors",
     )
     assert [part.tier for part in SLICES] == sorted(part.tier for part in SLICES)
-    await save_everywhere(decisions, "wms")
+    await save_each_strength(decisions, "wms")
     outside = await save(decisions, "outside", "axis", "ui")
     lock = (await decisions.list(domain="wms", strength="lock")).decisions[0]
     await decisions.relate(outside.root_id, "DEPENDS_ON", lock.root_id)
     card = await decisions.keep_evidence("source", "all of its words")
     await decisions.add_anchor("s", "a hint", [Target(kind="evidence", id=card.id)])
     context = await decisions.context("wms", plan=plan_with(policy=["principle"]))
-    assert told(context) == [["principle"], ["reaches outside"], *SEVEN[2:6], ["source"]]
+    assert texts_of(context) == [["principle"], ["reaches outside"], *SEVEN_LAYERS[2:6], ["source"]]
     assert [layer.tier for layer in context.layers] == [1, 2, 3, 4, 5, 6, 7]
 
 
 @pytest.mark.req("DEC-12")
 @pytest.mark.parametrize("phase", ["design", "implement", "wms", "global", "구현"])
-async def test_lock_phase_and_domain_are_apart(decisions: Decisions, phase: str) -> None:
+async def test_lock_phase_does_not_affect_the_domain_filter(decisions: Decisions, phase: str) -> None:
     """§4.2 Domain vs Phase Separation [LOCK]: Domain은 Decision 검색 필터링 기준.
 
     Phase(워크플로우 라우팅 제어)와 독립적으로 명시적 유지되어야 한다.
     """
-    await save_everywhere(decisions, "wms", "design")
+    await save_each_strength(decisions, "wms", "design")
     with_phase, without = await decisions.context("wms", phase=phase), await decisions.context("wms")
     assert (with_phase.phase, with_phase.domain) == (phase, "wms")
     assert with_phase.layers == without.layers
 
 
 @pytest.mark.req("DEC-10", "DEC-15")
-async def test_lock_cost_is_no_reason_to_leave_the_order(decisions: Decisions, asked: Asked) -> None:
+async def test_lock_cost_control_does_not_change_the_loading_order(
+    decisions: Decisions, query_log: QueryLog
+) -> None:
     """§4.2 LOCK: 비용 제어는 "로딩 순서(LOCK)"를 위반하거나 우회하는 근거가 될 수 없다.
 
-    Every budget gives a beginning of the same order, and what lies beyond it is not paid for.
+    Every budget gives a prefix of the same order, and nothing beyond it is read.
     """
-    await save_everywhere(decisions, "wms")
+    await save_each_strength(decisions, "wms")
     card = await decisions.keep_evidence("source", "all of its words")
     await decisions.add_anchor("s", "a hint", [Target(kind="evidence", id=card.id)])
-    whole = [words for layer in told(await decisions.context("wms", q="lock")) for words in layer]
+    whole = [words for layer in texts_of(await decisions.context("wms", q="lock")) for words in layer]
     for budget in range(1, 500, 29):
-        asked.queries.clear()
+        query_log.queries.clear()
         context = await decisions.context("wms", q="lock", budget=budget)
-        some = [words for layer in told(context) for words in layer]
+        some = [words for layer in texts_of(context) for words in layer]
         assert some == whole[: len(some)]
         if len(some) < len(whole):
-            assert WORDS_ARE_SEARCHED not in asked.names
+            assert TEXT_SEARCH not in query_log.names
 
 
 @pytest.mark.req("DEC-13")
-async def test_an_anchor_is_a_hint_only(decisions: Decisions) -> None:
+async def test_an_anchor_does_not_change_the_order_by_strength(decisions: Decisions) -> None:
     """§5: Anchor는 하위 강도의 결정을 상위 강도의 결정보다 우선시할 수 없다."""
-    await save_everywhere(decisions, "wms")
+    await save_each_strength(decisions, "wms")
     weak = (await decisions.list(domain="wms", strength="normal")).decisions[0]
-    before = told(await decisions.context("wms"))
+    before = texts_of(await decisions.context("wms"))
     await decisions.add_anchor("s", "look here first", [Target(kind="decision", id=weak.root_id)])
-    assert told(await decisions.context("wms")) == before == SEVEN
+    assert texts_of(await decisions.context("wms")) == before == SEVEN_LAYERS

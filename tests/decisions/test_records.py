@@ -1,4 +1,4 @@
-"""What a decision, a domain, evidence and an anchor may be."""
+"""Validation of proposals, domains, evidence, anchors and cursors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GOOD: dict[str, Any] = {"statement": "결정", "strength": "lock", "scope": "dom
 
 
 @pytest.mark.req("DEC-7")
-def test_a_domain_has_one_spelling() -> None:
+def test_spellings_of_a_domain_are_normalised() -> None:
     spellings = ["Straße", "STRASSE", "strasse"]
     assert {normal_domain(spelling) for spelling in spellings} == {"strasse"}
     assert normal_domain("물류/창고-2") == normal_domain("\u1106\u116e\u11af류/창고-2")
@@ -34,7 +34,7 @@ def test_a_domain_has_one_spelling() -> None:
 
 @pytest.mark.req("DEC-7")
 @given(st.text(max_size=80))
-def test_normalising_a_domain_again_changes_nothing(text: str) -> None:
+def test_normalising_a_domain_is_idempotent(text: str) -> None:
     try:
         name = normal_domain(text)
     except ValueError:
@@ -47,7 +47,7 @@ def test_normalising_a_domain_again_changes_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     "name", ["", " ", "a b", "-a", "/", "a\nb", "a\x00", "global", "GLOBAL", "x" * 65, "a;--", "\u202ea"]
 )
-def test_what_cannot_name_a_domain_is_refused(name: str) -> None:
+def test_an_invalid_domain_name_is_refused(name: str) -> None:
     with pytest.raises(InputRefused, match="domain"):
         read_proposal(GOOD | {"domain": name})
 
@@ -71,7 +71,7 @@ def test_what_cannot_name_a_domain_is_refused(name: str) -> None:
         ({"version": 3}, "version"),
     ],
 )
-def test_a_proposal_that_cannot_be_meant_is_refused_with_its_place(change: dict[str, Any], at: str) -> None:
+def test_an_invalid_proposal_is_refused_with_the_field_name(change: dict[str, Any], at: str) -> None:
     with pytest.raises(InputRefused) as refused:
         read_proposal(GOOD | change)
     assert refused.value.at == at
@@ -84,7 +84,7 @@ def test_a_proposal_has_neither_id_nor_version() -> None:
     assert not {"id", "version", "is_active", "created_at"} & set(DecisionProposal.model_fields)
 
 
-def test_a_decision_has_no_relation_to_itself() -> None:
+def test_a_relation_of_a_decision_to_itself_is_refused() -> None:
     root = uuid4()
     with pytest.raises(ValidationError, match="itself"):
         Relation(id=uuid4(), source=root, type="REFINES", target=root)
@@ -100,20 +100,20 @@ def test_a_decision_has_no_relation_to_itself() -> None:
         {"source": "x" * 2_001},
     ],
 )
-def test_evidence_has_limits(change: dict[str, str]) -> None:
+def test_evidence_beyond_its_limits_is_refused(change: dict[str, str]) -> None:
     with pytest.raises(ValidationError):
         EvidenceDraft(**{"title": "t", "content": "c"} | change)
     EvidenceDraft(title="t", content="가" * 333_333)
 
 
-def test_an_anchor_leads_somewhere() -> None:
+def test_an_anchor_without_targets_is_refused() -> None:
     with pytest.raises(ValidationError, match="targets"):
         AnchorDraft(session_ref="s", hint="h", targets=())
 
 
-def test_a_cursor_is_read_back_and_nothing_else_is() -> None:
+def test_a_cursor_round_trips_and_anything_else_is_refused() -> None:
     position = DecisionPosition(strength="lock", created_at=Clock().now, root_id=uuid4())
     assert from_cursor(to_cursor(position)) == position
-    for strange in ("", "x", "e30=", "가", to_cursor(position)[:-8]):
+    for invalid in ("", "x", "e30=", "가", to_cursor(position)[:-8]):
         with pytest.raises(InputRefused, match="cursor"):
-            from_cursor(strange)
+            from_cursor(invalid)

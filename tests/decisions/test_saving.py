@@ -1,4 +1,4 @@
-"""Saving, proposing, relating, keeping and anchoring, as a program does it: `user.decisions`."""
+"""Decisions, relations, evidence and anchors through `user.decisions`."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def rows(behind: Behind) -> dict[str, int]:
 
 
 @pytest.mark.req("DEC-3", "DEC-1")
-async def test_a_saved_decision_is_there_for_another_process_at_once(settings: Settings) -> None:
-    """No session has to end, and nothing has to be closed first."""
+async def test_a_saved_decision_is_visible_to_another_instance_immediately(settings: Settings) -> None:
+    """Before any session ends and before anything is closed."""
     async with await Gieok.open(settings) as here, await Gieok.open(settings) as there:
         saved = await here.user("minsu").decisions.save(proposal("결정은 즉시 저장된다"))
         assert await there.user("minsu").decisions.get(saved.root_id) == saved
 
 
 @pytest.mark.req("DEC-2")
-async def test_proposing_changes_no_row(decisions: Decisions, behind: Behind) -> None:
+async def test_proposing_stores_nothing(decisions: Decisions, behind: Behind) -> None:
     first = await decisions.save(proposal())
     card = await decisions.keep_evidence("t", "original")
     before = rows(behind)
@@ -55,7 +55,7 @@ async def test_proposing_changes_no_row(decisions: Decisions, behind: Behind) ->
 
 
 @pytest.mark.req("DEC-4", "DEC-6")
-async def test_a_change_appends_a_version_and_history_is_a_call_of_its_own(settings: Settings) -> None:
+async def test_a_change_appends_a_version_and_only_history_returns_old_versions(settings: Settings) -> None:
     clock = Clock()
     async with await Gieok.open(settings, clock=clock) as gieok:
         decisions = gieok.user("minsu").decisions
@@ -73,7 +73,9 @@ async def test_a_change_appends_a_version_and_history_is_a_call_of_its_own(setti
 
 
 @pytest.mark.req("DEC-4")
-async def test_a_stale_writer_is_told_and_changes_nothing(decisions: Decisions, behind: Behind) -> None:
+async def test_a_stale_expected_version_is_a_conflict_and_stores_nothing(
+    decisions: Decisions, behind: Behind
+) -> None:
     first = await decisions.save(proposal("one"))
     await decisions.save(proposal("two", root_id=first.root_id))
     before = rows(behind)
@@ -82,7 +84,7 @@ async def test_a_stale_writer_is_told_and_changes_nothing(decisions: Decisions, 
     assert rows(behind) == before
 
 
-async def test_a_decision_may_begin_under_a_root_that_was_chosen_elsewhere(decisions: Decisions) -> None:
+async def test_expected_version_0_creates_a_decision_under_a_chosen_root(decisions: Decisions) -> None:
     root = uuid4()
     saved = await decisions.save(proposal(root_id=root), expected_version=0)
     assert (saved.root_id, saved.version) == (root, 1)
@@ -91,7 +93,7 @@ async def test_a_decision_may_begin_under_a_root_that_was_chosen_elsewhere(decis
 
 
 @pytest.mark.req("DEC-4", "DEC-8")
-async def test_what_leads_nowhere_is_refused_and_nothing_is_stored(
+async def test_a_reference_to_something_missing_is_refused_and_nothing_is_stored(
     decisions: Decisions, behind: Behind
 ) -> None:
     known = await decisions.save(proposal())
@@ -115,7 +117,9 @@ async def test_what_leads_nowhere_is_refused_and_nothing_is_stored(
 
 
 @pytest.mark.req("DEC-8")
-async def test_relations_are_saved_with_the_decision_and_kept_by_its_versions(decisions: Decisions) -> None:
+async def test_relations_are_saved_with_a_decision_and_hold_for_its_next_versions(
+    decisions: Decisions,
+) -> None:
     base = await decisions.save(proposal("base"))
     saved = await decisions.save(proposal("above", relations=to(base.root_id)))
     await decisions.save(proposal("above, again", root_id=saved.root_id, relations=to(base.root_id)))
@@ -125,7 +129,7 @@ async def test_relations_are_saved_with_the_decision_and_kept_by_its_versions(de
 
 
 @pytest.mark.req("DEC-8")
-async def test_a_relation_is_declared_and_taken_back(decisions: Decisions, behind: Behind) -> None:
+async def test_a_relation_can_be_declared_and_removed(decisions: Decisions, behind: Behind) -> None:
     one, two = await decisions.save(proposal("one")), await decisions.save(proposal("two"))
     relation = await decisions.relate(one.root_id, "CONFLICTS_WITH", two.root_id)
     assert await decisions.relate(one.root_id, "CONFLICTS_WITH", two.root_id) == relation
@@ -137,7 +141,7 @@ async def test_a_relation_is_declared_and_taken_back(decisions: Decisions, behin
 
 
 @pytest.mark.req("DEC-8")
-async def test_a_relation_joins_two_decisions_that_exist(decisions: Decisions) -> None:
+async def test_a_relation_to_a_missing_decision_or_to_itself_is_refused(decisions: Decisions) -> None:
     one = await decisions.save(proposal("one"))
     with pytest.raises(InputRefused, match="itself"):
         await decisions.relate(one.root_id, "REFINES", one.root_id)
@@ -147,7 +151,7 @@ async def test_a_relation_joins_two_decisions_that_exist(decisions: Decisions) -
 
 
 @pytest.mark.req("DEC-6", "DEC-7")
-async def test_a_list_is_read_page_by_page_inside_its_domain(decisions: Decisions) -> None:
+async def test_a_list_is_paged_and_filtered_by_domain(decisions: Decisions) -> None:
     for strength in ("normal", "axis", "lock"):
         for domain in ("WMS", "ui"):
             await decisions.save(
@@ -162,7 +166,7 @@ async def test_a_list_is_read_page_by_page_inside_its_domain(decisions: Decision
     assert (await decisions.list(scope="global")).decisions == ()
 
 
-async def test_a_list_that_cannot_be_meant_is_refused(decisions: Decisions) -> None:
+async def test_invalid_list_options_are_refused(decisions: Decisions) -> None:
     wrong: dict[str, dict[str, Any]] = {
         "limit": {"limit": 0},
         "cursor": {"cursor": "nonsense"},
@@ -175,7 +179,7 @@ async def test_a_list_that_cannot_be_meant_is_refused(decisions: Decisions) -> N
 
 
 @pytest.mark.req("OPS-4")
-async def test_another_owners_things_do_not_exist(gieok: Gieok, decisions: Decisions) -> None:
+async def test_data_of_another_owner_is_not_found(gieok: Gieok, decisions: Decisions) -> None:
     saved = await decisions.save(proposal())
     card = await decisions.keep_evidence("t", "original")
     theirs = gieok.user("jiyoung").decisions
@@ -195,7 +199,7 @@ async def test_another_owners_things_do_not_exist(gieok: Gieok, decisions: Decis
 
 
 @pytest.mark.req("DEC-1")
-async def test_evidence_is_kept_word_for_word_and_once(decisions: Decisions, behind: Behind) -> None:
+async def test_evidence_is_stored_verbatim_and_once(decisions: Decisions, behind: Behind) -> None:
     original = "첫 줄\n\n  둘째 줄 \u200b끝 "
     card = await decisions.keep_evidence("회의록", original, "2026-01-05 회의")
     assert await decisions.keep_evidence("다른 제목", original) == card
@@ -205,7 +209,7 @@ async def test_evidence_is_kept_word_for_word_and_once(decisions: Decisions, beh
 
 
 @pytest.mark.req("DEC-1", "DEC-14")
-async def test_an_anchor_leads_to_the_original(decisions: Decisions) -> None:
+async def test_an_anchor_leads_to_the_original_text(decisions: Decisions) -> None:
     card = await decisions.keep_evidence("t", "the original words")
     saved = await decisions.save(proposal(evidence_ids=(card.id,)))
     targets = (Target(kind="decision", id=saved.root_id), Target(kind="evidence", id=card.id))
@@ -216,7 +220,7 @@ async def test_an_anchor_leads_to_the_original(decisions: Decisions) -> None:
     assert (await decisions.get(anchor.targets[0].id)).evidence_ids == (card.id,)
 
 
-async def test_what_cannot_be_kept_is_refused_with_its_place(decisions: Decisions) -> None:
+async def test_invalid_evidence_and_anchors_are_refused_with_the_field_name(decisions: Decisions) -> None:
     card = await decisions.keep_evidence("t", "c")
     target = [Target(kind="evidence", id=card.id)]
     attempts = {
@@ -237,13 +241,13 @@ async def test_what_cannot_be_kept_is_refused_with_its_place(decisions: Decision
 
 
 @pytest.mark.parametrize("after", [-1, 2**31, 2**70])
-async def test_a_version_that_no_chain_could_have_is_refused(decisions: Decisions, after: int) -> None:
+async def test_a_version_number_out_of_range_is_refused(decisions: Decisions, after: int) -> None:
     saved = await decisions.save(proposal())
     with pytest.raises(InputRefused, match="after"):
         await decisions.history(saved.root_id, after=after)
 
 
-async def test_relations_are_never_cut_in_silence(
+async def test_more_relations_than_the_limit_are_an_error(
     decisions: Decisions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two, three = [await decisions.save(proposal(each)) for each in ("one", "two", "three")]

@@ -1,4 +1,4 @@
-"""Decision memory in SQL: the contract on both databases, and rows that were tampered with."""
+"""The SQL stores of decision memory: the contract on both databases, and detection of altered rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.behind import Behind
 
 
 class TestSqlDecisionStores(DecisionStoreContract):
-    """SQLite and PostgreSQL, by the fixture `gieok`."""
+    """Runs on SQLite and PostgreSQL through the fixture `gieok`."""
 
     @pytest.fixture
     def scope_of(self, gieok: Gieok) -> ScopeOf:
@@ -35,8 +35,8 @@ def scope(gieok: Gieok) -> OwnerScope:
 
 
 @pytest.mark.req("DEC-6", "DEC-13")
-async def test_a_head_that_was_made_stronger_is_damage(scope: OwnerScope, behind: Behind) -> None:
-    """Heads are not sealed, so what they say is held against what the version says."""
+async def test_a_head_with_an_altered_strength_is_detected(scope: OwnerScope, behind: Behind) -> None:
+    """Heads are not sealed, so they are compared with the sealed version."""
     await save(scope, content("normal", strength="normal"))
     behind.run("UPDATE decision_heads SET strength = 1")
     with pytest.raises(StoreDamaged):
@@ -44,14 +44,14 @@ async def test_a_head_that_was_made_stronger_is_damage(scope: OwnerScope, behind
 
 
 @pytest.mark.req("DEC-6")
-async def test_a_head_that_was_moved_to_another_domain_is_damage(scope: OwnerScope, behind: Behind) -> None:
+async def test_a_head_with_an_altered_domain_is_detected(scope: OwnerScope, behind: Behind) -> None:
     await save(scope, content("here", "runtime"))
     behind.run("UPDATE decision_heads SET domain_token = 0")
     with pytest.raises(StoreDamaged):
         await listed(scope, of="global")
 
 
-async def test_a_posting_of_another_domain_is_damage(scope: OwnerScope, behind: Behind) -> None:
+async def test_an_index_entry_of_another_domain_is_detected(scope: OwnerScope, behind: Behind) -> None:
     await save(scope, content("index everything"))
     await save(scope, content("something else", "runtime"))
     moved = "(SELECT root_id FROM decision_heads WHERE domain_token <> 0)"
@@ -61,21 +61,23 @@ async def test_a_posting_of_another_domain_is_damage(scope: OwnerScope, behind: 
         await found(scope, "index")
 
 
-async def test_evidence_that_is_found_by_another_content_is_damage(scope: OwnerScope, behind: Behind) -> None:
+async def test_evidence_under_the_digest_of_another_content_is_detected(
+    scope: OwnerScope, behind: Behind
+) -> None:
     card = await keep(scope, EvidenceDraft(title="t", content="one"))
     await keep(scope, EvidenceDraft(title="t", content="two"))
     (one,), (two,) = behind.run("SELECT digest_token FROM evidence")
     for old, new in ((one, 0), (two, one), (0, two)):
         behind.run(f"UPDATE evidence SET digest_token = {new} WHERE digest_token = {old}")
     with pytest.raises(StoreDamaged):
-        await scope.read(lambda rooms: rooms.evidence.find([card.sha256]))
+        await scope.read(lambda view: view.evidence.find([card.sha256]))
 
 
 @pytest.mark.req("DEC-14")
-async def test_an_anchor_cannot_be_moved_to_another_session(scope: OwnerScope, behind: Behind) -> None:
+async def test_an_anchor_with_an_altered_session_is_detected(scope: OwnerScope, behind: Behind) -> None:
     card = await keep(scope, EvidenceDraft(title="t", content="one"))
     sign = anchor("s1", (Target(kind="evidence", id=card.id),))
-    await scope.write(lambda rooms: rooms.anchors.save(sign))
+    await scope.write(lambda view: view.anchors.save(sign))
     behind.run("UPDATE anchors SET session_ref = 's2'")
     with pytest.raises(SealBroken):
-        await scope.read(lambda rooms: rooms.anchors.list("s2", 10))
+        await scope.read(lambda view: view.anchors.list("s2", 10))

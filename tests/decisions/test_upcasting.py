@@ -1,4 +1,4 @@
-"""Decisions of an older form are read as of today, and their rows stay as they were written."""
+"""Decisions in an older form are upcast when read, and their rows are not rewritten."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gieok.memory.decisions.documents import FORM, UPCASTERS, from_document
 from gieok.memory.decisions.records import DecisionProposal
 from gieok.testing.clock import Clock
 from tests.behind import Behind
-from tests.decisions.test_chains import Chains, admit
+from tests.decisions.test_chains import Chains, create_owner
 
 OLD = {"statement": "창고는 하나로 센다", "strength": "lock", "scope": "WMS"}
 
 
-async def plant(gieok: Gieok, behind: Behind, document: dict[str, Any], form: int) -> UUID:
-    """A decision as an older (or a newer) Gieok left it."""
-    await admit(gieok, "minsu")
+async def store_document(gieok: Gieok, behind: Behind, document: dict[str, Any], form: int) -> UUID:
+    """Store a decision as an older or a newer version of Gieok would."""
+    await create_owner(gieok, "minsu")
     root, at = uuid4(), Clock().now
     draft = VersionDraft(id=uuid4(), form=form, content=json.dumps(document).encode(), created_at=at)
     await Chains(gieok, "minsu", "decision").write(lambda store: store.append(root, draft, NEW))
@@ -36,9 +36,9 @@ async def plant(gieok: Gieok, behind: Behind, document: dict[str, Any], form: in
 
 
 @pytest.mark.req("DEC-5")
-async def test_an_older_form_is_read_as_of_today(gieok: Gieok, behind: Behind) -> None:
+async def test_an_older_form_is_upcast_when_read(gieok: Gieok, behind: Behind) -> None:
     """In form 0 the scope was `global` or the name of a domain."""
-    root = await plant(gieok, behind, OLD, form=0)
+    root = await store_document(gieok, behind, OLD, form=0)
     decisions = gieok.user("minsu").decisions
     read = await decisions.get(root)
     assert (read.scope, read.domain, read.statement) == ("domain", "wms", OLD["statement"])
@@ -47,8 +47,8 @@ async def test_an_older_form_is_read_as_of_today(gieok: Gieok, behind: Behind) -
 
 
 @pytest.mark.req("DEC-5", "DEC-4")
-async def test_neither_reading_nor_changing_rewrites_an_older_row(gieok: Gieok, behind: Behind) -> None:
-    root = await plant(gieok, behind, OLD, form=0)
+async def test_an_older_row_is_not_rewritten(gieok: Gieok, behind: Behind) -> None:
+    root = await store_document(gieok, behind, OLD, form=0)
     old_row = "SELECT id, form, content, created_at FROM chain_versions WHERE version = 1"
     before = behind.run(old_row)
     decisions = gieok.user("minsu").decisions
@@ -61,13 +61,13 @@ async def test_neither_reading_nor_changing_rewrites_an_older_row(gieok: Gieok, 
     assert behind.run("SELECT form FROM chain_versions WHERE version = 2") == [(FORM,)]
 
 
-async def test_a_form_from_the_future_is_refused(gieok: Gieok, behind: Behind) -> None:
-    root = await plant(gieok, behind, OLD, form=FORM + 1)
+async def test_a_newer_form_is_refused(gieok: Gieok, behind: Behind) -> None:
+    root = await store_document(gieok, behind, OLD, form=FORM + 1)
     with pytest.raises(SchemaMismatch, match="install a newer Gieok"):
         await gieok.user("minsu").decisions.get(root)
 
 
-def test_there_is_a_way_from_every_older_form() -> None:
+def test_every_older_form_has_an_upcaster() -> None:
     assert sorted(UPCASTERS) == list(range(FORM))
 
 
@@ -78,6 +78,6 @@ def test_a_global_decision_of_form_0_stays_global() -> None:
 
 @pytest.mark.parametrize("document", [b"", b"[]", b"{}", b'{"scope": 3}', b"\xff"])
 @pytest.mark.parametrize("form", [0, FORM])
-def test_a_document_that_does_not_have_its_form_is_damage(document: bytes, form: int) -> None:
+def test_a_document_that_does_not_match_its_form_is_damaged(document: bytes, form: int) -> None:
     with pytest.raises(StoreDamaged):
         from_document(document, form)

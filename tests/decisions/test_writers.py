@@ -1,6 +1,6 @@
-"""16 writers of one decision at once: one active version, no gap, no duplicate, everyone told the truth.
+"""16 concurrent writers of one decision: one active version, no gaps, no duplicates, correct results.
 
-Each appends 20 versions; `GIEOK_SOAK=1` makes it 200.
+Each appends 20 versions, or 200 with `GIEOK_SOAK=1`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gieok import Gieok, Settings
 from gieok.app.decisions import Decisions
 from gieok.memory.decisions.records import Decision, DecisionProposal
 from tests.behind import Behind
-from tests.decisions.writers import Told, write
+from tests.decisions.append_versions import SavedVersion, append_versions
 
 WRITERS = 16
 VERSIONS = 200 if os.environ.get("GIEOK_SOAK") else 20
@@ -30,20 +30,22 @@ ROOT = Path(__file__).parents[2]
 
 
 async def chain(decisions: Decisions, first: Decision) -> list[Decision]:
-    """The whole history, page by page."""
+    """The whole history, read page by page."""
     found: list[Decision] = []
     while page := await decisions.history(first.root_id, after=len(found), limit=1_000):
         found += page
     return found
 
 
-async def check(decisions: Decisions, first: Decision, told: Iterable[Told], behind: Behind) -> None:
-    """What is stored is what the writers were told, and the chain is whole."""
+async def check(
+    decisions: Decisions, first: Decision, returned: Iterable[SavedVersion], behind: Behind
+) -> None:
+    """Check that the chain is complete and equals what the writers were returned."""
     kept = await chain(decisions, first)
     assert [version.version for version in kept] == list(range(1, WRITERS * VERSIONS + 2))
     assert [version.version for version in kept if version.is_active] == [len(kept)]
     assert sorted((version.version, str(version.id), version.statement) for version in kept[1:]) == sorted(
-        told
+        returned
     )
     assert (await decisions.list()).decisions == (kept[-1],)
     assert await decisions.get(first.root_id) == kept[-1]
@@ -52,27 +54,27 @@ async def check(decisions: Decisions, first: Decision, told: Iterable[Told], beh
 
 @pytest.mark.timeout(600)
 @pytest.mark.req("DEC-4")
-async def test_sixteen_threads_write_one_chain(gieok: Gieok, behind: Behind) -> None:
+async def test_sixteen_threads_append_to_one_chain(gieok: Gieok, behind: Behind) -> None:
     decisions = gieok.user("minsu").decisions
     first = await decisions.save(FIRST)
 
-    all_here = threading.Barrier(WRITERS, timeout=60)
+    barrier = threading.Barrier(WRITERS, timeout=60)
 
-    def in_a_thread(writer: int) -> list[Told]:
-        all_here.wait()
-        return asyncio.run(write(decisions, first.root_id, writer, VERSIONS))
+    def run_writer(writer: int) -> list[SavedVersion]:
+        barrier.wait()
+        return asyncio.run(append_versions(decisions, first.root_id, writer, VERSIONS))
 
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(WRITERS) as threads:
-        told = await asyncio.gather(
-            *(loop.run_in_executor(threads, in_a_thread, writer) for writer in range(WRITERS))
+        returned = await asyncio.gather(
+            *(loop.run_in_executor(threads, run_writer, writer) for writer in range(WRITERS))
         )
-    await check(decisions, first, [each for one in told for each in one], behind)
+    await check(decisions, first, [each for one in returned for each in one], behind)
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.req("DEC-4")
-async def test_two_processes_write_one_chain(settings: Settings, behind: Behind) -> None:
+async def test_two_processes_append_to_one_chain(settings: Settings, behind: Behind) -> None:
     async with await Gieok.open(settings) as gieok:
         decisions = gieok.user("minsu").decisions
         first = await decisions.save(FIRST)
@@ -84,15 +86,19 @@ async def test_two_processes_write_one_chain(settings: Settings, behind: Behind)
             *(asyncio.to_thread(process.communicate, "go\n") for process in processes)
         )
         assert [process.returncode for process in processes] == [0, 0]
-        told = [(version, made, said) for output, _ in outputs for version, made, said in json.loads(output)]
-        await check(decisions, first, told, behind)
+        returned = [
+            (version, version_id, statement)
+            for output, _ in outputs
+            for version, version_id, statement in json.loads(output)
+        ]
+        await check(decisions, first, returned, behind)
 
 
 def _start(settings: Settings, first: Decision, writer: int) -> subprocess.Popen[str]:
     numbers = [str(number) for number in (writer, WRITERS // 2, VERSIONS)]
     arguments = [settings.database_url, str(settings.own_key_file), str(first.root_id), *numbers]
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.decisions.writers", *arguments],
+        [sys.executable, "-m", "tests.decisions.append_versions", *arguments],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""docs/rooms/decisions.md says what the code does."""
+"""The tables in docs/rooms/decisions.md match the code."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ REACHES: dict[tuple[str, str], Direction] = {
 
 
 @pytest.mark.req("DEC-8")
-def test_the_direction_of_every_relation_is_on_the_page() -> None:
+def test_the_page_lists_the_direction_of_every_relation() -> None:
     rows = re.findall(r"^\| A `(\w+)` B \| (.+?) \| (.+?) \|", PAGE, flags=re.MULTILINE)
     assert {kind: REACHES[origin, affected] for kind, origin, affected in rows} == DIRECTIONS
 
 
 @pytest.mark.req("DEC-10")
-def test_the_loading_order_is_on_the_page() -> None:
+def test_the_page_lists_the_loading_order() -> None:
     rows = re.findall(r"^\| (\d) \| ([\w+]+) \|", PAGE, flags=re.MULTILINE)
     assert rows == [(str(tier), name) for tier, name in enumerate(TIERS, start=1)]

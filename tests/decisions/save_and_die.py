@@ -1,6 +1,6 @@
-"""A program that saves a decision, says its id and is killed, before it could close anything.
+"""A program that saves a decision, prints its id and kills itself before it closes anything.
 
-python -m tests.decisions.killed DATABASE_URL KEY_FILE STATEMENT
+python -m tests.decisions.save_and_die DATABASE_URL KEY_FILE STATEMENT
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All of an owner's decision memory at once: sealed, sealed anew, erased."""
+"""All decision memory of an owner: encrypted, re-encrypted by a key rotation, erased."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLES = (
 
 
 async def fill(gieok: Gieok, owner: str) -> DecisionProposal:
-    """Two decisions, one of them with a history, related and with evidence and a signpost."""
+    """Save two related decisions, one of them with a history, and evidence with anchors."""
     decisions = gieok.user(owner).decisions
     base = DecisionProposal(
         statement="zebrafish는 하나만 쓴다",
@@ -46,27 +46,27 @@ async def fill(gieok: Gieok, owner: str) -> DecisionProposal:
 
 
 def key_ids(behind: Behind) -> dict[str, set[bytes]]:
-    """Which keys sealed what: a sealed value names its key in bytes 2 to 9."""
+    """The key ids in each sealed column: a sealed value has its key id in bytes 2 to 9."""
     found: dict[str, set[bytes]] = {}
-    for place in SEALED:
-        table, column = place.split(".")
+    for name in SEALED:
+        table, column = name.split(".")
         rows = behind.run(f"SELECT DISTINCT substr({column}, 2, 8) FROM {table}")
-        found[place] = {bytes(row[0]) for row in rows}
+        found[name] = {bytes(row[0]) for row in rows}
     return found
 
 
 @pytest.mark.req("OPS-2")
-async def test_nothing_of_decision_memory_lies_in_clear(gieok: Gieok, behind: Behind) -> None:
+async def test_no_decision_memory_is_stored_in_plain_text(gieok: Gieok, behind: Behind) -> None:
     await fill(gieok, "minsu")
     words = ("zebrafish", "quokka", "wombat", "axolotl", "pangolin", "narwhal", "ocelot", "창고")
     assert behind.files_with(*words) == {word: [] for word in words}
 
 
 @pytest.mark.req("OPS-2", "DEC-5")
-async def test_a_new_key_seals_decisions_evidence_and_anchors_anew(
+async def test_a_key_rotation_reseals_decisions_evidence_and_anchors(
     gieok: Gieok, behind: Behind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In batches smaller than the chains, so that every walk has to go on where it stopped."""
+    """In batches smaller than the chains, so that each table takes several batches."""
     monkeypatch.setattr(owners, "RESEAL_BATCH", 4)
     await fill(gieok, "minsu")
     decisions = gieok.user("minsu").decisions
@@ -75,8 +75,8 @@ async def test_a_new_key_seals_decisions_evidence_and_anchors_anew(
     old = key_ids(behind)
     assert await gieok.user("minsu").rotate_key() == 6 + 23 + 23
     new = key_ids(behind)
-    assert {place: (len(new[place]), new[place] & old[place]) for place in SEALED} == {
-        place: (1, set()) for place in SEALED
+    assert {name: (len(new[name]), new[name] & old[name]) for name in SEALED} == {
+        name: (1, set()) for name in SEALED
     }
     assert (await decisions.list()).decisions == (axis, lock)
     assert (await decisions.history(axis.root_id), await decisions.anchors("s")) == (chain, anchors)
@@ -84,7 +84,7 @@ async def test_a_new_key_seals_decisions_evidence_and_anchors_anew(
 
 
 @pytest.mark.req("OPS-4", "DEC-1")
-async def test_erasing_an_owner_takes_their_whole_chains_and_nobody_elses(
+async def test_erasing_an_owner_deletes_all_their_decisions_and_no_others(
     gieok: Gieok, behind: Behind
 ) -> None:
     base = await fill(gieok, "minsu")
