@@ -23,7 +23,7 @@ import httpx
 import gieok
 from bench.table import Row, Table
 from gieok import Gieok, MemoryDraft
-from gieok.app.worker import Worker
+from gieok.app.background.worker import Worker
 from gieok.interfaces.rest.app import create_app
 from gieok.interfaces.rest.gateway.limits import ServiceOptions
 from gieok.memory.canon.records import Category, PersonaDraft

@@ -11,9 +11,9 @@ import pytest
 
 from gieok import Gieok, Persona, Settings
 from gieok.app import User
+from gieok.app.background import jobs
+from gieok.app.background.worker import Worker
 from gieok.app.opening import ANALYZER
-from gieok.app.reindex import Reindexing
-from gieok.app.worker import Worker
 from gieok.memory.companion.records import MemoryChanges, MemoryDraft
 from gieok.memory.decisions.records import DecisionProposal
 from gieok.memory.turns import rules as turn_rules
@@ -76,11 +76,13 @@ async def remember(user: User) -> None:
 
 
 async def walk(gieok: Gieok, analyzer: str, *, parts: int | None = None) -> int:
-    """Go on, to the end or for some parts; how many that were."""
-    reindexing = Reindexing(gieok.database, gieok.vault, analyzer=analyzer, batch=2)
-    done = 0
-    while (parts is None or done < parts) and await reindexing.run_once():
-        done += 1
+    """Re-index by jobs, to the end or for some of them. Returns how many jobs ran."""
+    worker, done = Worker(gieok, jobs_at_once=1), 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "ANALYZER", analyzer)
+        patch.setattr(jobs, "REINDEX_BATCH", 2)
+        while (parts is None or done < parts) and await worker.run_once(gieok.engine.clock()):
+            done += 1
     return done
 
 
@@ -183,7 +185,7 @@ async def test_several_workers_and_writers_at_once_make_one_right_index(
         )
         made = indexes(behind)
         await walk(gieok, "there")
-        await walk(gieok, "and back")
+        await walk(gieok, "back")
         assert indexes(behind) == made
 
 
@@ -201,3 +203,16 @@ async def test_an_index_of_this_analyzer_is_left_alone(gieok: Gieok, behind: Beh
     await remember(gieok.user("minsu"))
     assert await walk(gieok, NOW) == 0
     assert behind.count("search_indexes") == 0
+
+
+@pytest.mark.usefixtures("old")
+async def test_a_job_for_another_analyzer_waits(settings: Settings, behind: Behind) -> None:
+    """While versions run side by side, an older process must not index with the words of its own analyzer."""
+    async with await Gieok.open(settings, model=CountingModel()) as gieok:
+        await walk(gieok, "newer", parts=1)
+        before = indexes(behind)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(jobs, "ANALYZER", OLD)
+            assert await Worker(gieok, jobs_at_once=1).run_once(gieok.engine.clock()) == 1
+        assert indexes(behind) == before
+        assert ("queued", "CONFLICT") in behind.run("SELECT status, error FROM jobs WHERE kind = 'reindex'")

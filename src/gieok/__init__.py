@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gieok.app import ChatTurn, Gieok, User
-    from gieok.app.worker import Worker
+    from gieok.app.background.worker import Worker
     from gieok.engine import ExecutionPlan, StepEvent
     from gieok.memory.canon.records import Fact, PersonaCard, PersonaDraft
     from gieok.memory.companion.records import Memory, MemoryDraft, MemoryHit, Notice
@@ -39,7 +39,7 @@ _HOMES = {
     "StateFact": "gieok.memory.conversation.records",
     "StepEvent": "gieok.engine",
     "User": "gieok.app",
-    "Worker": "gieok.app.worker",
+    "Worker": "gieok.app.background.worker",
     "load_settings": "gieok.settings",
 }
 """Where each public name lives. They load when they are first used, so that `import gieok` costs nothing."""

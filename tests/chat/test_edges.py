@@ -8,8 +8,8 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.adapters.models.offline import OfflineModel
-from gieok.app.jobs import JOB_PLANS, JobPlans
-from gieok.app.worker import Worker
+from gieok.app.background.jobs import JOB_PLANS, JobPlans
+from gieok.app.background.worker import Worker
 from gieok.errors import InputRefused, ModelUnavailable, StepFailed
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.conversation.records import Prompt, Reply

@@ -7,7 +7,7 @@ import pytest
 from gieok import Gieok, Settings
 from gieok.adapters.models.offline import OfflineModel
 from gieok.app import User
-from gieok.app.worker import Worker
+from gieok.app.background.worker import Worker
 from gieok.errors import ModelUnavailable
 from gieok.memory.canon.records import PersonaCard, PersonaDraft
 from gieok.memory.companion.records import Emotion, MemoryDraft, SessionSummary, Spoken

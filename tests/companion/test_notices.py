@@ -9,7 +9,7 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.app import User
-from gieok.app.worker import Worker
+from gieok.app.background.worker import Worker
 from gieok.errors import StepFailed, StoreDamaged
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.companion.records import MemoryDraft

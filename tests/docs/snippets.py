@@ -11,7 +11,7 @@ from typing import Any
 
 import gieok as package
 from gieok import DecisionProposal, Gieok, PersonaDraft
-from gieok.app.jobs import JOB_PLANS
+from gieok.app.background.jobs import JOB_PLANS
 from gieok.client import GieokClient
 from gieok.memory.sessions.records import ChatMessage
 from gieok.testing.embedders import LetterEmbedder

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from gieok.app import Gieok
-from gieok.app.worker import Worker
+from gieok.app.background.worker import Worker
 from gieok.engine import cycle
 from gieok.engine.registry import CheckedStep
 from gieok.memory.companion.records import SessionSummary, Spoken

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gieok.app import Gieok
-from gieok.app.jobs import LEASE
-from gieok.app.worker import Worker
+from gieok.app.background.jobs import LEASE
+from gieok.app.background.worker import Worker
 from gieok.testing.models import CountingModel
 from tests.crash.conftest import NewPlace, new_place
 from tests.crash.place import Place

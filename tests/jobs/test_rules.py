@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from gieok.memory.jobs.records import Job, JobKind
-from gieok.memory.jobs.rules import after_failure, after_result
+from gieok.memory.jobs.rules import after_batch, after_failure, after_result
 
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
@@ -17,7 +17,7 @@ def job(*, attempts: int, memory_id: UUID | None = None, kind: JobKind = "summar
     return Job(
         id=uuid4(),
         kind=kind,
-        session_ref="s",
+        subject="s",
         first_seq=1,
         last_seq=20,
         status="running",
@@ -55,9 +55,11 @@ def test_a_job_that_holds_an_excerpt_never_fails() -> None:
 
 
 @pytest.mark.req("SESS-5")
-def test_a_watch_never_fails() -> None:
+@pytest.mark.parametrize("kind", ["watch", "embed", "reindex", "erase"])
+def test_upkeep_never_fails(kind: JobKind) -> None:
+    """Without a watch, for example, a session would never end."""
     outcome = after_failure(
-        job(attempts=50, kind="watch"), "STEP_FAILED", is_final=True, now=NOW, retry_seconds=(5, 60)
+        job(attempts=50, kind=kind), "STEP_FAILED", is_final=True, now=NOW, retry_seconds=(5, 60)
     )
     assert (outcome.status, outcome.due_at) == ("queued", NOW + timedelta(seconds=60))
 
@@ -69,3 +71,9 @@ def test_an_excerpt_is_bettered_later_and_a_summary_is_final() -> None:
     assert (excerpt.status, excerpt.due_at) == ("queued", NOW + timedelta(minutes=15))
     summary = after_result(memory_id, is_final=True, now=NOW, retry_minutes=15)
     assert (summary.status, summary.memory_id) == ("done", memory_id)
+
+
+def test_a_job_with_more_batches_is_due_at_once() -> None:
+    more = after_batch(has_more=True, now=NOW)
+    assert (more.status, more.due_at, more.error) == ("queued", NOW, None)
+    assert after_batch(has_more=False, now=NOW).status == "done"

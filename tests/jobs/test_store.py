@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from typing import get_args
 
 import psycopg
 import pytest
@@ -12,10 +13,13 @@ import pytest
 from gieok import Gieok
 from gieok.adapters.sql.driver.queries import load_system_queries, parse_queries
 from gieok.adapters.sql.stores.jobs import claim_due as claim_due_jobs
-from gieok.memory.jobs.records import ClaimedJob
-from gieok.testing.contracts.jobs import ClaimDue, JobScopeOf, JobStoreContract, queue
+from gieok.adapters.sql.stores.jobs import count_due
+from gieok.memory.jobs.records import ClaimedJob, JobKind
+from gieok.testing.contracts.jobs import LEASE, START, ClaimDue, JobScopeOf, JobStoreContract, queue
 from gieok.testing.contracts.sessions import append, message, start
 from tests.postgres import Postgres
+
+KINDS: tuple[JobKind, ...] = get_args(JobKind)
 
 
 @pytest.fixture
@@ -26,13 +30,26 @@ def job_scope_of(gieok: Gieok) -> JobScopeOf:
 @pytest.fixture
 def claim_due(gieok: Gieok) -> ClaimDue:
     async def claim(now: datetime, lease_until: datetime, limit: int) -> Sequence[ClaimedJob]:
-        return await gieok.database.system(lambda tx: claim_due_jobs(tx, now, lease_until, limit))
+        return await gieok.database.system(lambda tx: claim_due_jobs(tx, now, lease_until, KINDS, limit))
 
     return claim
 
 
 class TestSqlJobStore(JobStoreContract):
     """SQLite and PostgreSQL, by the fixture `gieok`."""
+
+
+async def test_only_the_kinds_that_a_worker_can_run_are_claimed_and_counted(
+    gieok: Gieok, job_scope_of: JobScopeOf
+) -> None:
+    """A process without an embedder leaves embedding to others."""
+    await queue(job_scope_of("minsu"), kind="embed")
+    summary = await queue(job_scope_of("minsu"))
+    assert await gieok.database.system_read(lambda tx: count_due(tx, START, ("summary", "walk"))) == 1
+    claimed = await gieok.database.system(
+        lambda tx: claim_due_jobs(tx, START, START + LEASE, ("summary", "walk"), 9)
+    )
+    assert [each.job.id for each in claimed] == [summary]
 
 
 BEHIND_THE_DOOR = {"jobs", "owners", "persona_memory_configs", "tokens"}
@@ -44,7 +61,7 @@ def test_the_door_across_owners_leads_to_no_content() -> None:
     for dialect in ("sqlite", "postgres"):
         for query in load_system_queries(dialect).values():
             tables = set(re.findall(r"\b(?:FROM|UPDATE|INTO|JOIN)\s+(\w+)", query.sql))
-            parts = {"due", "waiting", "other", "SKIP", "UNION"}  # of a query itself
+            parts = {"due", "SKIP"}  # of a query itself
             assert tables - parts <= BEHIND_THE_DOOR, query.name
 
 

@@ -16,8 +16,8 @@ import httpx
 import pytest
 
 from gieok import Gieok, MemoryDraft, Settings
+from gieok.app.background.worker import Worker
 from gieok.app.restore import restore
-from gieok.app.worker import Worker
 from gieok.errors import OwnerErased
 from gieok.memory.companion.records import Emotion
 from gieok.memory.requests.records import RequestKey

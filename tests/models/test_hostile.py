@@ -11,7 +11,7 @@ import pytest
 
 from gieok import ExecutionPlan, Gieok, Message, Persona
 from gieok.app import User
-from gieok.app.jobs import JOB_PLANS, JobPlans
+from gieok.app.background.jobs import JOB_PLANS, JobPlans
 from gieok.engine import make_plan
 from gieok.errors import ModelUnavailable, NotFound, StepFailed
 from gieok.memory.blocks import parse_state

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.app.jobs import JOB_PLANS
+from gieok.app.background.jobs import JOB_PLANS
 from gieok.engine import CycleRecord, ExecutionPlan, make_plan
 from gieok.errors import ModelUnavailable, StepFailed
 from gieok.memory.canon.records import PersonaDraft

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gieok import Gieok, MemoryDraft, Settings
 from gieok.app import User
-from gieok.app.worker import Worker
+from gieok.app.background.worker import Worker
 from gieok.errors import Conflict, OwnerErased
 from gieok.memory.canon.records import Category, PersonaDraft
 from gieok.testing.clock import Clock

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from gieok import Settings
-from gieok.app.worker import Worker
+from gieok.app.background.worker import Worker
 from gieok.memory.canon.records import PersonaDraft
 from tests.rest.conftest import GENEROUS, Server, serving
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gieok import Gieok
-from gieok.app.worker import Worker
+from gieok.app.background.worker import Worker
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.companion.records import MemoryDraft
 from tests.service.consistency import exported, lost, partial_turns, problems, unsummarised

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.app.worker import Worker
+from gieok.app.background.worker import Worker
 from gieok.testing.clock import Clock
 from tests.sessions.talk import MoodyModel, job_plans
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from gieok.app import Gieok, User
-from gieok.app.jobs import JOB_PLANS, JobPlans
-from gieok.app.worker import Worker
+from gieok.app.background.jobs import JOB_PLANS, JobPlans
+from gieok.app.background.worker import Worker
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import Conflict, ModelUnavailable
 from gieok.memory.canon.records import PersonaDraft

@@ -12,7 +12,7 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.app.assembly import Services
-from gieok.app.worker import Worker
+from gieok.app.background.worker import Worker
 from gieok.engine import StepContext
 from gieok.errors import SummaryFailed
 from gieok.memory.companion.records import SessionSummary, Spoken

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from gieok import Gieok
-from gieok.app.jobs import LEASE
-from gieok.app.worker import Worker
+from gieok.app.background.jobs import LEASE
+from gieok.app.background.worker import Worker
 from gieok.errors import SessionEnded
 from gieok.testing.clock import Clock
 from gieok.testing.settings import settings_for

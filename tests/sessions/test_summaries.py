@@ -9,8 +9,8 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.app.jobs import LEASE
-from gieok.app.worker import Worker
+from gieok.app.background.jobs import LEASE
+from gieok.app.background.worker import Worker
 from gieok.errors import SummaryFailed
 from gieok.memory.companion.records import Notice
 from gieok.memory.jobs.records import Job, JobOutcome

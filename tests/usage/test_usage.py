@@ -12,8 +12,8 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.app import build_registry
-from gieok.app.jobs import JOB_PLANS, JobPlans
-from gieok.app.worker import Worker
+from gieok.app.background.jobs import JOB_PLANS, JobPlans
+from gieok.app.background.worker import Worker
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import InputRefused, ModelUnavailable, PlanInvalid, RateLimited, StepFailed
 from gieok.memory.canon.records import PersonaDraft

@@ -8,7 +8,9 @@ import logging
 import pytest
 
 from gieok import Gieok, Settings, Worker
-from gieok.app.embedding import EMBED_LEASE, claim_personas
+from gieok.adapters.sql.stores.jobs import claim_due
+from gieok.app.background.discovery import Discovery
+from gieok.app.background.jobs import LEASE
 from gieok.errors import Conflict, InputRefused, StepFailed
 from gieok.memory.companion.records import MemoryHit
 from gieok.testing.clock import Clock
@@ -53,6 +55,17 @@ async def test_many_memories_are_embedded_batch_by_batch(settings: Settings) -> 
         await keep(gieok, *(f"memory {n}" for n in range(150)))
         assert await work(gieok) == 3
         assert sorted(embedder.embedded) == sorted(f"memory {n}" for n in range(150))
+
+
+async def test_later_memories_are_embedded_by_the_same_job(settings: Settings, behind: Behind) -> None:
+    """One job per persona, queued again when there is more to embed."""
+    async with await Gieok.open(settings, embedder=LetterEmbedder()) as gieok:
+        await keep(gieok, "a zebra")
+        assert await work(gieok) == 1
+        await keep(gieok, "an ox")
+        assert await work(gieok) == 1
+        assert behind.run("SELECT kind, subject, status FROM jobs") == [("embed", "hana", "done")]
+        assert behind.count("memory_vectors") == 2
 
 
 async def test_workers_at_once_share_the_work(settings: Settings) -> None:
@@ -101,9 +114,13 @@ async def test_what_a_dead_worker_held_is_taken_up_later(settings: Settings, beh
     clock = Clock()
     async with await Gieok.open(settings, embedder=LetterEmbedder(), clock=clock) as gieok:
         await keep(gieok, "a zebra")
-        assert await claim_personas(gieok, clock.now, 9) == [("minsu", "hana")]
+        assert await Discovery(gieok).enqueue(clock.now, ["embed"], 9) == 1
+        (held,) = await gieok.database.system(
+            lambda tx: claim_due(tx, clock.now, clock.now + LEASE, ["embed"], 9)
+        )
+        assert (held.owner, held.job.subject) == ("minsu", "hana")
         assert (await work(gieok), behind.count("memory_vectors")) == (0, 0)
-        clock.now += EMBED_LEASE
+        clock.now += LEASE
         assert (await work(gieok), behind.count("memory_vectors")) == (1, 1)
 
 
@@ -122,7 +139,7 @@ async def test_an_embedder_that_is_down_is_asked_again_after_a_while(
             await gieok.user("minsu").companion.embed()
         embedder.is_down = False
         assert (await work(gieok), behind.count("memory_vectors")) == (0, 0)
-        clock.now += EMBED_LEASE
+        clock.now += LEASE
         assert (await work(gieok), behind.count("memory_vectors")) == (1, 1)
 
 
@@ -164,9 +181,11 @@ async def test_memories_in_no_language_of_the_model_wait_for_nothing(
         assert (await work(gieok), behind.count("memory_vectors")) == (0, 0)
 
 
-async def test_without_an_embedder_there_is_nothing_to_embed_with(gieok: Gieok) -> None:
+async def test_without_an_embedder_there_is_nothing_to_embed_with(gieok: Gieok, behind: Behind) -> None:
+    """No job is queued that nobody could run."""
     await keep(gieok, "a zebra")
     assert await work(gieok) == 0
+    assert behind.count("jobs") == 0
     with pytest.raises(InputRefused, match="GIEOK_EMBEDDER"):
         await gieok.user("minsu").companion.embed()
 

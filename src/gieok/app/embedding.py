@@ -1,37 +1,26 @@
-"""How memories get their vectors: a pass in the background that also goes over to another embedder.
+"""The embedder: opening it, and embedding an owner's memories now. Background jobs embed for all owners.
 
-The embedder of the Gieok that was opened last is in force for the whole database. Workers with another one
-leave its vectors alone, so that two of them never undo each other's work.
+The embedder that was opened last is in force for the whole database. Workers with another embedder run no
+embedding jobs, so that two workers never undo each other's work.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from gieok.adapters.embedders import ClosableEmbedder, open_embedder
 from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.scope import SqlView
-from gieok.adapters.sql.stores.vectors import claim_to_embed
 from gieok.app.cycles import Cycles
-from gieok.errors import Conflict, GieokError, InputRefused, OwnerErased, cause_of
+from gieok.errors import Conflict, InputRefused
 from gieok.memory.companion.embedder import MAX_SPACE_CHARS, Embedder, space_of
 from gieok.memory.companion.steps.vectors import KeepVectors
 from gieok.memory.companion.vectors import Meaning
 from gieok.settings import Settings
 
-if TYPE_CHECKING:
-    from gieok.app import Gieok
-
-_log = logging.getLogger(__name__)
-
 EMBED_PLAN = "embed_memories"
-EMBED_LEASE = timedelta(minutes=3)
-"""For how long a worker holds a persona, longer than a step may take."""
 SPACE = "vector_space"
 """Under this key a database remembers which embedder is in force."""
 
@@ -70,28 +59,6 @@ def meaning_by(
     return Meaning(embedder, Matrices(cache_mb * 2**20), close)
 
 
-async def claim_personas(gieok: Gieok, now: datetime, limit: int) -> list[tuple[str, str]]:
-    """Take up personas of any owner whose memories wait for vectors, if this embedder is in force."""
-    meaning = gieok.meaning
-    if meaning is None or not await _is_in_force(gieok.database, meaning):
-        return []
-    return await gieok.database.system(
-        lambda tx: claim_to_embed(tx, now, now + EMBED_LEASE, meaning.space, limit)
-    )
-
-
-async def embed_claimed(gieok: Gieok, owner: str, persona_id: str) -> None:
-    """Embed some memories of a claimed persona. After a failure it waits until the lease has passed."""
-    cycles = gieok.cycles(gieok.scope(owner))
-    try:
-        await cycles.run(EMBED_PLAN, {"personaId": persona_id})
-    except GieokError as error:
-        cause = cause_of(error)
-        if not isinstance(cause, OwnerErased):
-            code = cause.code if isinstance(cause, GieokError) else error.code
-            _log.warning("some memories wait longer for their vectors: %s", code)
-
-
 async def embed_owner(cycles: Cycles, meaning: Meaning | None, database: Database, limit: int | None) -> int:
     """Embed what waits of one owner, until nothing does or about `limit` are done. Returns how many.
 
@@ -101,7 +68,7 @@ async def embed_owner(cycles: Cycles, meaning: Meaning | None, database: Databas
         raise InputRefused("there is no embedder; set GIEOK_EMBEDDER, or open Gieok with one")
     space, done = meaning.space, 0
     while limit is None or done < limit:
-        if not await _is_in_force(database, meaning):
+        if not await is_in_force(database, meaning):
             raise Conflict("Gieok was opened with another embedder meanwhile, which makes the vectors now")
         unfinished = await cycles.scope.read(lambda rooms: rooms.vectors.unfinished(space, 1))
         if not unfinished:
@@ -116,5 +83,6 @@ def _begin(persona_id: str, space: str) -> Callable[[SqlView], None]:
     return lambda rooms: rooms.vectors.begin(persona_id, space)
 
 
-async def _is_in_force(database: Database, meaning: Meaning) -> bool:
+async def is_in_force(database: Database, meaning: Meaning) -> bool:
+    """Whether the vectors of this database are made by this embedder: it was opened last."""
     return await database.get_meta(SPACE) in (None, meaning.space)

@@ -16,6 +16,7 @@ from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.lifecycle.owners import rotate_data_key
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.assembly import Closing, Model, build_registry, choose_model
+from gieok.app.background.jobs import JOB_PLANS, JobPlans
 from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat
 from gieok.app.companion import Companion
@@ -23,7 +24,6 @@ from gieok.app.cycles import Cycles, Listener, Plans
 from gieok.app.decisions import Decisions
 from gieok.app.embedding import open_meaning
 from gieok.app.exchange import DecisionExchange
-from gieok.app.jobs import JOB_PLANS, JobPlans
 from gieok.app.opening import open_stores
 from gieok.app.owner_data import EXPORTS_AT_ONCE, OwnerData
 from gieok.app.sessions import SessionLocks, Sessions

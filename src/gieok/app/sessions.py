@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 from weakref import WeakValueDictionary
 
+from gieok.app.background.jobs import LEASE, run_job
 from gieok.app.cycles import Cycles, output_of, validated
-from gieok.app.jobs import LEASE, run_job
 from gieok.engine import CycleResult, ExecutionPlan
 from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SummaryFailed
 from gieok.memory.companion.records import Notice

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gieok import Settings
-from gieok.app.worker import Worker
+from gieok.app.background.worker import Worker
 from gieok.testing.clock import Clock
 from tests.chat.test_scenarios import DAY_ONE, NoSummaries
 from tests.rest.conftest import GENEROUS, Server, serving

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gieok.app.worker import Worker
+from gieok.app.background.worker import Worker
 from gieok.plans import read_plan
 from tests.rest.conftest import Server
 from tests.rest.routes.conftest import Api

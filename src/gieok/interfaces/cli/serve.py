@@ -68,7 +68,7 @@ async def _run_worker(t: Translator) -> None:
     import signal
 
     from gieok.app import Gieok
-    from gieok.app.worker import Worker
+    from gieok.app.background.worker import Worker
 
     stop = asyncio.Event()
     async with await Gieok.open() as gieok:

@@ -91,6 +91,10 @@ class VectorStore(Protocol):
         """Personas that have memories without a vector in the space, or whose old space is not gone yet."""
         ...
 
+    def is_finished(self, persona_id: str, space: str) -> bool:
+        """Whether no memory of the persona needs a vector in the space, or the persona has another space."""
+        ...
+
     def begin(self, persona_id: str, space: str) -> None:
         """Make it the persona's space. Vectors of another one stay until all memories have one in this."""
         ...

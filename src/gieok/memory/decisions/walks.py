@@ -66,9 +66,7 @@ class QueueWalk(WriteStep[NoData, QueueInputs, Job]):
         draft = JobDraft(
             id=uuid4(),
             kind="walk",
-            session_ref=inputs.session_ref,
-            first_seq=0,
-            last_seq=0,
+            subject=inputs.session_ref,
             due_at=context.now,
         )
         view.jobs.add(draft, context.now)
@@ -103,7 +101,7 @@ class WalkAnchors(ReadStep[AnchorWalkMetadata, WalkInputs, Walked]):
     def read(
         self, view: DecisionView, metadata: AnchorWalkMetadata, inputs: WalkInputs, context: StepContext
     ) -> Walked:
-        anchors = view.anchors.list(inputs.job.session_ref, metadata.anchors + 1)
+        anchors = view.anchors.list(inputs.job.subject, metadata.anchors + 1)
         items, is_cut = follow_anchors(
             view, anchors[: metadata.anchors], depth=metadata.depth, limit=metadata.limit
         )

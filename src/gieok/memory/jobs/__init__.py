@@ -1,1 +1,1 @@
-"""Work that is done later: rows that one worker at a time holds, until the result is stored with them."""
+"""Background jobs: one queue for all kinds of work, with leases, retries and fencing tokens."""

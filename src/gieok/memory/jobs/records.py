@@ -1,4 +1,4 @@
-"""What is known of work that is done later. A job names things; it holds no content."""
+"""Background jobs as records. A job names its subject and holds no content."""
 
 from __future__ import annotations
 
@@ -6,54 +6,63 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from gieok.engine import Data
-from gieok.memory.fields import SessionRef, Timestamp
+from gieok.memory.fields import Timestamp
+from gieok.refs import check_ref
 
-JobKind = Literal["summary", "watch", "walk"]
-"""`summary` condenses messages of a session; `watch` ends a session that nobody uses any more; `walk` follows
-what a session's anchors lead to."""
+JobKind = Literal["summary", "watch", "walk", "embed", "reindex", "erase"]
+"""What a job does, and what its subject is:
+
+- `summary`: summarise messages of a session; the session.
+- `watch`: end a session after inactivity; the session.
+- `walk`: follow a session's anchors through the decisions; the session.
+- `embed`: give memories their vectors; the persona.
+- `reindex`: rebuild the owner's search indexes; the analyzer version to rebuild them for.
+- `erase`: finish the erasure of the owner; the owner.
+"""
 
 JobStatus = Literal["queued", "running", "done", "failed"]
 Seq = Annotated[int, Field(ge=0)]
+Subject = Annotated[str, AfterValidator(lambda value: check_ref(value, "subject"))]
 
 
 class JobDraft(Data):
-    """A job that is about to be queued. `first_seq` to `last_seq` are its messages; 0 where it has none."""
+    """A job to be queued. `first_seq` to `last_seq` are its messages; 0 if it has none."""
 
     id: UUID
     kind: JobKind
-    session_ref: SessionRef
-    first_seq: Seq
-    last_seq: Seq
+    subject: Subject
+    first_seq: Seq = 0
+    last_seq: Seq = 0
     due_at: Timestamp
 
 
 class Job(Data):
-    """A job as it stands."""
+    """A job and its state."""
 
     id: UUID
     kind: JobKind
-    session_ref: SessionRef
+    subject: Subject
     first_seq: Seq
     last_seq: Seq
     status: JobStatus
     attempts: int
-    """How often a worker took it up since it was queued, or last went well."""
+    """How often a worker claimed it since it was queued or last succeeded."""
     fence: int
-    """Grows each time the job is claimed; only the newest claim can settle it."""
+    """Grows with each claim; only the newest claim can settle the job."""
     due_at: Timestamp | None
-    """From when on a worker may claim it: its time while queued, the end of the lease while running."""
+    """When a worker may claim it: its time while queued, the end of the lease while running."""
     error: str | None
-    """The code of what went wrong last."""
+    """The error code of the last failure."""
     memory_id: UUID | None
     """The memory that it made."""
     created_at: Timestamp
 
 
 class JobOutcome(Data):
-    """How a claim ended: `queued` for another time, `done`, or `failed` for good."""
+    """How a claim ended: `queued` for another run, `done`, or `failed` for good."""
 
     status: Literal["queued", "done", "failed"]
     due_at: Timestamp | None = None
@@ -63,7 +72,7 @@ class JobOutcome(Data):
 
 @dataclass(frozen=True)
 class ClaimedJob:
-    """A job in the hands of a worker, and whose it is."""
+    """A job that a worker has claimed, and its owner."""
 
     owner: str
     job: Job

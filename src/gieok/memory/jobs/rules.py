@@ -1,4 +1,4 @@
-"""What becomes of a job: pure rules."""
+"""What happens to a job after a run: pure rules."""
 
 from __future__ import annotations
 
@@ -8,17 +8,27 @@ from uuid import UUID
 
 from gieok.memory.jobs.records import Job, JobOutcome
 
+MAY_FAIL = frozenset({"summary", "walk"})
+"""Kinds that end as `failed` after the last retry: a user asked for the result and sees the failure.
+
+The other kinds are upkeep that must succeed some day, so they are retried at the slowest pace."""
+
 
 def after_result(memory_id: UUID | None, *, is_final: bool, now: datetime, retry_minutes: int) -> JobOutcome:
-    """Done with a final result; otherwise the job keeps what it made and tries to better it later."""
+    """Done if the result is final; otherwise keep the result and try to improve it later."""
     if is_final:
         return JobOutcome(status="done", memory_id=memory_id)
     due_at = now + timedelta(minutes=retry_minutes)
     return JobOutcome(status="queued", due_at=due_at, memory_id=memory_id)
 
 
+def after_batch(*, has_more: bool, now: datetime) -> JobOutcome:
+    """Done after the last batch; otherwise due again at once, behind the jobs that are due already."""
+    return JobOutcome(status="queued", due_at=now) if has_more else JobOutcome(status="done")
+
+
 def put_off(job: Job, code: str, *, now: datetime, seconds: float) -> tuple[Job, JobOutcome]:
-    """A job that was refused for now waits as long as it was told to. That was no attempt of its own."""
+    """Wait for `seconds` after a rate limit. This does not count as an attempt."""
     untried = job.model_copy(update={"attempts": job.attempts - 1})
     return untried, JobOutcome(status="queued", due_at=now + timedelta(seconds=seconds), error=code)
 
@@ -26,13 +36,13 @@ def put_off(job: Job, code: str, *, now: datetime, seconds: float) -> tuple[Job,
 def after_failure(
     job: Job, code: str, *, is_final: bool, now: datetime, retry_seconds: Sequence[int]
 ) -> JobOutcome:
-    """Try again after the next of `retry_seconds`; after the last of them the job has failed.
+    """Retry after the next of `retry_seconds`; after the last of them the job has failed.
 
-    A job that has already made something never fails, nor does a watch, without which a session would never
-    end: they go on at the slowest pace.
+    A job that has already made a memory, or whose kind is not in `MAY_FAIL`, never fails: it is retried at
+    the slowest pace.
     """
     tried = job.attempts - 1
-    may_fail = job.kind != "watch" and job.memory_id is None
+    may_fail = job.kind in MAY_FAIL and job.memory_id is None
     if may_fail and (is_final or tried >= len(retry_seconds)):
         return JobOutcome(status="failed", error=code)
     wait = retry_seconds[min(tried, len(retry_seconds) - 1)]

@@ -1,4 +1,4 @@
-"""How a job ends: its completion is one more write of the cycle that made its result."""
+"""Steps that queue and settle jobs. A job is settled in the commit that stores its result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FinishMetadata(Data):
 class FinishInputs(Data):
     job: Job
     memory_id: UUID | None = None
-    """The memory that the job made, if it makes one."""
+    """The memory that the job made, if any."""
     is_final: bool = True
 
 
@@ -54,13 +54,13 @@ class PutBackInputs(Data):
     code: Code
     is_final: bool
     retry_after: Annotated[float, Field(ge=0)] | None
-    """Seconds to wait where the job was refused for now; None where it was tried and failed."""
+    """Seconds to wait after a rate limit; None after any other failure."""
 
 
 class PutBackJob(WriteStep[PutBackMetadata, PutBackInputs, None]):
     """Return a job to the queue after a failure. After the last of `retrySeconds` it has failed for good.
 
-    A job that was refused for a time (rate limit, budget) waits for that time and loses no attempt.
+    A rate limit or a spent budget says how long to wait, and does not count as an attempt.
     """
 
     type = "PutBackJob"

@@ -1,4 +1,4 @@
-"""The store of jobs, as steps see it: of one owner, in one transaction."""
+"""The store of jobs that steps use: one owner, one transaction."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from gieok.memory.jobs.records import Job, JobDraft, JobOutcome
 
 
 class JobStore(Protocol):
-    """A claim is a lease with a fence: whoever lost the lease cannot settle the job."""
+    """A claim is a lease with a fencing token: a worker that lost its lease cannot settle the job."""
 
     def add(self, draft: JobDraft, at: datetime) -> None:
-        """Queue a job. One with the same id that is there already stays as it is."""
+        """Queue a job. A job with the same id stays as it is, also if it has ended."""
+        ...
+
+    def requeue(self, draft: JobDraft, at: datetime) -> None:
+        """Queue a job, or queue it again if it has ended or had another subject."""
         ...
 
     def get(self, job_id: UUID) -> Job | None:
@@ -22,27 +26,27 @@ class JobStore(Protocol):
         ...
 
     def unfinished(self, session_ref: str) -> Sequence[Job]:
-        """The summaries of a session that no memory holds yet, in the order of their messages."""
+        """The summary jobs of a session that have made no memory yet, in the order of their messages."""
         ...
 
     def claim(self, job_id: UUID, now: datetime, lease_until: datetime) -> Job | None:
-        """Take up this one job, if it is due. None where it is not, or another worker holds it."""
+        """Claim this job. None if it is not due, or another worker has claimed it."""
         ...
 
     def settle(self, job: Job, outcome: JobOutcome) -> None:
-        """End a claim. Conflict where the lease was lost to another worker: then nothing may be stored.
+        """End a claim. Conflict if another worker has claimed the job since: then store nothing.
 
-        A job that is queued again without an error went well, so its attempts are counted anew.
+        A job that is queued again without an error has succeeded, so its attempts start at 0 again.
         """
         ...
 
     def revive(self, session_ref: str, at: datetime) -> int:
-        """Have the summaries of a session that failed, or wait to be tried again, due as if new. How many."""
+        """Make the failed and the waiting summary jobs of a session due now. Returns how many."""
         ...
 
 
 class JobView(Protocol):
-    """Whatever holds jobs among its rooms."""
+    """A view with jobs."""
 
     @property
     def jobs(self) -> JobStore: ...

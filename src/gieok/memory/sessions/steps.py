@@ -237,9 +237,7 @@ class WatchSession(WriteStep[NoData, SessionInputs, None]):
         draft = JobDraft(
             id=watch_id(inputs.session_ref),
             kind="watch",
-            session_ref=inputs.session_ref,
-            first_seq=0,
-            last_seq=0,
+            subject=inputs.session_ref,
             due_at=context.now,
         )
         view.jobs.add(draft, context.now)
@@ -291,14 +289,14 @@ class EndIfInactive(WriteStep[InactivityMetadata, JobInputs, SessionOutput]):
         self, view: LogView, metadata: InactivityMetadata, inputs: JobInputs, context: StepContext
     ) -> SessionOutput:
         job = inputs.job
-        session = view.sessions.hold(job.session_ref)
+        session = view.sessions.hold(job.subject)
         over_at = inactive_from(session, metadata.inactivity_minutes)
         if session.ended_at is None and over_at > context.now:
             view.jobs.settle(job, JobOutcome(status="queued", due_at=over_at))
         else:
-            view.sessions.end(job.session_ref, context.now)
+            view.sessions.end(job.subject, context.now)
             view.jobs.settle(job, JobOutcome(status="done"))
-        return SessionOutput(session_ref=job.session_ref)
+        return SessionOutput(session_ref=job.subject)
 
 
 # Summaries
@@ -331,7 +329,7 @@ class QueueSummary(WriteStep[QueueMetadata, SessionInputs, QueuedSummaries]):
             JobDraft(
                 id=uuid4(),
                 kind="summary",
-                session_ref=inputs.session_ref,
+                subject=inputs.session_ref,
                 first_seq=span.first,
                 last_seq=span.last,
                 due_at=context.now,
@@ -375,13 +373,13 @@ class LoadConversation(ReadStep[ConversationMetadata, JobInputs, Conversation]):
     ) -> Conversation:
         job = inputs.job
         span = MessageRange(first=job.first_seq, last=job.last_seq)
-        session = view.sessions.get(job.session_ref)
-        messages = view.messages.between(job.session_ref, span)
+        session = view.sessions.get(job.subject)
+        messages = view.messages.between(job.subject, span)
         context.note("messages", len(messages))
         if session is None or session.persona_id is None or len(messages) != span.last - span.first + 1:
             raise StoreDamaged(f"job {job.id} is about messages that are not all there; restore a backup")
         return Conversation(
-            session_ref=job.session_ref,
+            session_ref=job.subject,
             persona_id=session.persona_id,
             account_plan=session.account_plan,
             messages=tuple(
@@ -401,7 +399,7 @@ class CoverMessages(WriteStep[NoData, JobInputs, None]):
     def apply(self, view: SessionView, metadata: NoData, inputs: JobInputs, context: StepContext) -> None:
         job = inputs.job
         if job.memory_id is None:
-            view.sessions.cover(job.session_ref, job.last_seq - job.first_seq + 1)
+            view.sessions.cover(job.subject, job.last_seq - job.first_seq + 1)
 
 
 STEPS: tuple[type[AnyStep], ...] = (

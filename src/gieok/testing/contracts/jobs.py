@@ -42,7 +42,7 @@ async def queue(scope: JobScope, *, minute: int = 0, kind: JobKind = "summary", 
     draft = JobDraft(
         id=uuid4(),
         kind=kind,
-        session_ref="s",
+        subject="s",
         first_seq=seq,
         last_seq=seq,
         due_at=START + timedelta(minutes=minute),
@@ -185,9 +185,39 @@ class JobStoreContract:
 
     async def test_adding_a_job_twice_queues_it_once(self, job_scope_of: JobScopeOf) -> None:
         scope = job_scope_of("minsu")
-        draft = JobDraft(id=uuid4(), kind="watch", session_ref="s", first_seq=0, last_seq=0, due_at=START)
+        draft = JobDraft(id=uuid4(), kind="watch", subject="s", due_at=START)
         await scope.write(lambda rooms: rooms.jobs.add(draft, START))
         await scope.write(
             lambda rooms: rooms.jobs.add(draft.model_copy(update={"due_at": START + LEASE}), START)
         )
         assert (await get(scope, draft.id)).due_at == START
+
+    async def test_a_finished_job_can_be_queued_again(
+        self, job_scope_of: JobScopeOf, claim_due: ClaimDue
+    ) -> None:
+        scope = job_scope_of("minsu")
+        draft = JobDraft(id=uuid4(), kind="embed", subject="hana", due_at=START)
+        later = draft.model_copy(update={"due_at": START + LEASE})
+        await scope.write(lambda view: view.jobs.requeue(draft, START))
+        await scope.write(lambda view: view.jobs.requeue(later, START))
+        assert (await get(scope, draft.id)).due_at == START, "it is queued already"
+        (claimed,) = await claim_due(START, START + LEASE, 1)
+        await scope.write(lambda view: view.jobs.requeue(later, START))
+        assert (await get(scope, draft.id)).status == "running"
+        await settle(scope, claimed.job, JobOutcome(status="done"))
+        await scope.write(lambda view: view.jobs.requeue(later, START))
+        again = await get(scope, draft.id)
+        assert (again.status, again.attempts, again.due_at) == ("queued", 0, later.due_at)
+
+    async def test_a_job_with_a_new_subject_is_lost_to_the_worker_that_has_it(
+        self, job_scope_of: JobScopeOf, claim_due: ClaimDue
+    ) -> None:
+        scope = job_scope_of("minsu")
+        draft = JobDraft(id=uuid4(), kind="reindex", subject="3", due_at=START)
+        await scope.write(lambda view: view.jobs.requeue(draft, START))
+        (claimed,) = await claim_due(START, START + LEASE, 1)
+        newer = draft.model_copy(update={"subject": "4"})
+        await scope.write(lambda view: view.jobs.requeue(newer, START))
+        with pytest.raises(Conflict):
+            await settle(scope, claimed.job, JobOutcome(status="done"))
+        assert (await get(scope, draft.id)).subject == "4"

@@ -31,7 +31,6 @@ ERASE_QUERIES = {
     "persona_memory_configs": "erase_persona_memory_configs",
     "turn_memory_index": "erase_turn_memory_index",
     "turn_memories": "erase_turn_memories",
-    "jobs": "erase_jobs",
     "messages": "erase_messages",
     "session_plan_moves": "erase_session_plan_moves",
     "sessions": "erase_sessions",
@@ -47,8 +46,11 @@ ERASE_QUERIES = {
     "persona_heads": "erase_persona_heads",
     "chain_heads": "erase_chain_heads",
     "chain_versions": "erase_chain_versions",
+    "jobs": "erase_jobs",
 }
-"""Every table with rows of an owner and the query that deletes them, in an order that foreign keys allow."""
+"""Every table with rows of an owner and the query that deletes them, in an order that foreign keys allow.
+
+Jobs are last: one of them may be this erasure."""
 
 
 async def rotate_data_key(
@@ -79,13 +81,13 @@ async def erase_owner(database: Database, vault: Vault, owner: str) -> dict[str,
     """Destroy the owner's keys, then delete their rows. Returns the number of deleted rows by table.
 
     From the first step on, nobody can read the owner's data, here or in any backup. An interrupted erasure is
-    finished by calling this again, or by `finish_erasures` when the service next starts.
+    finished by calling this again, by a job, or by `finish_erasures` when the service next starts.
     """
     check_ref(owner, "owner")
     await asyncio.to_thread(vault.begin_erasure, owner)
-    await database.write(owner, _mark_erased(datetime.now(UTC)))
+    await database.write(owner, mark_erased(datetime.now(UTC)))
     erased = {table: await database.write(owner, _run(query)) for table, query in ERASE_QUERIES.items()}
-    await database.write(owner, _run("remove_owner"))
+    await database.write(owner, _remove_owner(datetime.now(UTC)))
     await asyncio.to_thread(vault.finish_erasure, owner)
     return erased
 
@@ -132,15 +134,25 @@ def _reseal(store: int, after: bytes) -> Callable[[SqlView], tuple[int, bytes | 
     return lambda rooms: rooms.sealed[store].reseal(after, RESEAL_BATCH)
 
 
-def _mark_erased(now: datetime) -> Callable[[Tx], None]:
-    """Mark the owner as erased and revoke the tokens, even if the erasure is interrupted before their rows
-    go."""
+def mark_erased(now: datetime) -> Callable[[Tx], None]:
+    """Mark the owner as erased and revoke the tokens in one commit. Idempotent; it needs no keys."""
 
     def mark(tx: Tx) -> None:
         tx.run("mark_owner_erased", erased_at=now.isoformat(), created_at=now.isoformat())
         tx.run("revoke_tokens", revoked_at=to_micros(now))
 
     return mark
+
+
+def _remove_owner(now: datetime) -> Callable[[Tx], None]:
+    """Delete the guard row, and with it jobs that were queued after the table of jobs was emptied."""
+
+    def remove(tx: Tx) -> None:
+        mark_erased(now)(tx)  # locks the guard row, so that no job is added between the next two
+        tx.run("erase_jobs")
+        tx.run("remove_owner")
+
+    return remove
 
 
 def _run(query: str) -> Callable[[Tx], int]:

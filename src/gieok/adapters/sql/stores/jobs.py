@@ -1,33 +1,31 @@
-"""Jobs in SQL: a lease that ends by itself, and a fence that only the newest claim knows."""
+"""Jobs in SQL: a lease that expires, and a fencing token that only the newest claim has."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
-from gieok.adapters.sql.driver.database import Row, SystemTx, Tx, from_micros, to_micros
+from gieok.adapters.sql.driver.database import Database, Row, SystemTx, Tx, from_micros, to_micros
 from gieok.errors import Conflict
-from gieok.memory.jobs.records import ClaimedJob, Job, JobDraft, JobOutcome
+from gieok.memory.jobs.records import ClaimedJob, Job, JobDraft, JobKind, JobOutcome
 from gieok.refs import check_ref
+
+T = TypeVar("T")
 
 
 class SqlJobStore:
-    """The jobs of one owner inside one transaction. They hold no content, so nothing here is sealed."""
+    """One owner's jobs inside one transaction. They hold no content, so nothing is sealed."""
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
 
     def add(self, draft: JobDraft, at: datetime) -> None:
-        self._tx.run(
-            "add_job",
-            id=draft.id.bytes,
-            kind=draft.kind,
-            session_ref=draft.session_ref,
-            first_seq=draft.first_seq,
-            last_seq=draft.last_seq,
-            due_at=to_micros(draft.due_at),
-            created_at=to_micros(at),
-        )
+        self._queue("add_job", draft, at)
+
+    def requeue(self, draft: JobDraft, at: datetime) -> None:
+        self._queue("requeue_job", draft, at)
 
     def get(self, job_id: UUID) -> Job | None:
         row = self._tx.one("get_job", id=job_id.bytes)
@@ -56,30 +54,69 @@ class SqlJobStore:
             memory_id=None if outcome.memory_id is None else outcome.memory_id.bytes,
         )
         if not settled:
-            raise Conflict(f"another worker has job {job.id} by now; what was made here is dropped")
+            raise Conflict(f"another worker has claimed job {job.id} since; this result is dropped")
 
     def revive(self, session_ref: str, at: datetime) -> int:
         return self._tx.run("revive_jobs", session_ref=session_ref, at=to_micros(at))
 
+    def _queue(self, query: str, draft: JobDraft, at: datetime) -> None:
+        self._tx.run(
+            query,
+            id=draft.id.bytes,
+            kind=draft.kind,
+            subject=draft.subject,
+            first_seq=draft.first_seq,
+            last_seq=draft.last_seq,
+            due_at=to_micros(draft.due_at),
+            created_at=to_micros(at),
+        )
 
-def claim_due(tx: SystemTx, now: datetime, lease_until: datetime, limit: int) -> list[ClaimedJob]:
-    """Take up jobs of any owner whose time has come, or whose worker let its lease pass."""
-    rows = tx.all("claim_due_jobs", now=to_micros(now), lease_until=to_micros(lease_until), limit=limit)
+
+class JobScope:
+    """Transactions on one owner's jobs only. It needs no keys, so it also works where they are destroyed."""
+
+    def __init__(self, database: Database, owner: str) -> None:
+        self._database = database
+        self._owner = owner
+
+    async def read(self, work: Callable[[SqlJobView], T], *, heavy: bool = False) -> T:
+        """Run `work` on one consistent snapshot. `heavy` as in `Database.read`."""
+        return await self._database.read(self._owner, lambda tx: work(SqlJobView(tx)), heavy=heavy)
+
+    async def write(self, work: Callable[[SqlJobView], T]) -> T:
+        """Run `work` in one transaction, durable when this returns."""
+        return await self._database.write(self._owner, lambda tx: work(SqlJobView(tx)))
+
+
+class SqlJobView:
+    """One owner's jobs inside one transaction."""
+
+    def __init__(self, tx: Tx) -> None:
+        self.jobs = SqlJobStore(tx)
+
+
+def claim_due(
+    tx: SystemTx, now: datetime, lease_until: datetime, kinds: Sequence[JobKind], limit: int
+) -> list[ClaimedJob]:
+    """Claim jobs of these kinds, of any owner, that are due or whose lease has expired."""
+    rows = tx.all(
+        "claim_due_jobs", now=to_micros(now), lease_until=to_micros(lease_until), kinds=[*kinds], limit=limit
+    )
     return [ClaimedJob(row[0], _job(row[1:])) for row in rows]
 
 
-def count_due(tx: SystemTx, now: datetime, limit: int = 10_000) -> int:
-    """How many jobs of all owners wait whose time has come; `limit` where there are more."""
-    return tx.all("count_due_jobs", now=to_micros(now), limit=limit)[0][0]
+def count_due(tx: SystemTx, now: datetime, kinds: Sequence[JobKind], limit: int = 10_000) -> int:
+    """How many jobs of these kinds are due, of all owners; at most `limit`."""
+    return tx.all("count_due_jobs", now=to_micros(now), kinds=[*kinds], limit=limit)[0][0]
 
 
 def _job(row: Row) -> Job:
-    identity, kind, session_ref, first, last, status, attempts, fence, due_at, error, memory, created = row
+    identity, kind, subject, first, last, status, attempts, fence, due_at, error, memory, created = row
     return Job.model_validate(
         {
             "id": UUID(bytes=identity),
             "kind": kind,
-            "session_ref": session_ref,
+            "subject": subject,
             "first_seq": first,
             "last_seq": last,
             "status": status,

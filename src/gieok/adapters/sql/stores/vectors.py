@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from uuid import UUID
 
-from gieok.adapters.sql.driver.database import Row, SystemTx, Tx, to_micros
+from gieok.adapters.sql.driver.database import Row, Tx
 from gieok.adapters.sql.stores.companion_rows import open_memory
 from gieok.memory.companion.vectors import Embedded, Mark, StoredVector, Unembedded, Waiting
 from gieok.refs import check_ref
@@ -62,6 +61,10 @@ class SqlVectorStore:
     def unfinished(self, space: str, limit: int) -> list[str]:
         rows = self._tx.all("list_personas_to_embed", space=space, limit=limit)
         return [persona_id for (persona_id,) in rows]
+
+    def is_finished(self, persona_id: str, space: str) -> bool:
+        progress = self._tx.one("get_vector_progress", persona_id=check_ref(persona_id, "personaId"))
+        return progress is None or progress[0] != space or progress[1] >= progress[2]
 
     def begin(self, persona_id: str, space: str) -> None:
         self._tx.run("begin_vector_space", persona_id=check_ref(persona_id, "personaId"), space=space)
@@ -160,20 +163,6 @@ def shelve_vectors(tx: Tx, persona_id: str, memory_id: UUID, *, is_archived: boo
     )
     if changed:
         tx.run("count_vector_change", persona_id=persona_id)
-
-
-def claim_to_embed(
-    tx: SystemTx, now: datetime, lease_until: datetime, space: str, limit: int
-) -> list[tuple[str, str]]:
-    """Take up personas, with their owners, whose memories wait for a vector in the space."""
-    rows = tx.all(
-        "claim_personas_to_embed",
-        now=to_micros(now),
-        lease_until=to_micros(lease_until),
-        space=space,
-        limit=limit,
-    )
-    return [(owner, persona_id) for owner, persona_id in rows]
 
 
 def _place(memory_id: UUID, persona_id: str, space: str, number: int, version: int) -> Place:

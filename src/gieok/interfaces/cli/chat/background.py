@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from gieok.app import Gieok
+from gieok.app.background.worker import Worker
 from gieok.app.cycles import Listener
-from gieok.app.worker import Worker
 from gieok.engine import StepEvent
 
 T = TypeVar("T")

@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 from gieok.access import Principal
 from gieok.adapters.sql.stores.jobs import count_due
 from gieok.app import Gieok
+from gieok.app.background.jobs import runnable_kinds
 from gieok.engine import CycleRecord
 from gieok.errors import ScopeMissing
 from gieok.interfaces.rest.gateway.caller import PRINCIPAL
@@ -102,7 +103,8 @@ def add_metrics(app: FastAPI, gieok: Gieok, metrics: Metrics) -> None:
         if principal is not None and "read" not in principal.scopes:
             raise ScopeMissing("read")
         now = gieok.engine.clock()
-        due = await gieok.database.system_read(lambda tx: count_due(tx, now))
+        kinds = await runnable_kinds(gieok)
+        due = await gieok.database.system_read(lambda tx: count_due(tx, now, kinds))
         return Response(metrics.exposition(due), media_type=CONTENT_TYPE_LATEST)
 
     app.add_api_route(METRICS_PATH, show, methods=["GET"], include_in_schema=False)

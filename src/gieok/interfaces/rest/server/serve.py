@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.supervisors import Multiprocess
 
 from gieok.app import Gieok
-from gieok.app.worker import Worker
+from gieok.app.background.worker import Worker
 from gieok.engine import CycleRecord
 from gieok.errors import SettingsInvalid, type_and_place
 from gieok.interfaces.rest.app import create_app

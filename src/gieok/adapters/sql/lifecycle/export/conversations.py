@@ -179,7 +179,7 @@ class SessionTransfer:
             JobDraft(
                 id=job_id,
                 kind=kind,
-                session_ref=session_ref,
+                subject=session_ref,
                 first_seq=first,
                 last_seq=last,
                 due_at=self._now,

@@ -47,7 +47,7 @@ LIMIT :limit;
 -- What is claimed and has no summary yet, or none that is final.
 SELECT first_seq, last_seq, memory_id
 FROM jobs
-WHERE owner = :owner AND session_ref = :session_ref AND kind = 'summary' AND status <> 'done'
+WHERE owner = :owner AND subject = :session_ref AND kind = 'summary' AND status <> 'done'
 ORDER BY first_seq;
 
 -- name: list_turn_exports(owner, after, limit)

@@ -63,10 +63,8 @@ WHERE owner = :owner AND id = :memory_id AND version = :version
 ON CONFLICT (owner, space, persona_id, number) DO NOTHING;
 
 -- name: set_vector_progress(owner, persona_id, embedded_to, vector_stamp, vectors_removed)!
--- What was done ends the claim of the worker that did it.
 UPDATE persona_memory_configs
-SET
-    embedded_to = :embedded_to, vector_stamp = :vector_stamp, vectors_removed = :vectors_removed, embed_after = 0
+SET embedded_to = :embedded_to, vector_stamp = :vector_stamp, vectors_removed = :vectors_removed
 WHERE owner = :owner AND persona_id = :persona_id;
 
 -- name: remove_other_spaces(owner, persona_id, space)!

@@ -1,0 +1,43 @@
+-- Across owners: how many jobs are due, and which owners need a job that no request queues.
+
+-- name: count_due_jobs(now, kinds, limit)
+SELECT count(*) FROM (SELECT 1 FROM jobs WHERE due_at <= :now AND kind IN list(:kinds) LIMIT :limit) AS due;
+
+-- name: list_unfinished_reindexing(analyzer)
+-- One row while any owner's search indexes are not of this analyzer yet.
+SELECT owner FROM jobs WHERE kind = 'reindex' AND subject = :analyzer AND due_at IS NOT NULL LIMIT 1;
+
+-- name: list_owners_to_reindex(after, analyzer, limit)
+-- The next owners by name who have no job for this analyzer. Needs `open_owners` in the same transaction.
+SELECT owner
+FROM owners
+WHERE owner > :after AND NOT EXISTS (
+    SELECT 1 FROM jobs WHERE jobs.owner = owners.owner AND jobs.subject = :analyzer AND jobs.kind = 'reindex'
+)
+ORDER BY owner
+LIMIT :limit;
+
+-- name: list_personas_without_vectors(space, limit)
+-- Personas with memories that need a vector, or with vectors of another space, and without an unfinished job. A persona
+-- may be listed twice. Three queries, because each has an index.
+SELECT owner, persona_id
+FROM persona_memory_configs AS persona
+WHERE last_number > embedded_to AND NOT EXISTS (
+    SELECT 1 FROM jobs
+    WHERE kind = 'embed' AND jobs.owner = persona.owner AND subject = persona.persona_id AND due_at IS NOT NULL
+)
+UNION ALL
+SELECT owner, persona_id
+FROM persona_memory_configs AS persona
+WHERE vector_space < :space AND NOT EXISTS (
+    SELECT 1 FROM jobs
+    WHERE kind = 'embed' AND jobs.owner = persona.owner AND subject = persona.persona_id AND due_at IS NOT NULL
+)
+UNION ALL
+SELECT owner, persona_id
+FROM persona_memory_configs AS persona
+WHERE vector_space > :space AND NOT EXISTS (
+    SELECT 1 FROM jobs
+    WHERE kind = 'embed' AND jobs.owner = persona.owner AND subject = persona.persona_id AND due_at IS NOT NULL
+)
+LIMIT :limit;

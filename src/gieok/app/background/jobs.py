@@ -1,0 +1,157 @@
+"""How a claimed job runs: one function per kind, and one place that puts failed jobs back into the queue.
+
+To add a kind: name it in `JobKind`, write its runner here and list it in `_RUNNERS`. A runner settles its
+job, in the commit that stores the result or after idempotent work, so that each job takes effect once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gieok.adapters.sql.lifecycle.owners import erase_owner
+from gieok.adapters.sql.scope import OwnerScope, SqlView
+from gieok.adapters.sql.stores.jobs import JobScope
+from gieok.app.embedding import EMBED_PLAN, is_in_force
+from gieok.engine import ExecutionPlan
+from gieok.errors import Conflict, GieokError, InputRefused, OwnerErased, RateLimited, SummaryFailed, cause_of
+from gieok.memory.jobs.records import ClaimedJob, JobKind, JobOutcome
+from gieok.memory.jobs.rules import after_batch
+from gieok.text import ANALYZER_VERSION
+
+if TYPE_CHECKING:
+    from gieok.app import Gieok
+
+_log = logging.getLogger(__name__)
+
+LEASE = timedelta(minutes=5)
+"""How long a claim lasts. Longer than a cycle can take, so that a live worker keeps its job."""
+REINDEX_BATCH = 100
+"""How many rows are re-indexed in one transaction: few, because writers wait for it."""
+ANALYZER = str(ANALYZER_VERSION)
+"""The analyzer version of this process."""
+
+PUT_BACK_PLAN = "put_back_job"
+
+JobPlans = Mapping[JobKind, str | ExecutionPlan]
+JOB_PLANS: JobPlans = {
+    "summary": "summarize_session",
+    "watch": "close_inactive_session",
+    "walk": "walk_anchors",
+}
+"""The kinds that a plan runs. The plan gets the job as `request.job` and settles it."""
+
+
+async def run_job(gieok: Gieok, claimed: ClaimedJob) -> bool:
+    """Run a job and return whether it succeeded. A failed job goes back to the queue, with a backoff.
+
+    A worker that lost its lease, or whose owner was erased meanwhile, changes nothing.
+    """
+    job = claimed.job
+    try:
+        await _RUNNERS[job.kind](gieok, claimed)
+    except GieokError as error:
+        cause = cause_of(error)
+        if isinstance(cause, OwnerErased):
+            return False
+        failure = cause if isinstance(cause, GieokError) else error
+        _log.warning("job %s (%s) failed: %s", job.id, job.kind, failure.code)
+        await _put_back(gieok, claimed, failure)
+        return False
+    return True
+
+
+async def runnable_kinds(gieok: Gieok) -> tuple[JobKind, ...]:
+    """The kinds of job that this process can run: `embed` only while its embedder is in force."""
+    meaning = gieok.meaning
+    can_embed = meaning is not None and await is_in_force(gieok.database, meaning)
+    return tuple(kind for kind in _RUNNERS if kind != "embed" or can_embed)
+
+
+async def _put_back(gieok: Gieok, claimed: ClaimedJob, failure: GieokError) -> None:
+    """Queue a failed job for a retry, or mark it as failed. This also works without the owner's keys."""
+    request = {
+        "job": claimed.job,
+        "code": failure.code,
+        "isFinal": isinstance(failure, SummaryFailed),
+        "retryAfter": failure.retry_after if isinstance(failure, RateLimited) else None,
+    }
+    try:
+        scope = JobScope(gieok.database, claimed.owner)
+        await gieok.engine.run(gieok.check(PUT_BACK_PLAN), scope, request)
+    except GieokError as error:
+        _log.warning("job %s waits for its lease to expire, or has lost it: %s", claimed.job.id, error.code)
+
+
+async def _run_plan(gieok: Gieok, claimed: ClaimedJob) -> None:
+    plan = gieok.check(gieok.job_plans[claimed.job.kind])
+    await gieok.engine.run(plan, gieok.scope(claimed.owner), {"job": claimed.job})
+
+
+async def _embed(gieok: Gieok, claimed: ClaimedJob) -> None:
+    """Embed one batch of a persona's memories."""
+    if gieok.meaning is None:
+        raise InputRefused("there is no embedder; set GIEOK_EMBEDDER, or open Gieok with one")
+    job, persona_id, space = claimed.job, claimed.job.subject, gieok.meaning.space
+    scope = gieok.scope(claimed.owner)
+    await scope.write(lambda view: view.vectors.begin(persona_id, space))
+    await gieok.cycles(scope).run(EMBED_PLAN, {"personaId": persona_id})
+    now = gieok.engine.clock()
+
+    def settle(view: SqlView) -> None:
+        has_more = not view.vectors.is_finished(persona_id, space)
+        view.jobs.settle(job, after_batch(has_more=has_more, now=now))
+
+    await scope.write(settle)
+
+
+async def _reindex(gieok: Gieok, claimed: ClaimedJob) -> None:
+    """Re-index one batch of an owner's rows with the analyzer of this process.
+
+    Texts are found by the terms that they were stored under. Until this is done, a search may miss what
+    another analyzer indexed.
+    """
+    job, now = claimed.job, gieok.engine.clock()
+    if job.subject != ANALYZER:
+        raise Conflict(
+            f"job {job.id} is for analyzer {job.subject}, but this process has analyzer {ANALYZER}"
+        )
+
+    def reindex_batch(view: SqlView) -> None:
+        has_more = False
+        for name, reindex in view.reindexes.items():
+            after = view.search_indexes.hold(name, ANALYZER)
+            if after is not None:
+                view.search_indexes.move(name, ANALYZER, reindex(after, REINDEX_BATCH))
+                has_more = True
+                break
+        view.jobs.settle(job, after_batch(has_more=has_more, now=now))
+
+    await OwnerScope(gieok.database, gieok.vault, claimed.owner).write(reindex_batch)
+
+
+async def _erase(gieok: Gieok, claimed: ClaimedJob) -> None:
+    """Finish an erasure; the job is deleted with the owner's other rows.
+
+    Only if the keystore says that it was begun: a row in the database must not be enough to destroy keys.
+    """
+    if await asyncio.to_thread(gieok.vault.is_erased, claimed.owner):
+        await erase_owner(gieok.database, gieok.vault, claimed.owner)
+        return
+    _log.warning("job %s is ignored: the keystore has no erasure of its owner", claimed.job.id)
+    await JobScope(gieok.database, claimed.owner).write(
+        lambda view: view.jobs.settle(claimed.job, JobOutcome(status="done"))
+    )
+
+
+_RUNNERS: Mapping[JobKind, Callable[[Gieok, ClaimedJob], Awaitable[None]]] = {
+    "summary": _run_plan,
+    "watch": _run_plan,
+    "walk": _run_plan,
+    "embed": _embed,
+    "reindex": _reindex,
+    "erase": _erase,
+}

@@ -1,0 +1,79 @@
+"""The worker: claims due jobs of any owner and runs them. Any number of workers may run at once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gieok.adapters.sql.stores.jobs import claim_due
+from gieok.app.background.discovery import ERASURES_SECONDS, Discovery
+from gieok.app.background.jobs import LEASE, run_job, runnable_kinds
+from gieok.errors import GieokError
+from gieok.memory.jobs.records import ClaimedJob, JobKind
+
+if TYPE_CHECKING:
+    from gieok.app import Gieok
+
+_log = logging.getLogger(__name__)
+
+JOBS_AT_ONCE = 4
+IDLE_SECONDS = 1.0
+
+
+class Worker:
+    """Runs the jobs of an open Gieok, whose clock says what is due."""
+
+    def __init__(
+        self,
+        gieok: Gieok,
+        *,
+        jobs_at_once: int = JOBS_AT_ONCE,
+        idle_seconds: float = IDLE_SECONDS,
+        erasures_seconds: float = ERASURES_SECONDS,
+        on_job: Callable[[JobKind, bool], None] | None = None,
+    ) -> None:
+        """`on_job` is called after each job with its kind and whether it succeeded."""
+        self._gieok = gieok
+        self._jobs_at_once = jobs_at_once
+        self._idle_seconds = idle_seconds
+        self._on_job = on_job
+        self._discovery = Discovery(gieok, erasures_seconds=erasures_seconds)
+
+    async def run_once(self, now: datetime) -> int:
+        """Claim some of the jobs that are due and run them. Returns how many; 0 if there is nothing to do.
+
+        Looks for work that no request queues only if fewer jobs are due than can run at once.
+        """
+        kinds = await runnable_kinds(self._gieok)
+        claimed = await self._claim(now, kinds, self._jobs_at_once)
+        free = self._jobs_at_once - len(claimed)
+        if free and await self._discovery.enqueue(now, kinds, free):
+            claimed += await self._claim(now, kinds, free)
+        async with asyncio.TaskGroup() as group:
+            for each in claimed:
+                group.create_task(self._run_job(each))
+        return len(claimed)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Run jobs until `stop` is set, then finish the running ones. Wait while the store is unavailable."""
+        while not stop.is_set():
+            try:
+                count = await self.run_once(self._gieok.engine.clock())
+            except GieokError as error:
+                _log.warning("no jobs can be claimed now: %s", error)
+                count = 0
+            if not count:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(stop.wait(), self._idle_seconds)
+
+    async def _claim(self, now: datetime, kinds: Sequence[JobKind], limit: int) -> list[ClaimedJob]:
+        return await self._gieok.database.system(lambda tx: claim_due(tx, now, now + LEASE, kinds, limit))
+
+    async def _run_job(self, claimed: ClaimedJob) -> None:
+        succeeded = await run_job(self._gieok, claimed)
+        if self._on_job:
+            self._on_job(claimed.job.kind, succeeded)
