@@ -54,9 +54,9 @@ def serve(host: str | None, port: int | None, workers: int, t: Translator) -> No
 def worker(t: Translator) -> None:
     """Run background jobs without the HTTP service.
 
-    Jobs are summaries, closing inactive sessions, and unfinished erasures. `gieok serve` runs them too; start
-    workers if it falls behind. Ctrl-C or SIGTERM stops the worker after running jobs have finished; a second
-    one stops it at once.
+    Jobs are summaries, closing inactive sessions, deep walks, embedding, re-indexing and unfinished erasures.
+    `gieok serve` runs them too; start workers if it falls behind. Ctrl-C or SIGTERM stops the worker after
+    running jobs have finished; a second one stops it at once.
     """
     import asyncio
 
