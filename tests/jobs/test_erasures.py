@@ -66,4 +66,4 @@ async def test_a_row_in_the_database_is_not_enough_to_destroy_keys(gieok: Gieok,
     await gieok.scope("ana").write(lambda view: view.jobs.add(forged, now))
     assert await Worker(gieok).run_once(now) == 1
     assert behind.run("SELECT status FROM jobs") == [("done",)]
-    assert (await gieok.user("ana").turn("s1", "면접 기억나?", persona=MINA)).recalled
+    assert (await run_turn(gieok.user("ana"), "s1", "면접 기억나?", persona=MINA)).recalled

@@ -1,4 +1,4 @@
-"""Jobs in SQL: the contract on both databases, and the one door across owners."""
+"""Jobs in SQL: the contract on both databases, and the queries across owners."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ async def test_only_the_kinds_that_a_worker_can_run_are_claimed_and_counted(
     assert [each.job.id for each in claimed] == [summary]
 
 
-BEHIND_THE_DOOR = {"jobs", "owners", "persona_memory_configs", "tokens"}
+ACROSS_OWNERS = {"jobs", "owners", "persona_memory_configs", "tokens"}
 """Tables that hold no content: names, counts, times, hashes. `docs/decisions/0005` says why each is there."""
 
 
 @pytest.mark.req("OPS-4")
-def test_the_door_across_owners_leads_to_no_content() -> None:
+def test_queries_across_owners_read_no_content() -> None:
     for dialect in ("sqlite", "postgres"):
         for query in load_system_queries(dialect).values():
             tables = set(re.findall(r"\b(?:FROM|UPDATE|INTO|JOIN)\s+(\w+)", query.sql))
             parts = {"due", "SKIP"}  # of a query itself
-            assert tables - parts <= BEHIND_THE_DOOR, query.name
+            assert tables - parts <= ACROSS_OWNERS, query.name
 
 
-def test_both_dialects_offer_the_same_door() -> None:
+def test_both_dialects_have_the_same_queries_across_owners() -> None:
     shapes = [
         {name: (query.kind, query.params) for name, query in load_system_queries(dialect).items()}
         for dialect in ("sqlite", "postgres")
@@ -73,8 +73,8 @@ def test_both_dialects_offer_the_same_door() -> None:
     assert shapes[0] == shapes[1]
 
 
-def test_a_query_of_an_owner_has_no_place_at_the_door() -> None:
-    with pytest.raises(ValueError, match="mentions :owner"):
+def test_a_query_of_one_owner_is_refused_among_those_across_owners() -> None:
+    with pytest.raises(ValueError, match="has a parameter :owner"):
         list(parse_queries("-- name: peek(owner)\nSELECT :owner;", "sqlite", "q.sql", owned=False))
 
 
