@@ -18,6 +18,7 @@
     ├── ModelUnavailable        MODEL_UNAVAILABLE    the language model did not answer usefully
     │   └── SummaryFailed       LLM_SUMMARY_FAILED   a conversation could not be summarised; it is kept
     ├── StoreUnavailable        STORE_UNAVAILABLE    the database cannot be reached or cannot write now
+    │   └── OutcomeUnknown      OUTCOME_UNKNOWN      the connection broke during the commit
     ├── StoreDamaged            STORE_DAMAGED        a stored row is not what was written
     ├── SchemaMismatch          SCHEMA_MISMATCH      the database was made by another version of Gieok
     └── VaultError              VAULT_ERROR
@@ -186,6 +187,15 @@ class StoreUnavailable(GieokError):
     """The database cannot be reached, is busy beyond patience, read-only, or its disk is full."""
 
     code = "STORE_UNAVAILABLE"
+
+
+class OutcomeUnknown(StoreUnavailable):
+    """The connection to the database broke during the commit: everything of the cycle was stored, or nothing.
+
+    Look, or repeat the request with the same idempotency key.
+    """
+
+    code = "OUTCOME_UNKNOWN"
 
 
 class StoreDamaged(GieokError):

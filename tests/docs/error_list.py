@@ -37,6 +37,7 @@ REMEDIES: dict[type[GieokError], str] = {
     errors.StepTimedOut: "the same; give the model fewer attempts or less time in the plan",
     errors.ModelUnavailable: "try again when the model is back, after `retry_after` seconds where it says so",
     errors.SummaryFailed: "close the session again, or ask for its summary; its messages are kept",
+    errors.OutcomeUnknown: "look whether it was stored, or repeat the request with the same idempotency key",
     errors.StoreUnavailable: "look whether the database is there, writable and not full; then try again",
     errors.StoreDamaged: "put back what is missing, or restore a backup; do not write on",
     errors.SchemaMismatch: "run `gieok db upgrade`, or use the newer Gieok that made the database",

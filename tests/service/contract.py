@@ -15,7 +15,7 @@ CODES = {
     429: {"RATE_LIMITED"},
     500: {"STEP_FAILED"},
     502: {"LLM_SUMMARY_FAILED", "MODEL_UNAVAILABLE"},
-    503: {"STORE_UNAVAILABLE"},
+    503: {"STORE_UNAVAILABLE", "OUTCOME_UNKNOWN"},
 }
 GOOD = {200, 201, 202}
 DETAILS = {"at", "step", "expected", "actual"}

@@ -12,7 +12,7 @@ import pytest
 
 from gieok.adapters.sql.driver.database import Limits, Tx
 from gieok.adapters.sql.driver.open import find_database, find_keystore, open_database, open_keystore
-from gieok.errors import SettingsInvalid, StoreUnavailable
+from gieok.errors import OutcomeUnknown, SettingsInvalid, StoreUnavailable
 from tests.postgres import Postgres
 
 _WAITS = """
@@ -127,7 +127,7 @@ async def test_a_commit_that_was_not_heard_of_is_told_as_unknown_and_not_repeate
             " FOR EACH ROW WHEN (NEW.owner = 'kim') EXECUTE FUNCTION gieok.die()"
         )
     runs: list[str] = []
-    with pytest.raises(StoreUnavailable, match="not known whether this was stored"):
+    with pytest.raises(OutcomeUnknown, match="not known whether this was stored"):
         await database.write("kim", lambda tx: (runs.append("run"), add(tx)))
     assert runs == ["run"]
     assert await database.write("lee", add) == 1

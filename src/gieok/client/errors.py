@@ -13,6 +13,7 @@ from gieok.errors import (
     MemoryLimitReached,
     ModelUnavailable,
     NotFound,
+    OutcomeUnknown,
     PayloadTooLarge,
     PlanHashMismatch,
     PlanInvalid,
@@ -102,6 +103,7 @@ _KINDS: Mapping[str, Callable[[Failure, float], GieokError]] = {
     ModelUnavailable.code: _plain(ModelUnavailable),
     SummaryFailed.code: _plain(SummaryFailed),
     StoreUnavailable.code: _plain(StoreUnavailable),
+    OutcomeUnknown.code: _plain(OutcomeUnknown),
     StepFailed.code: _step_failed,
 }
 """The exception of each error code. A test compares it with the codes that the service documents."""

@@ -37,7 +37,15 @@ from gieok.adapters.sql.driver.migrations import (
 )
 from gieok.adapters.sql.driver.queries import Dialect, load_queries, load_system_queries
 from gieok.adapters.sql.driver.thread_pool import ThreadPool, WorkItem
-from gieok.errors import Conflict, GieokError, SchemaMismatch, SettingsInvalid, StoreDamaged, StoreUnavailable
+from gieok.errors import (
+    Conflict,
+    GieokError,
+    OutcomeUnknown,
+    SchemaMismatch,
+    SettingsInvalid,
+    StoreDamaged,
+    StoreUnavailable,
+)
 
 T = TypeVar("T")
 
@@ -106,12 +114,12 @@ class PostgresSession:
         cursor.execute(f"{start}; SELECT set_config('gieok.owner', %s, true)".encode(), [item.owner or ""])
 
     def commit(self) -> None:
-        """Commit. StoreUnavailable if it was rolled back, or if its outcome is unknown."""
+        """Commit. StoreUnavailable if it was rolled back, OutcomeUnknown if the connection was lost."""
         try:
             tag = self._open.execute("COMMIT").statusmessage
         except psycopg.Error:
             if self._open.closed:
-                raise StoreUnavailable(
+                raise OutcomeUnknown(
                     "the connection to PostgreSQL was lost during the commit, so it is not known whether "
                     "this was stored; check before you repeat it"
                 ) from None

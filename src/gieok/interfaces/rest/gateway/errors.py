@@ -23,6 +23,7 @@ from gieok.errors import (
     InputRefused,
     ModelUnavailable,
     NotFound,
+    OutcomeUnknown,
     OwnerErased,
     PayloadTooLarge,
     PlanHashMismatch,
@@ -66,6 +67,10 @@ _MESSAGES: Mapping[str, str] = {
 """Our messages for the most common mistakes, by pydantic's error types."""
 _UNEXPECTED = "the service failed unexpectedly; its log has the reason under this X-Request-Id"
 _NO_STORE = "the database cannot be reached or cannot write now; nothing was stored, so retry later"
+_UNKNOWN_OUTCOME = (
+    "the connection to the database broke during the commit, so this was stored completely or not at all; "
+    "look, or repeat the request with the same Idempotency-Key"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,8 @@ def problem_of(error: BaseException) -> Problem:
         return _problem_of_step(error)
     if isinstance(error, OwnerErased):
         return problem_of(Unauthenticated())
+    if isinstance(error, OutcomeUnknown):
+        return Problem(503, error.code, _UNKNOWN_OUTCOME, {}, {})
     if isinstance(error, StoreUnavailable):
         return Problem(503, error.code, _NO_STORE, {}, {})  # its own message names the operator's files
     for kind, status in STATUS.items():

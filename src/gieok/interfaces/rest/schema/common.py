@@ -164,7 +164,7 @@ _CODES: dict[int, tuple[str, ...]] = {
     429: ("RATE_LIMITED",),
     500: ("STEP_FAILED",),
     502: ("LLM_SUMMARY_FAILED", "MODEL_UNAVAILABLE"),
-    503: ("STORE_UNAVAILABLE",),
+    503: ("STORE_UNAVAILABLE", "OUTCOME_UNKNOWN"),
 }
 _ANY_ROUTE = (401, 413, 422, 429, 500, 503)
 
