@@ -96,10 +96,10 @@ def place(location: tuple[int | str, ...]) -> str:
 def first_problem(error: ValidationError) -> tuple[tuple[int | str, ...], str]:
     """The location and the message of the first problem that pydantic found."""
     problem = error.errors(include_url=False, include_input=False)[0]
-    return problem["loc"], own_words(problem["msg"])
+    return problem["loc"], without_prefix(problem["msg"])
 
 
-def own_words(message: str) -> str:
+def without_prefix(message: str) -> str:
     """A message of pydantic, without the prefix that it puts before a message of our own validators."""
     return message.removeprefix("Value error, ")
 

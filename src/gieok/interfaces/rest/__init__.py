@@ -1,1 +1,1 @@
-"""The HTTP service: one door that everything passes, thin routes behind it, one file that knows errors."""
+"""The HTTP API: `app.py` first, then `gateway/`, `routes/`, `schema/` and `server/`."""

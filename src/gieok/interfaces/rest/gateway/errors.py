@@ -16,7 +16,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from gieok.engine.plan import own_words, place
+from gieok.engine.plan import place, without_prefix
 from gieok.errors import (
     Conflict,
     GieokError,
@@ -175,13 +175,12 @@ async def _answer_validation_error(_request: Request, error: Exception) -> Respo
     first = cast(RequestValidationError, error).errors()[0]
     # The first part is body, query, path or header.
     at = place(tuple(first["loc"])[1:])[:MAX_PLACE] if len(first["loc"]) > 1 else None
-    message = _MESSAGES.get(first["type"]) or own_words(first["msg"])
+    message = _MESSAGES.get(first["type"]) or without_prefix(first["msg"])
     return respond(problem_of(InputRefused(message, at=at)))
 
 
 async def _answer_http_error(_request: Request, error: Exception) -> Response:
     """Errors of FastAPI itself: an unknown path, an unknown method, or a body that it cannot read."""
-    unknown = cast(HTTPException, error).status_code in (404, 405)
-    return respond(
-        problem_of(NotFound(NO_SUCH_ROUTE) if unknown else InputRefused("the request cannot be read"))
-    )
+    is_unknown = cast(HTTPException, error).status_code in (404, 405)
+    own = NotFound(NO_SUCH_ROUTE) if is_unknown else InputRefused("the request cannot be read")
+    return respond(problem_of(own))

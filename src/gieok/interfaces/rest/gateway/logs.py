@@ -70,6 +70,8 @@ def configure_logging(stream: TextIO) -> None:
     handler = logging.StreamHandler(stream)
     handler.setFormatter(TextFormatter() if stream.isatty() else JsonFormatter())
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    # Not in our format, so not worth collecting (https://docs.python.org/3/howto/logging.html#optimization).
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     for verbose in ("uvicorn", "httpx", "httpcore", "asyncio"):
         logging.getLogger(verbose).setLevel(logging.WARNING)
 

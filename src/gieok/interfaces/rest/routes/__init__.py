@@ -1,1 +1,1 @@
-"""The calls of the HTTP API. Each one reads its input, asks the facade, and words the answer."""
+"""The routes of the HTTP API, one file per resource. They validate, call the facade and return a record."""
