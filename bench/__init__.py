@@ -1,5 +1,5 @@
-"""The figures of Gieok: each is a ratio to something bare, measured beside it in the same run.
+"""Benchmarks. Each figure is a ratio to a baseline that is measured in the same run.
 
-python -m bench                 everything, in its long form
-python -m bench turns --short   one benchmark, in the form that the tests run
+python -m bench                 all benchmarks in full size
+python -m bench turns --short   one benchmark in the small size that the tests use
 """

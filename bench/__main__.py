@@ -24,7 +24,9 @@ BENCHMARKS = {
 
 
 async def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Ratios, each measured in one run.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Run benchmarks. Each figure is a ratio to a baseline."
+    )
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS))
     parser.add_argument("--short", action="store_true", help="small sizes and few rounds")
     options = parser.parse_args()

@@ -1,8 +1,8 @@
-"""Call paths: how much of Gieok one request runs through, compared with version 0.1.0.
+"""Call paths: how many functions and files of Gieok one request runs, compared with version 0.1.0.
 
 Counts distinct functions and files of `src/gieok`, transactions, and reads of the session row. Lambdas and
 comprehensions count as functions, so the figures depend on the Python version.
-SQLite, the offline model, and everything warm: each call is made twice before the one that is counted.
+Runs on SQLite with the offline model. Each call is made twice to warm up before it is counted.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _DECISION = {"strength": "axis", "scope": "domain", "domain": "wms"}
 
 
 class CallPath(NamedTuple):
-    """What one call ran through."""
+    """The counts of one call."""
 
     functions: int
     files: int
     reads: int
-    """Read transactions. A statement outside a transaction is one of its own."""
+    """Read transactions. A statement outside a transaction counts as one."""
     writes: int
     session_reads: int
     """Reads of the session row before the write transaction."""
@@ -80,7 +80,7 @@ async def run(*, short: bool) -> list[Table]:
 
 
 class Tracer:
-    """Records calls of functions of Gieok and SQL statements while it is on, in every thread that it sees."""
+    """Records function calls and SQL statements while it is on, in every thread where it is installed."""
 
     def __init__(self) -> None:
         self._is_on = False
@@ -123,7 +123,7 @@ class Tracer:
 
 
 def _trace() -> dict[str, CallPath]:
-    """Trace all calls in a thread that starts after the profiler is set, as do all threads that it starts."""
+    """Trace all calls in a new thread: the profiler applies only to threads that start after it is set."""
     tracer = Tracer()
     with _installed(tracer), ThreadPoolExecutor(1) as thread, TemporaryDirectory(prefix="gieok-") as folder:
         return thread.submit(asyncio.run, _trace_all(tracer, Path(folder))).result()
@@ -158,7 +158,7 @@ async def _trace_all(tracer: Tracer, folder: Path) -> dict[str, CallPath]:
 
 
 async def _fill(opened: Gieok) -> None:
-    """A persona with memories, a fact and two sessions."""
+    """Add a persona with memories, a fact and two sessions."""
     user = opened.user(_OWNER)
     draft = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
     await user.personas.create(draft, persona_id=_PERSONA)
@@ -201,13 +201,13 @@ async def _warm(tracer: Tracer, call: Call) -> CallPath:
 
 
 async def _trace_job(tracer: Tracer, opened: Gieok) -> CallPath:
-    """A worker's round that finds one job, the summary of a closed session, and does it."""
+    """Trace a worker that claims and runs one job, the summary of a closed session."""
     user, worker = opened.user(_OWNER), Worker(opened)
 
     async def queue(session: str) -> None:
         await user.chat.send(_PERSONA, _MESSAGE, session_ref=session, account_plan="premium")
         while await worker.run_once(opened.engine.clock()):
-            pass  # everything but the summary
+            pass  # run all jobs except the summary
         await user.sessions.close(session)
 
     for session in ("first", "second"):

@@ -1,7 +1,7 @@
-"""Companion memory: beginning a conversation and selecting a turn's context, in a small file and a large one.
+"""Companion memory: loading for a new conversation and selecting the context of a turn, by database size.
 
-The small file holds one user's 1,000 memories and nothing else. In the large one the same user has 10,000 of
-1,000,000: what is measured must not grow with either number.
+The small file has 1,000 memories of one user. The large file has 1,000,000 memories, 10,000 of them of that
+user. The time must not grow with either number.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from uuid import uuid4
 
-from bench.rounds import Timings, Work, interleaved
 from bench.table import Row, Table, at_most, millis
-from bench.turns.filler import settle
+from bench.timing import TimedRun, Timings, interleaved
+from bench.turns.filler import checkpoint
 from bench.turns.saving import OWNER, open_at, scope_of
-from bench.turns.words import Words
+from bench.vocabulary import Vocabulary
 from gieok import Gieok
 from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.scope import SqlView
@@ -32,13 +32,13 @@ PERSONA = "hana"
 GOAL = 1.5
 _START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 _HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
-_A_SESSION = 5
+_MEMORIES_PER_SESSION = 5
 _CHUNK = 10_000
 
 
 @dataclass(frozen=True)
 class Size:
-    """The user's memories in the small and in the large file, others' in the large one, queries, rounds."""
+    """Memories of the user in the small and the large file, memories of others in the large file."""
 
     few: int
     many: int
@@ -52,14 +52,14 @@ LONG = Size(few=1_000, many=10_000, others=990_000, queries=30, rounds=15)
 
 
 async def run(*, short: bool) -> list[Table]:
-    """Files are made where temporary files go; set TMPDIR to measure another disk."""
+    """Run on files in the temporary folder. Set TMPDIR to measure another disk."""
     size = SHORT if short else LONG
-    with TemporaryDirectory(prefix="gieok-bench-") as place:
-        return [await measure(Path(place) / "data", size)]
+    with TemporaryDirectory(prefix="gieok-bench-") as temporary:
+        return [await measure(Path(temporary) / "data", size)]
 
 
 async def measure(folder: Path, size: Size) -> Table:
-    words = Words()
+    words = Vocabulary()
     async with (
         await open_at(f"sqlite:///{folder}/small.db", folder) as small,
         await open_at(f"sqlite:///{folder}/large.db", folder) as large,
@@ -68,14 +68,14 @@ async def measure(folder: Path, size: Size) -> Table:
         await save(large, words, size.many)
         fill(folder / "large.db", size.others)
         for name in ("small", "large"):
-            settle(folder / f"{name}.db")
+            checkpoint(folder / f"{name}.db")
         messages = {"a message": words.messages(size.queries), **words.queries(size.queries)}
-        contestants: dict[str, Work] = {}
+        cases: dict[str, TimedRun] = {}
         for name, gieok in (("small", small), ("large", large)):
-            contestants[f"load/{name}"] = _loads(gieok, size.queries)
+            cases[f"load/{name}"] = _loads(gieok, size.queries)
             for kind, texts in messages.items():
-                contestants[f"{kind}/{name}"] = _selections(gieok, texts)
-        timings = await interleaved(size.rounds, contestants)
+                cases[f"{kind}/{name}"] = _selections(gieok, texts)
+        timings = await interleaved(size.rounds, cases)
     rows = [_row(timings, "load", "the five memories of a new conversation", size)]
     rows += [_row(timings, kind, f"context of a turn, {kind}", size) for kind in messages]
     everything = size.many + size.others
@@ -83,7 +83,7 @@ async def measure(folder: Path, size: Size) -> Table:
 
 
 def selection_plan() -> ExecutionPlan:
-    """The first stage of a chat turn, and nothing after it."""
+    """The plan of a chat turn, reduced to its first stage."""
     document = json.loads(read_plan("chat_turn"))
     steps = [step for step in document["steps"] if step["stage"] == "ContextSelect"]
     sources = {source for step in steps for source in step["inputs"].values()}
@@ -91,51 +91,51 @@ def selection_plan() -> ExecutionPlan:
     return make_plan({"name": "select_context", "version": 1, "request": request, "steps": steps})
 
 
-def _loads(gieok: Gieok, count: int) -> Work:
+def _loads(gieok: Gieok, count: int) -> TimedRun:
     companion = gieok.user(OWNER).companion
 
-    async def work() -> float:
+    async def run_once() -> float:
         started = perf_counter()
         for _ in range(count):
             await companion.load(PERSONA)
         return (perf_counter() - started) / count
 
-    return work
+    return run_once
 
 
-def _selections(gieok: Gieok, texts: Sequence[str]) -> Work:
+def _selections(gieok: Gieok, texts: Sequence[str]) -> TimedRun:
     scope, plan = scope_of(gieok), gieok.check(selection_plan())
     rest = {"sessionRef": "now", "personaId": PERSONA, "recentMessages": ()}
 
-    async def work() -> float:
+    async def run_once() -> float:
         started = perf_counter()
         for text in texts:
             await gieok.engine.run(plan, scope, {**rest, "message": text})
         return (perf_counter() - started) / len(texts)
 
-    return work
+    return run_once
 
 
-async def save(gieok: Gieok, words: Words, count: int) -> None:
-    """The user's persona and their memories with it."""
+async def save(gieok: Gieok, words: Vocabulary, count: int) -> None:
+    """Save the persona of the user and `count` memories."""
     await gieok.user(OWNER).personas.create(_HANA, persona_id=PERSONA)
     memories = _memories(words, count)
 
-    def save(rooms: SqlView) -> None:
+    def save(view: SqlView) -> None:
         for memory in memories:
-            rooms.companion.save(memory)
+            view.companion.save(memory)
 
     await scope_of(gieok).write(save)
 
 
-def _memories(words: Words, count: int) -> Iterator[Memory]:
-    """Some summaries a session, an hour apart, with as many words as a summary has."""
+def _memories(words: Vocabulary, count: int) -> Iterator[Memory]:
+    """Memories of realistic length, an hour apart, five in each session."""
     for number in range(count):
         at = _START - timedelta(hours=count - number)
         yield Memory(
             id=uuid4(),
             persona_id=PERSONA,
-            session_ref=f"s{number // _A_SESSION}",
+            session_ref=f"s{number // _MEMORIES_PER_SESSION}",
             summary=" ".join(words.draw(16)),
             topics=tuple(words.draw(2)),
             emotion=Emotion.CALM,
@@ -187,7 +187,7 @@ _FILLERS = (
 
 
 def fill(file: Path, count: int) -> None:
-    """Other people's memories, of the usual size, that nobody will open."""
+    """Add memories of other users: rows of realistic size with random contents."""
     connection = sqlite_file.connect(file, lock_seconds=30.0)
     connection.pragma("synchronous", "off")
     for number, left in enumerate(range(count, 0, -_CHUNK)):

@@ -1,4 +1,4 @@
-"""What the engine itself costs: six steps that do nothing, through a plan, against six bare awaits."""
+"""The overhead of the engine: a plan of six steps that do nothing, compared with six bare awaits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, TypeVar
 
-from bench.rounds import interleaved
 from bench.table import Row, Table, at_most, micros
+from bench.timing import interleaved
 from gieok.engine import ActStep, Data, Engine, NoData, Registry, Stage, StepContext, WriteStep, make_plan
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class Pass(ActStep[NoData, Text, Text]):
 
 
 class PassWrite(WriteStep[NoData, Text, Text]):
-    """The same in the commit."""
+    """Returns its input in the write stage."""
 
     type = "PassWrite"
 
@@ -45,7 +45,7 @@ class PassWrite(WriteStep[NoData, Text, Text]):
         return inputs
 
 
-class Nowhere:
+class NoStore:
     """A scope without a store."""
 
     async def read(self, work: Callable[[Any], T], *, heavy: bool = False) -> T:
@@ -60,7 +60,7 @@ async def run(*, short: bool) -> list[Table]:
     registry = Registry([Pass(), PassWrite()])
     engine = Engine(registry)
     plan = registry.check(make_plan(_six_steps()))
-    scope, request = Nowhere(), {"text": "안녕"}
+    scope, request = NoStore(), {"text": "안녕"}
 
     async def through_the_engine() -> float:
         started = perf_counter()

@@ -1,11 +1,11 @@
-"""Recall: how many of the turns that answer a question are among the first that a search gives.
+"""Recall: how many of the turns that answer a question are among the first results of a search.
 
-python -m bench.recall FOLDER            every way of searching, on every *.json of the folder
+python -m bench.recall FOLDER            every search variant, on every *.json in the folder
 python -m bench.recall FOLDER --only ours --questions 20
 
 The data is not part of the project: FOLDER, or GIEOK_RECALL_DATA, holds files of conversations,
 `[{turns: [{id, session, time, speaker, text}], questions: [{question, evidence: [ids of turns]}]}]`.
-Each turn becomes a memory by `companion.create`, each question is asked by `companion.search`.
+Each turn becomes a memory with `companion.create`, and each question is searched with `companion.search`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PERSONA = "recall"
 DEPTHS = (5, 10, 20)
 EMBEDDERS = ("wordllama", "minilm")
 _WORD = re.compile(r"\w+")
-_TOGETHER = 16
+_CONCURRENT_LOADS = 16
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Conversation:
 
 
 class Figures(NamedTuple):
-    """What came of asking: recall at each depth, the mean reciprocal rank, and how long a question took."""
+    """Recall at each depth, the mean reciprocal rank, and the seconds per question."""
 
     recalls: tuple[float, ...]
     mrr: float
@@ -60,7 +60,7 @@ class Figures(NamedTuple):
 
 
 def read_data(file: Path, questions: int | None) -> list[Conversation]:
-    """The conversations of a file, each with at most so many questions."""
+    """The conversations of a file, each with at most `questions` questions."""
     return [
         Conversation(
             owner=f"{file.stem}-{number}",
@@ -75,7 +75,7 @@ def read_data(file: Path, questions: int | None) -> list[Conversation]:
 
 
 async def load(gieok: Gieok, conversation: Conversation) -> dict[str, str]:
-    """Make every turn a memory, in their order. Gives the turn of each memory."""
+    """Save every turn as a memory, in order. Returns the turn id of each memory id."""
     companion, turn_of = gieok.user(conversation.owner).companion, dict[str, str]()
     for turn in conversation.turns:
         draft = MemoryDraft(
@@ -90,8 +90,8 @@ async def load(gieok: Gieok, conversation: Conversation) -> dict[str, str]:
     return turn_of
 
 
-def ways() -> dict[str, ExecutionPlan]:
-    """The search as it is, with words alone, and without each of its signals."""
+def search_plans() -> dict[str, ExecutionPlan]:
+    """The plans to compare: the shipped search, BM25 only, and the search without each signal."""
     document = json.loads(read_plan("search_memories"))
     weights: dict[str, float] = document["steps"][0]["metadata"]["weights"]
 
@@ -107,10 +107,10 @@ def ways() -> dict[str, ExecutionPlan]:
     return {"BM25, analysed terms": plan(words_only), **left_out, "ours": plan({})}
 
 
-async def ask(
+async def search_all(
     gieok: Gieok, conversations: Sequence[Conversation], turns: Mapping[str, str], plan: ExecutionPlan
 ) -> Figures:
-    """Ask every question of every conversation, one after the other."""
+    """Search every question of every conversation, one after the other."""
     rows: list[tuple[list[str], frozenset[str]]] = []
     started = perf_counter()
     for conversation in conversations:
@@ -118,39 +118,39 @@ async def ask(
         for question, evidence in conversation.questions:
             hits = await companion.search(PERSONA, question, limit=max(DEPTHS), plan=plan)
             rows.append(([turns[str(hit.memory.id)] for hit in hits], evidence))
-    return figures(rows, perf_counter() - started)
+    return mean_figures(rows, perf_counter() - started)
 
 
 def keyword_v1(conversations: Sequence[Conversation]) -> Figures:
-    """Whole words that the question and a turn share, counted; of equals the newest."""
+    """Rank turns by the number of whole words shared with the question, then newest first."""
     rows: list[tuple[list[str], frozenset[str]]] = []
     started = perf_counter()
     for conversation in conversations:
         texts = [(turn["id"], _words(turn["text"])) for turn in reversed(conversation.turns)]
         for question, evidence in conversation.questions:
-            asked = _words(question)
-            found = [(len(asked & words), turn) for turn, words in texts if asked & words]
+            query = _words(question)
+            found = [(len(query & words), turn) for turn, words in texts if query & words]
             found.sort(key=lambda one: -one[0])
             rows.append(([turn for _, turn in found[: max(DEPTHS)]], evidence))
-    return figures(rows, perf_counter() - started)
+    return mean_figures(rows, perf_counter() - started)
 
 
-def figures(rows: Sequence[tuple[Sequence[str], frozenset[str]]], seconds: float) -> Figures:
+def mean_figures(rows: Sequence[tuple[Sequence[str], frozenset[str]]], seconds: float) -> Figures:
     """The means over all questions, in percent."""
     recalls = tuple(
         100 * fmean(len(evidence & set(ranked[:depth])) / len(evidence) for ranked, evidence in rows)
         for depth in DEPTHS
     )
     firsts = (
-        next((place for place, turn in enumerate(ranked, start=1) if turn in evidence), None)
+        next((rank for rank, turn in enumerate(ranked, start=1) if turn in evidence), None)
         for ranked, evidence in rows
     )
     return Figures(recalls, 100 * fmean(1 / first if first else 0.0 for first in firsts), seconds / len(rows))
 
 
-def line(name: str, got: Figures) -> str:
-    recalls = " | ".join(f"{recall:5.1f}" for recall in got.recalls)
-    return f"| {name:26} | {recalls} | {got.mrr:5.1f} | {got.seconds * 1e3:6.1f} |"
+def table_row(name: str, figures: Figures) -> str:
+    recalls = " | ".join(f"{recall:5.1f}" for recall in figures.recalls)
+    return f"| {name:26} | {recalls} | {figures.mrr:5.1f} | {figures.seconds * 1e3:6.1f} |"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -158,49 +158,51 @@ def _words(text: str) -> frozenset[str]:
 
 
 async def measure(file: Path, settings: Settings, only: str | None, questions: int | None) -> None:
-    """Print the table of one file as it comes."""
+    """Print the table of one file, row by row."""
     conversations, turns = read_data(file, questions), dict[str, str]()
     total = sum(len(conversation.turns) for conversation in conversations)
-    asked = sum(len(conversation.questions) for conversation in conversations)
-    print(f"\n### {file.stem}: {total:,} memories, {asked:,} questions\n")
+    questions_total = sum(len(conversation.questions) for conversation in conversations)
+    print(f"\n### {file.stem}: {total:,} memories, {questions_total:,} questions\n")
     print(f"| {'':26} |   @5  |  @10  |  @20  |  MRR  |   ms   |\n|{'-' * 28}{'|-------' * 4}|--------|")
     if not only:
-        print(line("keyword v1, whole words", keyword_v1(conversations)), flush=True)
+        print(table_row("keyword v1, whole words", keyword_v1(conversations)), flush=True)
     async with await Gieok.open(settings) as gieok:
-        places = asyncio.Semaphore(_TOGETHER)
+        slots = asyncio.Semaphore(_CONCURRENT_LOADS)
 
         async def load_one(conversation: Conversation) -> None:
-            async with places:
+            async with slots:
                 turns.update(await load(gieok, conversation))
 
         await asyncio.gather(*map(load_one, conversations))
-        for name, plan in ways().items():
+        for name, plan in search_plans().items():
             if only in (None, name):
-                print(line(name, await ask(gieok, conversations, turns, plan)), flush=True)
+                print(table_row(name, await search_all(gieok, conversations, turns, plan)), flush=True)
     for embedder in EMBEDDERS:
         if only in (None, f"ours with {embedder}"):
             with_vectors = await _with_vectors(settings, embedder, conversations, turns)
             print(
-                line(f"ours with {embedder}", with_vectors) if with_vectors else f"{embedder}: not installed"
+                table_row(f"ours with {embedder}", with_vectors)
+                if with_vectors
+                else f"{embedder}: not installed"
             )
 
 
 async def _with_vectors(
     settings: Settings, embedder: str, conversations: Sequence[Conversation], turns: Mapping[str, str]
 ) -> Figures | None:
-    """Ours with an embedder, or None where its package is not installed.
+    """The search with an embedder, or None where its package is not installed.
 
-    It is asked about every language, also where Gieok by itself would not, so that its worth there is seen.
+    The embedder is used for both languages, also where Gieok would not use it by default.
     """
-    asked = EmbedderSettings(embedder=embedder, embedder_languages="ko,en")
+    embedding = EmbedderSettings(embedder=embedder, embedder_languages="ko,en")
     try:
-        gieok = await Gieok.open(replace(settings, embedding=asked))
+        gieok = await Gieok.open(replace(settings, embedding=embedding))
     except SettingsInvalid:
         return None
     async with gieok:
         for conversation in conversations:
             await gieok.user(conversation.owner).companion.embed()
-        return await ask(gieok, conversations, turns, ways()["ours"])
+        return await search_all(gieok, conversations, turns, search_plans()["ours"])
 
 
 async def main() -> None:
@@ -209,16 +211,16 @@ async def main() -> None:
     )
     parser.add_argument("folder", nargs="?", default=os.environ.get("GIEOK_RECALL_DATA"), type=Path)
     parser.add_argument(
-        "--only", help="one way of searching, such as ours, 'ours without time' or 'ours with wordllama'"
+        "--only", help="one search variant, such as ours, 'ours without time' or 'ours with wordllama'"
     )
-    parser.add_argument("--questions", type=int, help="at most so many of each conversation")
+    parser.add_argument("--questions", type=int, help="maximum number of questions per conversation")
     options = parser.parse_args()
     files = sorted(options.folder.glob("*.json")) if options.folder else []
     if not files:
-        sys.exit("no data: name a folder with conversations in *.json, or set GIEOK_RECALL_DATA to it")
+        sys.exit("no data: give a folder with conversations in *.json, or set GIEOK_RECALL_DATA")
     for file in files:
-        with TemporaryDirectory(prefix="gieok-recall-") as place:
-            settings = settings_for(f"sqlite:///{place}/data/gieok.db", Path(place) / "root.key")
+        with TemporaryDirectory(prefix="gieok-recall-") as temporary:
+            settings = settings_for(f"sqlite:///{temporary}/data/gieok.db", Path(temporary) / "root.key")
             await measure(file, settings, options.only, options.questions)
 
 

@@ -1,4 +1,4 @@
-"""What it costs to begin: importing, asking for help, and the demo, against a Python that does nothing."""
+"""Start-up time of import, `--help` and demo, compared with an empty Python program."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from bench.rounds import Work, interleaved
 from bench.table import Goal, Row, Table, at_most, millis
+from bench.timing import TimedRun, interleaved
 
 _GIEOK = str(Path(sys.executable).with_name("gieok"))
 _IMPORT = (sys.executable, "-c", "import gieok")
@@ -18,7 +18,7 @@ _HELP = (_GIEOK, "--help")
 _DEMO = (_GIEOK, "demo")
 _NOTHING = (sys.executable, "-c", "")
 
-# A child is charged with the memory of the process that started it, so a small one stands in between.
+# The peak memory of a child includes that of its parent at the fork, so a small process starts it.
 _PEAK = """
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
@@ -50,16 +50,16 @@ async def run(*, short: bool) -> list[Table]:
         row("demo", "gieok demo", 10_000),
         _memory_row(),
     ]
-    return [Table("The start: whole processes, from their start to their end", rows)]
+    return [Table("Start-up: complete processes from start to exit", rows)]
 
 
-def _timed(command: tuple[str, ...]) -> Work:
-    async def once() -> float:
+def _timed(command: tuple[str, ...]) -> TimedRun:
+    async def run_once() -> float:
         started = perf_counter()
         await asyncio.to_thread(subprocess.run, command, check=True, stdout=subprocess.DEVNULL)
         return perf_counter() - started
 
-    return once
+    return run_once
 
 
 def _memory_row() -> Row:

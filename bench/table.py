@@ -1,4 +1,4 @@
-"""What a benchmark gives: rows that say what was compared with what, how it came out and what was wanted."""
+"""The result of a benchmark: a table that compares each figure with a baseline and with its goal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HEADER = ("measured", "figure", "compared with", "its figure", "ratio", "goal",
 
 @dataclass(frozen=True)
 class Goal:
-    """A bound that was agreed, and whether this run kept it."""
+    """A bound, and whether this run reached it."""
 
     text: str
     reached: bool
@@ -19,7 +19,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison. `ratio` is ours to the other's, in whatever unit the figures have."""
+    """One comparison. `ratio` is the figure divided by the figure of the baseline."""
 
     what: str
     figure: str
@@ -31,7 +31,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of one benchmark under the conditions that they share."""
+    """Rows that were measured under the same conditions."""
 
     title: str
     rows: Sequence[Row]
@@ -46,7 +46,7 @@ def at_most(value: float, bound: float, unit: str = "×") -> Goal:
 
 
 def rate(seconds: float) -> str:
-    """Seconds an operation, as operations a second."""
+    """Seconds per operation as operations per second."""
     return f"{1 / seconds:,.0f} /s"
 
 
@@ -59,7 +59,7 @@ def millis(seconds: float) -> str:
 
 
 def render(table: Table) -> str:
-    """The table as Markdown that also reads well in a terminal."""
+    """The table in Markdown, aligned for a terminal."""
     lines = [_HEADER, *(_cells(row) for row in table.rows)]
     widths = [max(_width(line[column]) for line in lines) for column in range(len(_HEADER))]
     rule = "|".join("-" * (width + 2) for width in widths)
@@ -77,5 +77,5 @@ def _padded(cell: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns of a terminal: a Hangul syllable takes two."""
+    """The width in terminal columns. A Hangul syllable takes two."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

@@ -17,12 +17,12 @@ from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from bench.companion import PERSONA, fill, save
-from bench.rounds import Timings, Work, interleaved
 from bench.service.http_load import CONNECTIONS, load, request
 from bench.table import Row, Table, at_least, millis, rate
-from bench.turns.filler import settle
+from bench.timing import TimedRun, Timings, interleaved
+from bench.turns.filler import checkpoint
 from bench.turns.saving import OWNER
-from bench.turns.words import Words
+from bench.vocabulary import Vocabulary
 from gieok import Gieok
 from tests.service.process import Place, Service
 
@@ -50,14 +50,14 @@ async def run(*, short: bool) -> list[Table]:
     size = SHORT if short else LONG
     with TemporaryDirectory(prefix="gieok-bench-") as folder:
         place = Place(Path(folder), f"sqlite:///{folder}/data/gieok.db")
-        words = Words()
+        words = Vocabulary()
         sessions = await _fill(place, words, size)
         (token,) = (await place.tokens(OWNER, plan="premium")).values()
         with Service(place) as service, _empty_service() as empty:
             return [await _measure(service.url, empty, _requests(words, token, sessions), size)]
 
 
-async def _fill(place: Place, words: Words, size: Size) -> list[str]:
+async def _fill(place: Place, words: Vocabulary, size: Size) -> list[str]:
     """Create the memories of all owners. Returns the ids of sessions for chat requests."""
     file = place.folder / "data" / "gieok.db"
     async with await Gieok.open(place.settings) as gieok:
@@ -65,17 +65,17 @@ async def _fill(place: Place, words: Words, size: Size) -> list[str]:
         fill(file, size.others)
         user = gieok.user(OWNER)
         started = [await user.sessions.start(PERSONA, plan="chat_turn") for _ in range(CONNECTIONS)]
-    settle(file)
+    checkpoint(file)
     return [each.session_ref for each in started]
 
 
-def _requests(words: Words, token: str, sessions: Sequence[str]) -> dict[str, Iterator[bytes]]:
+def _requests(words: Vocabulary, token: str, sessions: Sequence[str]) -> dict[str, Iterator[bytes]]:
     """An endless supply of requests for each measured route."""
 
-    def each(make: Callable[[], bytes]) -> Iterator[bytes]:
+    def endless(make: Callable[[], bytes]) -> Iterator[bytes]:
         return iter(make, None)
 
-    def find() -> bytes:
+    def search() -> bytes:
         text = quote(" ".join(words.draw(3)))
         return request("GET", f"{API}/memory/search?personaId={PERSONA}&q={text}", token)
 
@@ -83,37 +83,37 @@ def _requests(words: Words, token: str, sessions: Sequence[str]) -> dict[str, It
         body = {"personaId": PERSONA, "manualSummary": " ".join(words.draw(16)), "topics": words.draw(2)}
         return request("POST", f"{API}/memory/create", token, body)
 
-    places = cycle(sessions)
+    session_ids = cycle(sessions)
 
     def send() -> bytes:
-        body = {"personaId": PERSONA, "sessionId": next(places), "message": words.messages(1)[0]}
+        body = {"personaId": PERSONA, "sessionId": next(session_ids), "message": words.messages(1)[0]}
         return request("POST", f"{API}/chat/send", token, body)
 
     return {
         "memory/load": cycle([request("GET", f"{API}/memory/load?personaId={PERSONA}", token)]),
-        "memory/search": each(find),
-        "memory/create": each(create),
-        "chat/send": each(send),
+        "memory/search": endless(search),
+        "memory/create": endless(create),
+        "chat/send": endless(send),
     }
 
 
 async def _measure(url: str, empty: str, requests: dict[str, Iterator[bytes]], size: Size) -> Table:
     latencies: dict[str, list[float]] = {}
 
-    def works(name: str, place: str, source: Iterator[bytes]) -> Work:
+    def timed(name: str, base_url: str, source: Iterator[bytes]) -> TimedRun:
         latencies[name] = []
 
-        async def work() -> float:
-            asked = list(islice(source, size.requests))
-            seconds, each = await load(place, asked)
-            latencies[name] += each
-            return seconds / len(asked)
+        async def run_once() -> float:
+            batch = list(islice(source, size.requests))
+            seconds, batch_latencies = await load(base_url, batch)
+            latencies[name] += batch_latencies
+            return seconds / len(batch)
 
-        return work
+        return run_once
 
-    contestants = {name: works(name, url, source) for name, source in requests.items()}
-    contestants[EMPTY] = works(EMPTY, empty, cycle([request("GET", "/")]))
-    timings = await interleaved(size.rounds, contestants)
+    cases = {name: timed(name, url, source) for name, source in requests.items()}
+    cases[EMPTY] = timed(EMPTY, empty, cycle([request("GET", "/")]))
+    timings = await interleaved(size.rounds, cases)
     rows = [_row(name, timings, latencies) for name in requests]
     return Table(f"One `gieok serve`, {size.own:,} memories among {size.own + size.others:,}", rows)
 

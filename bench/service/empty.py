@@ -11,7 +11,7 @@ app = FastAPI()
 
 
 @app.get("/")
-async def nothing() -> dict[str, bool]:
+async def empty() -> dict[str, bool]:
     """An empty route."""
     return {"success": True}
 

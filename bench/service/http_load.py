@@ -19,11 +19,11 @@ class _Connection(asyncio.Protocol):
     """Sends the next request after each answer, and records the latency."""
 
     def __init__(self, requests: Iterator[bytes], latencies: list[float]) -> None:
-        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._requests = requests
         self._latencies = latencies
         self._sent = 0.0
-        self._answer = b""
+        self._response = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -31,46 +31,48 @@ class _Connection(asyncio.Protocol):
         self._next()
 
     def data_received(self, data: bytes) -> None:
-        self._answer += data
-        head, found, body = self._answer.partition(b"\r\n\r\n")
+        self._response += data
+        head, found, body = self._response.partition(b"\r\n\r\n")
         if not found or len(body) < _length(head):
             return
         self._latencies.append(perf_counter() - self._sent)
         if not head.startswith(b"HTTP/1.1 2"):
-            self._fail(RuntimeError(self._answer.decode()))
+            self._fail(RuntimeError(self._response.decode()))
             return
         self._next()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if not self.over.done():
+        if not self.done.done():
             self._fail(exc or ConnectionError("the service closed the connection"))
 
     def _next(self) -> None:
-        self._answer = b""
+        self._response = b""
         request = next(self._requests, None)
         if request is None:
-            self.over.set_result(None)
+            self.done.set_result(None)
             self._transport.close()
             return
         self._sent = perf_counter()
         self._transport.write(request)
 
     def _fail(self, error: Exception) -> None:
-        self.over.set_exception(error)
+        self.done.set_exception(error)
         self._transport.close()
 
 
 async def load(url: str, requests: Sequence[bytes]) -> tuple[float, list[float]]:
     """Send all requests. Returns the total time and the latencies, in seconds."""
-    place, waiting, latencies = urlsplit(url), iter(requests), list[float]()
-    assert place.hostname
-    assert place.port
+    address, remaining, latencies = urlsplit(url), iter(requests), list[float]()
+    assert address.hostname
+    assert address.port
     loop, started = asyncio.get_running_loop(), perf_counter()
     connections = [
-        await loop.create_connection(lambda: _Connection(waiting, latencies), place.hostname, place.port)
+        await loop.create_connection(
+            lambda: _Connection(remaining, latencies), address.hostname, address.port
+        )
         for _ in range(CONNECTIONS)
     ]
-    await asyncio.gather(*(connection.over for _, connection in connections))
+    await asyncio.gather(*(connection.done for _, connection in connections))
     return perf_counter() - started, latencies
 
 

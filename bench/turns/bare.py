@@ -1,4 +1,4 @@
-"""What Gieok is compared with: apsw and SQLite's own full-text search, with nothing around them."""
+"""The baselines of turn memory: bare apsw inserts, and SQLite FTS5."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _LOCK_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class StoredItem:
-    """One item as Gieok lays it on disk: its sealed row and its postings."""
+    """One item as Gieok stores it: its sealed row and its index entries."""
 
     memory: Row
     postings: Sequence[Row]
 
 
 def read_stored(file: Path) -> list[StoredItem]:
-    """Everything that Gieok stored in this file, byte for byte."""
+    """All items in a file of Gieok, byte for byte."""
     connection = sqlite_file.connect(file, _LOCK_SECONDS, read_only=True)
     postings: dict[bytes, list[Row]] = {}
     for row in connection.execute("SELECT owner, token, at, id, keyword FROM turn_memory_index").fetchall():
@@ -40,12 +40,12 @@ def read_stored(file: Path) -> list[StoredItem]:
 
 
 async def make_file(file: Path) -> None:
-    """An empty database with Gieok's tables."""
+    """Create an empty database with the tables of Gieok."""
     await open_database(f"sqlite:///{file}").close()
 
 
 class BareWriter:
-    """apsw on a file with Gieok's tables and settings, one transaction an item."""
+    """Writes with apsw into the tables of Gieok, one transaction per item."""
 
     def __init__(self, file: Path) -> None:
         self._connection = sqlite_file.connect(file, _LOCK_SECONDS)
@@ -62,7 +62,7 @@ class BareWriter:
 
 
 class FullText:
-    """SQLite FTS5 over the keywords in clear, the summaries beside them, ranked by its own BM25."""
+    """SQLite FTS5 over the keywords in plain text, ranked by its BM25."""
 
     def __init__(self, file: Path, items: Iterable[MemoryItem]) -> None:
         sqlite_file.prepare(file, (), _LOCK_SECONDS)
@@ -82,8 +82,8 @@ class FullText:
     def search(self, query: str, top_k: int) -> list[Row]:
         return self._find(" OR ".join(f'"{word}"' for word in query.split()), top_k)
 
-    def search_beginning(self, beginning: str, top_k: int) -> list[Row]:
-        return self._find(f'"{beginning}"*', top_k)
+    def search_prefix(self, prefix: str, top_k: int) -> list[Row]:
+        return self._find(f'"{prefix}"*', top_k)
 
     def close(self) -> None:
         self._connection.close()

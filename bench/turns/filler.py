@@ -1,4 +1,4 @@
-"""Other people's memories, to make a file large: rows of the usual size that nobody will open."""
+"""Filler memories for a large file: rows of realistic size with random contents, never decrypted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INSERT INTO turn_memories (owner, id, session_ref, at, summary, keywords)
 SELECT :owner, randomblob(16), :session_ref, 1767600000000000 + number, randomblob(160), randomblob(130)
 FROM numbers
 """
-# In the order of the key, or a million of them would take minutes. About as many words as real postings.
+# Inserted in key order, or a million rows would take minutes. As many entries per item as real items have.
 _ADD_POSTINGS = """
 WITH RECURSIVE numbers (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM numbers WHERE number < 13)
 INSERT INTO turn_memory_index (owner, token, at, id, keyword)
@@ -30,15 +30,15 @@ ORDER BY token
 """
 
 
-def settle(file: Path) -> None:
-    """Bring a file's log home, so that a search reads from the file as it mostly does."""
+def checkpoint(file: Path) -> None:
+    """Checkpoint the WAL, so that a search reads from the database file as it usually does."""
     connection = sqlite_file.connect(file, lock_seconds=30.0)
     connection.pragma("wal_checkpoint", "TRUNCATE")
     connection.close()
 
 
 def fill(file: Path, owner: str, count: int) -> None:
-    """Add `count` memories: some are other sessions of `owner`, the rest belongs to others."""
+    """Add `count` memories: some in other sessions of `owner`, the rest of other owners."""
     connection = sqlite_file.connect(file, lock_seconds=30.0)
     connection.pragma("synchronous", "off")
     for number, left in enumerate(range(count, 0, -_CHUNK)):

@@ -1,4 +1,4 @@
-"""Saving: one memory item through its store, and whole turns, against bare inserts of the same bytes."""
+"""Saving items through the store and complete turns, compared with bare inserts of the same bytes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from itertools import islice
 from pathlib import Path
 from time import perf_counter
 
-from bench.rounds import Timings, Work, interleaved
 from bench.table import Row, Table, at_least, rate
+from bench.timing import TimedRun, Timings, interleaved
 from bench.turns.bare import BareWriter, StoredItem, make_file, read_stored
-from bench.turns.words import Words
+from bench.vocabulary import Vocabulary
 from gieok import Gieok, Persona, User
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.memory.turns.records import MemoryItem
@@ -26,19 +26,19 @@ _PERSONA = Persona(name="하나", language="ko", system_prompt="너는 하나야
 
 @dataclass(frozen=True)
 class Size:
-    """How often each contestant has its turn, and how many items it saves then."""
+    """Rounds, and items per round with one writer and with many."""
 
     rounds: int
     items: int
-    items_together: int
+    concurrent_items: int
 
 
-SHORT = Size(rounds=2, items=5, items_together=64)
-LONG = Size(rounds=25, items=40, items_together=640)
+SHORT = Size(rounds=2, items=5, concurrent_items=64)
+LONG = Size(rounds=25, items=40, concurrent_items=640)
 
 
 async def open_at(database_url: str, folder: Path) -> Gieok:
-    """Gieok with the offline model on this database. The root key may not lie in the folder of the data."""
+    """Gieok with the offline model on this database. The root key must be outside its folder."""
     return await Gieok.open(settings_for(database_url, folder.parent / "root.key"))
 
 
@@ -47,8 +47,8 @@ def scope_of(gieok: Gieok) -> OwnerScope:
 
 
 async def measure(folder: Path, size: Size) -> Table:
-    """Every contestant has a file of its own on the same disk."""
-    items = list(Words().items(size.items * (size.rounds + 1), "s"))
+    """Measure every case on its own file on the same disk."""
+    items = list(Vocabulary().items(size.items * (size.rounds + 1), "s"))
     stored = await _as_stored(folder, items)
     await make_file(folder / "bare.db")
     bare = BareWriter(folder / "bare.db")
@@ -70,25 +70,25 @@ async def measure(folder: Path, size: Size) -> Table:
     return Table("Saving, at synchronous=FULL", _rows(timings))
 
 
-def one_writer(gieok: Gieok, items: Iterator[MemoryItem], size: Size) -> Work:
-    """Seconds an item, by one writer who waits for each."""
+def one_writer(gieok: Gieok, items: Iterator[MemoryItem], size: Size) -> TimedRun:
+    """Times one writer."""
     scope = scope_of(gieok)
 
-    async def work() -> float:
+    async def run_once() -> float:
         return await _save_all(scope, list(islice(items, size.items)), writers=1)
 
-    return work
+    return run_once
 
 
-def many_writers(gieok: Gieok, size: Size) -> Work:
-    """Seconds an item, by 32 writers who save at the same time and each wait for their own."""
+def many_writers(gieok: Gieok, size: Size) -> TimedRun:
+    """Times 32 concurrent writers."""
     scope = scope_of(gieok)
-    items = Words().items(size.items_together * (size.rounds + 1), "crowd")
+    items = Vocabulary().items(size.concurrent_items * (size.rounds + 1), "crowd")
 
-    async def work() -> float:
-        return await _save_all(scope, list(islice(items, size.items_together)), writers=WRITERS)
+    async def run_once() -> float:
+        return await _save_all(scope, list(islice(items, size.concurrent_items)), writers=WRITERS)
 
-    return work
+    return run_once
 
 
 async def _save_all(scope: OwnerScope, items: list[MemoryItem], *, writers: int) -> float:
@@ -104,36 +104,36 @@ async def _save_all(scope: OwnerScope, items: list[MemoryItem], *, writers: int)
 
 
 async def save(scope: OwnerScope, *items: MemoryItem) -> None:
-    def save_all(rooms: TurnView) -> None:
+    def save_all(view: TurnView) -> None:
         for item in items:
-            rooms.turns.save(item)
+            view.turns.save(item)
 
     await scope.write(save_all)
 
 
 async def _as_stored(folder: Path, items: Iterable[MemoryItem]) -> list[StoredItem]:
-    """The items as the rows that Gieok makes of them, so that the bare inserts write the same bytes."""
-    async with await open_at(f"sqlite:///{folder}/made.db", folder) as gieok:
+    """The rows that Gieok stores for these items, so that the bare inserts write the same bytes."""
+    async with await open_at(f"sqlite:///{folder}/stored.db", folder) as gieok:
         await save(scope_of(gieok), *items)
-    return read_stored(folder / "made.db")
+    return read_stored(folder / "stored.db")
 
 
-def _bare_inserts(writer: BareWriter, stored: Iterator[StoredItem], size: Size) -> Work:
-    async def work() -> float:
+def _bare_inserts(writer: BareWriter, stored: Iterator[StoredItem], size: Size) -> TimedRun:
+    async def run_once() -> float:
         batch = list(islice(stored, size.items))
         started = perf_counter()
         for item in batch:
             writer.save(item)
         return (perf_counter() - started) / size.items
 
-    return work
+    return run_once
 
 
-def _turns(user: User, size: Size) -> Work:
-    """Whole recorded turns: recall, reply, summary, keywords, commit."""
-    messages = iter(Words().messages(size.items * (size.rounds + 1)))
+def _turns(user: User, size: Size) -> TimedRun:
+    """Times complete turns: recall, reply, summary, keywords, commit."""
+    messages = iter(Vocabulary().messages(size.items * (size.rounds + 1)))
 
-    async def work() -> float:
+    async def run_once() -> float:
         batch = list(islice(messages, size.items))
         started = perf_counter()
         for message in batch:
@@ -149,11 +149,11 @@ def _turns(user: User, size: Size) -> Work:
             )
         return (perf_counter() - started) / size.items
 
-    return work
+    return run_once
 
 
 def _rows(timings: Timings) -> list[Row]:
-    """A rate is the inverse of seconds, so that the ratio of two rates is theirs to ours."""
+    """The ratios of rates, which are the inverse ratios of the seconds."""
 
     def row(what: str, name: str, against: str, other: str, goal: float) -> Row:
         ratio = timings.ratio(other, name)

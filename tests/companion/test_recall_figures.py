@@ -26,7 +26,7 @@ TURNS = [
 def test_figures_count_the_evidence_among_the_first() -> None:
     """Half of it at 5, all of it at 10; the first piece is in the second place."""
     ranked = ["x", "a", "y", "z", "w", "b"]
-    got = recall.figures([(ranked, frozenset({"a", "b"}))], seconds=0.5)
+    got = recall.mean_figures([(ranked, frozenset({"a", "b"}))], seconds=0.5)
     assert got == recall.Figures(recalls=(50.0, 100.0, 100.0), mrr=50.0, seconds=0.5)
 
 
@@ -52,7 +52,7 @@ async def test_without_data_it_says_what_to_give(monkeypatch: pytest.MonkeyPatch
 
 def test_every_signal_has_a_row_of_its_own() -> None:
     """What it is worth is the difference to `ours`. Vectors have rows with each embedder."""
-    ways = recall.ways()
+    ways = recall.search_plans()
     weights = ways["ours"].steps[0].metadata["weights"]
     assert {name.removeprefix("ours without ") for name in ways} == {
         "BM25, analysed terms",

@@ -1,7 +1,7 @@
-"""The code blocks of a page, each with what the page says about it in a comment on the line before:
+"""The code blocks of a page. A comment on the line before a block may say how it is tested:
 
-<!-- not run: why -->     nobody runs it, and why
-<!-- file: plan.json -->  the blocks after it find it under this name
+<!-- not run: reason -->  the block is not run
+<!-- file: plan.json -->  the block is saved under this name for the blocks after it
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from tests.docs.generated import DOCS
 
 PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
-"""Every page of the site by its path below docs/."""
-EVERY = [*PAGES, "../README.md", "../README.ko.md"]
-"""And the pages that a stranger reads first."""
+"""All pages of the site, relative to docs/."""
+ALL_PAGES = [*PAGES, "../README.md", "../README.ko.md"]
+"""The pages of the site and the README files."""
 
 SHELL = {"sh", "bash", "console"}
-SHOWN = {"", "text", "markdown"}
-"""What is only looked at: output, a form, a picture."""
+NOT_RUN = {"", "text", "markdown"}
+"""Languages of blocks that are not run: output, templates, diagrams."""
 
 _FENCE = re.compile(
-    r"(?:^<!-- (?P<mark>not run|file): (?P<said>[^\n]+?) -->\n+)?"
+    r"(?:^<!-- (?P<mark>not run|file): (?P<argument>[^\n]+?) -->\n+)?"
     r"^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -35,22 +35,23 @@ _USAGE = re.compile(r"\[OPTIONS\]")
 
 @dataclass(frozen=True)
 class Block:
-    """One block and where it stands."""
+    """A code block and its location."""
 
     page: str
     line: int
     language: str
     text: str
     mark: str | None
-    said: str | None
+    argument: str | None
+    """The reason or the file name in the comment."""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return f"docs/{self.page}:{self.line}"
 
     @property
     def is_run(self) -> bool:
-        return self.mark != "not run" and self.language not in SHOWN
+        return self.mark != "not run" and self.language not in NOT_RUN
 
     @property
     def looks_like_a_command(self) -> bool:
@@ -58,10 +59,10 @@ class Block:
 
 
 def blocks_of(page: str) -> Iterator[Block]:
-    """The blocks of a page in their order."""
+    """The blocks of a page, in order."""
     text = (DOCS / page).read_text(encoding="utf-8")
     for found in _FENCE.finditer(text):
         line = text.count("\n", 0, found.start("language")) + 1
         indent = found["indent"]
-        inside = "".join(each.removeprefix(indent) for each in found["text"].splitlines(keepends=True))
-        yield Block(page, line, found["language"], inside, found["mark"], found["said"])
+        content = "".join(each.removeprefix(indent) for each in found["text"].splitlines(keepends=True))
+        yield Block(page, line, found["language"], content, found["mark"], found["argument"])

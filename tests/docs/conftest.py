@@ -1,4 +1,4 @@
-"""One service for all pages that call it, with the home folder of whoever runs it."""
+"""A running service for the pages that call it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.cli.conftest import program
 
 @dataclass(frozen=True)
 class Service:
-    """`gieok serve`, as a real process."""
+    """A `gieok serve` process and its home folder."""
 
     home: Path
     url: str
 
     def token(self, user: str) -> str:
-        """A new token of a user, made as an operator makes one."""
+        """Create a token for a user on the command line."""
         made = subprocess.run(
             [program(), "token", "create", "--user", user],
             env=_environ(self.home),
@@ -34,8 +34,8 @@ class Service:
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """Started when the first page asks for it."""
-    home = tmp_path_factory.mktemp("served")
+    """One service for all pages, started on first use."""
+    home = tmp_path_factory.mktemp("service")
     started = subprocess.Popen(
         [program(), "serve", "--port", "0", "--lang", "en"],
         env=_environ(home),

@@ -1,4 +1,4 @@
-"""docs/reference/errors.md from gieok.errors: `python -m tests.docs.error_list` writes it anew."""
+"""Generates docs/reference/errors.md. Update it with `python -m tests.docs.error_list`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gieok.errors import GieokError
 from gieok.interfaces.rest.gateway.errors import problem_of
 from tests.docs.generated import DOCS, GeneratedPage
 
-OWN_WORDS: dict[type[GieokError], tuple[object, ...]] = {
+ARGUMENTS: dict[type[GieokError], tuple[object, ...]] = {
     errors.Unauthenticated: (),
     errors.ScopeMissing: ("write",),
     errors.RateLimited: ("too often", 1.0),
@@ -17,41 +17,41 @@ OWN_WORDS: dict[type[GieokError], tuple[object, ...]] = {
     errors.StepFailed: ("call", ValueError()),
     errors.StepTimedOut: ("call", 120.0),
 }
-"""What an error is made of, where that is not a message."""
+"""Constructor arguments of the errors that do not take a message."""
 
 REMEDIES: dict[type[GieokError], str] = {
-    errors.GieokError: "never raised as itself; catch it to catch all of these",
-    errors.InputRefused: "mend what stands at `at`, and ask again; nothing was changed",
-    errors.PlanInvalid: "mend the place `at` in the plan; `gieok plan check FILE` says whether it can run",
-    errors.SettingsInvalid: "mend the variable or the line of `gieok.toml` that it names; see `gieok doctor`",
-    errors.Unauthenticated: "bring a token that is in force: `gieok token create --user NAME`",
-    errors.ScopeMissing: "bring a token with the scope that the message names",
-    errors.PayloadTooLarge: "send it in parts",
-    errors.RateLimited: "wait for `retry_after` seconds (`Retry-After`), then ask again",
-    errors.NotFound: "look whether the id is right, and whose token it is",
-    errors.Conflict: "read the thing again, and decide anew",
-    errors.MemoryLimitReached: "archive or delete a memory first, or let Gieok archive one (`autoArchive`)",
-    errors.PlanHashMismatch: "give the session's own plan (`expected`), or move the session on purpose",
-    errors.SessionEnded: "begin a new session; what was said is remembered",
-    errors.StepFailed: "look at `step` and `cause`; nothing was stored, so it may be tried again",
-    errors.StepTimedOut: "the same; give the model fewer attempts or less time in the plan",
-    errors.ModelUnavailable: "try again when the model is back, after `retry_after` seconds where it says so",
-    errors.SummaryFailed: "close the session again, or ask for its summary; its messages are kept",
-    errors.OutcomeUnknown: "look whether it was stored, or repeat the request with the same idempotency key",
-    errors.StoreUnavailable: "look whether the database is there, writable and not full; then try again",
-    errors.StoreDamaged: "put back what is missing, or restore a backup; do not write on",
-    errors.SchemaMismatch: "run `gieok db upgrade`, or use the newer Gieok that made the database",
-    errors.VaultError: "never raised as itself; one of those below",
-    errors.RootKeyMissing: "put the root key back where the message says; no new one would help",
-    errors.RootKeyUnsafe: "close the file to others, or give a key of 32 bytes in base64",
-    errors.RootKeyMismatch: "give the root key that this keystore was made with",
-    errors.SealBroken: "restore a backup; somebody or something changed the row",
-    errors.OwnerErased: "nothing: an erased name is not used again",
+    errors.GieokError: "never raised directly; catch it to catch every error of Gieok",
+    errors.InputRefused: "correct the value at `at` and retry; nothing was changed",
+    errors.PlanInvalid: "correct the plan at `at`; check it with `gieok plan check FILE`",
+    errors.SettingsInvalid: "correct the setting in the message; see `gieok doctor`",
+    errors.Unauthenticated: "send a valid token: `gieok token create --user NAME`",
+    errors.ScopeMissing: "send a token with the scope in the message",
+    errors.PayloadTooLarge: "send less at once, in several requests",
+    errors.RateLimited: "wait `retry_after` seconds (`Retry-After`), then retry",
+    errors.NotFound: "check the id and the user of the token",
+    errors.Conflict: "read the current version, then decide whether to retry",
+    errors.MemoryLimitReached: "archive or delete a memory, or turn on `autoArchive`",
+    errors.PlanHashMismatch: "use the plan of the session (`expected`), or migrate the session",
+    errors.SessionEnded: "start a new session; the messages of this one are kept",
+    errors.StepFailed: "see `step` and `cause`; nothing was stored, so a retry is safe",
+    errors.StepTimedOut: "retry, or give the model fewer attempts or less time in the plan",
+    errors.ModelUnavailable: "retry when the model is available again, after `retry_after` seconds if set",
+    errors.SummaryFailed: "close the session again, or request its summary; its messages are kept",
+    errors.OutcomeUnknown: "check whether it was stored, or repeat the request with the same idempotency key",
+    errors.StoreUnavailable: "check that the database is reachable, writable and not full; then retry",
+    errors.StoreDamaged: "restore the missing file or a backup; stop writing until then",
+    errors.SchemaMismatch: "run `gieok db upgrade`, or install the newer version that created the database",
+    errors.VaultError: "never raised directly; see the errors below",
+    errors.RootKeyMissing: "restore the root key named in the message; a new key cannot decrypt the data",
+    errors.RootKeyUnsafe: "restrict the permissions of the file, or use a key of 32 bytes in base64",
+    errors.RootKeyMismatch: "use the root key that this keystore was created with",
+    errors.SealBroken: "restore a backup; the row was altered or damaged",
+    errors.OwnerErased: "use another name; an erased name cannot be used again",
 }
 
 
 def tree(error: type[GieokError] = GieokError, depth: int = 0) -> Iterator[tuple[type[GieokError], int]]:
-    """Every error of the package with how deep it stands, in the order of errors.py."""
+    """Every error of the package and its depth in the class tree, in the order of errors.py."""
     yield error, depth
     for kind in error.__subclasses__():
         if kind.__module__ == errors.__name__:
@@ -59,17 +59,17 @@ def tree(error: type[GieokError] = GieokError, depth: int = 0) -> Iterator[tuple
 
 
 def lines() -> Iterator[str]:
-    """One row an error."""
+    """One row per error."""
     yield "| error | code | HTTP | what happened | what to do |"
     yield "|---|---|---|---|---|"
     for error, depth in tree():
         name = "&nbsp;&nbsp;" * depth + f"`{error.__name__}`"
         happened = " ".join((error.__doc__ or "").partition("\n\n")[0].split())
-        yield f"| {name} | `{error.code}` | {_on_the_wire(error)} | {happened} | {REMEDIES[error]} |"
+        yield f"| {name} | `{error.code}` | {_http_status(error)} | {happened} | {REMEDIES[error]} |"
 
 
-def _on_the_wire(error: type[GieokError]) -> str:
-    problem = problem_of(error(*OWN_WORDS.get(error, ("what happened",))))
+def _http_status(error: type[GieokError]) -> str:
+    problem = problem_of(error(*ARGUMENTS.get(error, ("what happened",))))
     return str(problem.status) if problem.code == error.code else f"{problem.status} `{problem.code}`"
 
 

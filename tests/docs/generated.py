@@ -1,4 +1,4 @@
-"""A page of which the part below its mark is written by the program, and the part above it by hand."""
+"""A page that is generated below a marker line and written by hand above it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @dataclass(frozen=True)
 class GeneratedPage:
-    """Where a page is, which module writes it, and what it should say."""
+    """The path of a page, the module that generates it, and its generated lines."""
 
     path: Path
     module: str
     lines: Callable[[], Iterable[str]]
 
     @property
-    def mark(self) -> str:
+    def marker(self) -> str:
         return f"<!-- From here on generated: python -m {self.module} -->\n"
 
     @property
     def current(self) -> str:
         return self.path.read_text(encoding="utf-8")
 
-    def as_it_should_be(self) -> str:
-        """With the hand-written part of the current one."""
-        return self.current.partition(self.mark)[0] + self.mark + "\n".join(["", *self.lines()]) + "\n"
+    def expected(self) -> str:
+        """The current hand-written part with the generated part."""
+        return self.current.partition(self.marker)[0] + self.marker + "\n".join(["", *self.lines()]) + "\n"
 
     def write(self) -> None:
-        self.path.write_text(self.as_it_should_be(), encoding="utf-8")
+        self.path.write_text(self.expected(), encoding="utf-8")

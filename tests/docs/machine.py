@@ -1,4 +1,4 @@
-"""A machine on which a reader follows a page from its top to its end."""
+"""Runs the commands and programs of a page in an empty home folder."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from pathlib import Path
 from tests.docs.blocks import Block
 
 SERVICE = "127.0.0.1:8377"
-"""Where the pages find the service; a test has it on a port of its own."""
+"""The address of the service in the pages. A test replaces it by the real one."""
 SERVER = "postgresql://gieok@localhost/gieok"
-"""Where they find PostgreSQL."""
+"""The PostgreSQL URL in the pages, replaced in the same way."""
 
 
 class Machine:
-    """A home folder, and what the page says of places. What a block exports is there for the next ones."""
+    """A home folder and a shell. Variables that a block exports are set for the next blocks."""
 
-    def __init__(self, home: Path, places: Mapping[str, str], exported: Path) -> None:
+    def __init__(self, home: Path, replacements: Mapping[str, str], exported: Path) -> None:
         self.home = home
-        self._places = places
+        self._replacements = replacements
         self._exported = exported
 
     def run(self, block: Block) -> str:
-        """What a block of commands or a whole program prints. It fails the test where the block fails."""
-        text = self._here(block.text)
+        """Run a block of commands or a program and return its output. Fails if the block fails."""
+        text = self._replace_addresses(block.text)
         if block.language == "console":
             text = "".join(f"{line[2:]}\n" for line in text.splitlines() if line.startswith("$ "))
         if block.language == "python":
-            name = block.said if block.mark == "file" else "program.py"
-            self.put(str(name), text)
+            name = block.argument if block.mark == "file" else "program.py"
+            self.save_file(str(name), text)
             text = f"python {name}\n"
-        return self._shell(text, block.place)
+        return self._shell(text, block.location)
 
-    def put(self, name: str, text: str) -> None:
-        """Save a block as the file that the page says it is."""
+    def save_file(self, name: str, text: str) -> None:
+        """Save a block under its file name."""
         file = self.home / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
-    def _here(self, text: str) -> str:
-        for written, real in self._places.items():
-            text = text.replace(written, real)
+    def _replace_addresses(self, text: str) -> str:
+        for written, actual in self._replacements.items():
+            text = text.replace(written, actual)
         return text
 
-    def _shell(self, text: str, place: str) -> str:
+    def _shell(self, text: str, location: str) -> str:
         programs = str(Path(sys.executable).parent)
         environ = {
             "HOME": str(self.home),
@@ -55,12 +55,14 @@ class Machine:
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONUTF8": "1",
         }
-        kept = shlex.quote(str(self._exported))
-        script = f"set -euo pipefail\n[ ! -f {kept} ] || . {kept}\n{text}\nexport -p > {kept}\n"
+        variables = shlex.quote(str(self._exported))
+        script = (
+            f"set -euo pipefail\n[ ! -f {variables} ] || . {variables}\n{text}\nexport -p > {variables}\n"
+        )
         ran = subprocess.run(
             ["bash", "-c", script], env=environ, cwd=self.home, capture_output=True, timeout=100, check=False
         )
-        printed, errors = (stream.decode("utf-8", "replace") for stream in (ran.stdout, ran.stderr))
-        assert ran.returncode == 0, f"{place}: exit status {ran.returncode}\n{printed}\n{errors}"
-        assert '"success":false' not in printed.replace(" ", ""), f"{place}: {printed}"
-        return printed
+        output, errors = (stream.decode("utf-8", "replace") for stream in (ran.stdout, ran.stderr))
+        assert ran.returncode == 0, f"{location}: exit status {ran.returncode}\n{output}\n{errors}"
+        assert '"success":false' not in output.replace(" ", ""), f"{location}: {output}"
+        return output

@@ -1,4 +1,4 @@
-"""docs/reference/plan_format.md from the registry: `python -m tests.docs.plan_format` writes it anew."""
+"""Generates docs/reference/plan_format.md. Update it with `python -m tests.docs.plan_format`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROOMS = {
 
 
 def lines() -> Iterator[str]:
-    """Every step that a plan may name, room by room."""
+    """Every step type, by room."""
     steps = build_registry(offline_model()).steps()
     for room, title in ROOMS.items():
         yield f"## {title}"
@@ -53,7 +53,7 @@ def _step(step: AnyStep) -> Iterator[str]:
 
 
 def _names(model: type[Data]) -> str:
-    """The fields with their types; a question mark where an input may be left out."""
+    """The fields with their types. A question mark means optional."""
     schema = model.model_json_schema(by_alias=True)
     required = schema.get("required", [])
     fields = [
@@ -70,7 +70,7 @@ def _metadata(model: type[Data]) -> Iterator[str]:
 
 
 def _leaves(schema: Schema, whole: Schema, prefix: str) -> Iterator[tuple[str, str]]:
-    """Every value of a policy by its path in the metadata."""
+    """Every value in the metadata, with its path."""
     for name, field in schema.get("properties", {}).items():
         inner = _resolved(field, whole)
         if "properties" in inner:
@@ -84,7 +84,7 @@ def _resolved(field: Schema, whole: Schema) -> Schema:
 
 
 def _type(field: Schema, whole: Schema) -> str:
-    """A type in words: what a plan may hold there, or which record travels there."""
+    """The type of a field in words."""
     if "anyOf" in field:
         return " or ".join(_type(each, whole) for each in field["anyOf"])
     inner = _resolved(field, whole)

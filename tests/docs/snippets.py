@@ -1,4 +1,4 @@
-"""Parts of a program, as pages show them: run in their order, with the names that a reader would have."""
+"""Runs the Python snippets of a page in order, in one namespace."""
 
 from __future__ import annotations
 
@@ -22,22 +22,18 @@ LOTS = DecisionProposal(statement="재고는 로트 단위로 센다", strength=
 
 
 async def run_snippets(blocks: Iterable[Block], service: tuple[str, str] | None) -> None:
-    """Run the snippets of a page. `service` is the URL and a token of a running one, for its client."""
+    """Run the snippets of a page. `service` is the URL and a token of a running service, for the client."""
     async with _names(service) as names:
         for block in blocks:
-            code = compile(block.text, block.place, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-            made = eval(
-                code, names
-            )  # only so does the interpreter run an await that stands outside of a function
-            if inspect.isawaitable(made):
-                await made
+            code = compile(block.text, block.location, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            result = eval(code, names)  # exec() would not return the coroutine of a top-level await
+            if inspect.isawaitable(result):
+                await result
 
 
 @asynccontextmanager
 async def _names(service: tuple[str, str] | None) -> AsyncGenerator[dict[str, Any]]:
-    """What a reader has at hand: the package's names, an open Gieok, a user with a persona, a team that has
-    decided something, and messages.
-    """
+    """The namespace: the public names, an open Gieok, a user with a persona, and a team with a decision."""
     async with AsyncExitStack() as stack:
         gieok = await stack.enter_async_context(await Gieok.open(embedder=LetterEmbedder()))
         user = gieok.user("kim")
@@ -46,8 +42,8 @@ async def _names(service: tuple[str, str] | None) -> AsyncGenerator[dict[str, An
         names |= {"gieok": gieok, "user": user, "team": team, "JOB_PLANS": JOB_PLANS}
         names["lots"] = (await team.decisions.save(LOTS)).root_id
         names["hana"] = await user.personas.create(PERSONA, persona_id="hana")
-        said = ChatMessage(id="m1", role="user", content="내일 면접이 있어", timestamp=datetime.now(UTC))
-        names["messages"] = [said]
+        message = ChatMessage(id="m1", role="user", content="내일 면접이 있어", timestamp=datetime.now(UTC))
+        names["messages"] = [message]
         if service:
             names["client"] = await stack.enter_async_context(GieokClient(*service))
         yield names

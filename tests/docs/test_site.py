@@ -1,4 +1,4 @@
-"""The documentation as a site: it builds without a warning, and nothing in it leads nowhere or outside."""
+"""The documentation site builds without warnings, has no broken links and loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.docs.blocks import PAGES
 
 ROOT = Path(__file__).parents[2]
 BUILD_SECONDS = 100
-pytestmark = pytest.mark.xdist_group("site")  # it is built once for all of them
+pytestmark = pytest.mark.xdist_group("site")  # they share one build
 
 
 class Page(HTMLParser):
-    """The links, the anchors and what a browser loads by itself of one page."""
+    """The links and anchors of a page, and the files that a browser loads for it."""
 
     def __init__(self, file: Path) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built site. Building it strictly fails on a page that is not in the navigation, too."""
+    """The built site. A strict build also fails on a page that is not in the navigation."""
     folder = tmp_path_factory.mktemp("site")
     ran = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
@@ -58,12 +58,12 @@ def pages(site: Path) -> dict[Path, Page]:
     return {file: Page(file) for file in site.rglob("*.html") if file.name != "404.html"}
 
 
-def test_every_page_is_there(site: Path) -> None:
+def test_every_page_is_built(site: Path) -> None:
     assert all((site / page).with_suffix(".html").exists() for page in PAGES)
 
 
-def test_every_link_leads_somewhere(pages: dict[Path, Page]) -> None:
-    lost: list[str] = []
+def test_there_are_no_broken_links(pages: dict[Path, Page]) -> None:
+    broken: list[str] = []
     for file, page in pages.items():
         for link in page.links:
             parts = urlsplit(link)
@@ -72,12 +72,12 @@ def test_every_link_leads_somewhere(pages: dict[Path, Page]) -> None:
             target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
             anchor = unquote(parts.fragment)
             if not target.exists() or (anchor and anchor not in pages[target].anchors):
-                lost.append(f"{file.name}: {link}")
-    assert lost == []
+                broken.append(f"{file.name}: {link}")
+    assert broken == []
 
 
 def test_nothing_is_loaded_from_another_server(site: Path, pages: dict[Path, Page]) -> None:
-    """It can be read on a machine without a network."""
+    """So the site works without a network."""
     for file, page in pages.items():
         assert [each for each in page.loaded if urlsplit(each).netloc] == [], file.name
     styles = "".join(file.read_text(encoding="utf-8") for file in site.rglob("*.css"))

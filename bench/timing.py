@@ -1,4 +1,4 @@
-"""Comparing on a machine that is busy with other things: short turns, one after another, and medians."""
+"""Fair timing on a busy machine: the cases run interleaved in short rounds, and medians are compared."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import gc
 from collections.abc import Awaitable, Callable, Mapping
 from statistics import median
 
-Work = Callable[[], Awaitable[float]]
-"""One turn of one contestant; it returns the seconds that one operation took."""
+TimedRun = Callable[[], Awaitable[float]]
+"""Runs one case for one round and returns the seconds per operation."""
 
 
 class Timings:
-    """Seconds an operation, by contestant and round."""
+    """Seconds per operation, by case and round."""
 
-    def __init__(self, names: Mapping[str, Work]) -> None:
+    def __init__(self, names: Mapping[str, TimedRun]) -> None:
         self._seconds: dict[str, list[float]] = {name: [] for name in names}
 
     def add(self, name: str, seconds: float) -> None:
@@ -24,20 +24,20 @@ class Timings:
         return median(self._seconds[name])
 
     def ratio(self, name: str, other: str) -> float:
-        """The median of each round's ratio, so that what slows a whole round slows both."""
+        """The median of the ratios per round, so that a slow round affects both sides."""
         pairs = zip(self._seconds[name], self._seconds[other], strict=True)
         return median(ours / theirs for ours, theirs in pairs)
 
 
-async def interleaved(rounds: int, contestants: Mapping[str, Work]) -> Timings:
-    """Let each take its turn in every round, every other round backwards. The first round only warms up."""
-    timings = Timings(contestants)
-    order = list(contestants)
-    gc.freeze()  # what was there before is no rubbish, and looking through it again and again takes long
+async def interleaved(rounds: int, cases: Mapping[str, TimedRun]) -> Timings:
+    """Run every case once per round, in reverse order every other round. The first round is a warm-up."""
+    timings = Timings(cases)
+    order = list(cases)
+    gc.freeze()  # keep existing objects out of the collections below, which would take long
     for number in range(rounds + 1):
         for name in order:
             gc.collect()
-            seconds = await contestants[name]()
+            seconds = await cases[name]()
             if number:
                 timings.add(name, seconds)
         order.reverse()

@@ -1,7 +1,7 @@
-"""Words to measure with: 4,000 of them, half Korean, used as unevenly as people use words.
+"""Generated text: 4,000 words, half Korean and half English, with a Zipf-like frequency distribution.
 
-They are put together from syllables: pairs that the Korean dictionary knows as one word, and simple English
-ones. The seed is fixed: every run measures the same items and the same queries.
+Korean words are pairs of syllables that the dictionary has as one word. English words are made of syllables.
+The seed is fixed, so every run measures the same items and queries.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HANGUL = (
     "가강개경계고공과관교구국기내단대동면모문물미발방보부사산상생서성소수시식신실"
     "안업여연영용운원음의인일자작장전접정제조주준지직진차체출통특표품학한행현형화회"
 )
-_OPENINGS = (
+_ONSETS = (
     "b",
     "br",
     "c",
@@ -42,7 +42,7 @@ _OPENINGS = (
     "w",
 )
 _VOWELS = ("a", "e", "i", "o", "u")
-_ENDINGS = ("n", "nd", "r", "rt", "l", "m", "ck", "p", "t", "x")
+_CODAS = ("n", "nd", "r", "rt", "l", "m", "ck", "p", "t", "x")
 _FRAMES = (
     "나 어제 {0} {1} 때문에 {2}에 갔는데 정말 떨렸어.",
     "I could not sleep because of the {0}, and my {1} is next to the {2}.",
@@ -58,25 +58,25 @@ _KEYWORDS = 7
 _START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 
-class Words:
-    """A vocabulary from its most common word to its rarest, and what is made of it."""
+class Vocabulary:
+    """Words from the most to the least frequent, and items, messages and queries made of them."""
 
     def __init__(self, seed: int = 5) -> None:
         self._random = random.Random(seed)
         pairs = (a + b for a, b in product(_HANGUL, repeat=2))
         korean = self._random.sample([word for word in pairs if terms(word) == [word]], _EACH)
-        first = [a + b for a, b in product(_OPENINGS, _VOWELS)]
-        second = [a + b + c for a, b, c in product(_OPENINGS, _VOWELS, _ENDINGS)]
+        first = [a + b for a, b in product(_ONSETS, _VOWELS)]
+        second = [a + b + c for a, b, c in product(_ONSETS, _VOWELS, _CODAS)]
         english = self._random.sample([a + b for a, b in product(first, second)], _EACH)
         self.by_frequency = [word for pair in zip(korean, english, strict=True) for word in pair]
         self._weights = list(accumulate(1 / (rank + 10) for rank in range(2 * _EACH)))
 
     def draw(self, count: int) -> list[str]:
-        """Words by their frequency: the commonest stands in about one of twelve items."""
+        """Random words by frequency. The most frequent is in about one of twelve items."""
         return self._random.choices(self.by_frequency, cum_weights=self._weights, k=count)
 
     def items(self, count: int, session_ref: str) -> Iterator[MemoryItem]:
-        """Memories of one session, a minute apart, with about as many words as the offline model gives."""
+        """Items of one session, a minute apart, about as long as those of the offline model."""
         for number in range(count):
             yield MemoryItem(
                 id=uuid4(),
@@ -87,11 +87,11 @@ class Words:
             )
 
     def messages(self, count: int) -> list[str]:
-        """What a user says, in both languages by turns."""
+        """Messages of a user, alternating between the languages."""
         return [_FRAMES[number % len(_FRAMES)].format(*self.draw(3)) for number in range(count)]
 
     def queries(self, each: int) -> dict[str, list[str]]:
-        """Queries by kind: one to three common, medium or rare words, and one of each together."""
+        """Queries by kind: one to three common, medium or rare words, or one of each."""
         bands = {"common words": (0, 40), "medium words": (200, 800), "rare words": (2_000, 4_000)}
         made = {
             kind: [self._some_of(low, high, 1 + number % 3) for number in range(each)]
@@ -100,19 +100,19 @@ class Words:
         parts = [[self._some_of(low, high, 1) for _ in range(each)] for low, high in bands.values()]
         return {**made, "one of each": [" ".join(words) for words in zip(*parts, strict=True)]}
 
-    def beginnings(self, count: int) -> Sequence[str]:
-        """The first letters of medium words that are long enough to be found by them."""
+    def prefixes(self, count: int) -> Sequence[str]:
+        """Prefixes of medium words that are long enough for a prefix search."""
         long = [word for word in self.by_frequency[200:800] if len(word) > 4]
         return [word[:4] for word in self._random.sample(long, count)]
 
-    def strangers(self, count: int) -> list[str]:
-        """Words that no item has."""
+    def unknown_words(self, count: int) -> list[str]:
+        """Words that are in no item."""
         return [f"zq{word}" for word in self._random.sample(self.by_frequency[1::2], count)]
 
     def _some_of(self, low: int, high: int, count: int) -> str:
         return " ".join(self._random.sample(self.by_frequency[low:high], count))
 
     def _keywords(self) -> tuple[str, ...]:
-        """One of seven is a phrase of two words."""
+        """Seven keywords, one of which is a phrase of two words."""
         drawn = self.draw(_KEYWORDS + 1)
         return tuple(dict.fromkeys((f"{drawn[0]} {drawn[1]}", *drawn[2:])))
