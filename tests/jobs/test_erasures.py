@@ -1,4 +1,4 @@
-"""A worker finishes the erasure that another process began and did not live to finish."""
+"""Erase jobs: a worker finishes the erasure that a killed process began."""
 
 from __future__ import annotations
 
@@ -67,3 +67,19 @@ async def test_a_row_in_the_database_is_not_enough_to_destroy_keys(gieok: Gieok,
     assert await Worker(gieok).run_once(now) == 1
     assert behind.run("SELECT status FROM jobs") == [("done",)]
     assert (await run_turn(gieok.user("ana"), "s1", "면접 기억나?", persona=MINA)).recalled
+
+
+async def test_jobs_run_while_nothing_can_be_discovered(
+    gieok: Gieok, behind: Behind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The keystore is unavailable, so unfinished erasures cannot be read. A job that was claimed runs."""
+
+    def fail() -> list[str]:
+        raise StoreUnavailable("the keystore is down")
+
+    monkeypatch.setattr(gieok.vault, "unfinished_erasures", fail)
+    now = gieok.engine.clock()
+    due = JobDraft(id=uuid4(), kind="walk", subject="s1", due_at=now)
+    await gieok.scope("ana").write(lambda view: view.jobs.add(due, now))
+    assert await Worker(gieok, erasures_seconds=0).run_once(now) == 1
+    assert behind.run("SELECT status FROM jobs") == [("done",)]

@@ -1,4 +1,4 @@
-"""Two workers at once, killed in the middle of summarising: every session has its memories, none twice.
+"""Two workers at once, killed while they summarise: every session has its memories, none twice.
 
 `GIEOK_CRASH_ROUNDS` makes it long and `GIEOK_CRASH_SEED` repeats it; a failure names both.
 """
@@ -18,7 +18,7 @@ from gieok.testing.models import CountingModel
 from tests.crash.conftest import NewPlace, new_place
 from tests.crash.place import Place
 from tests.crash.test_kill import ROUNDS, SEED
-from tests.jobs.mortal import Mortal
+from tests.jobs.worker_process import WorkerProcess
 from tests.sessions.talk import begin, memories, said
 
 __all__ = ["new_place"]
@@ -46,9 +46,9 @@ async def talk_and_close(place: Place) -> None:
 def a_round_of_killing(
     place: Place, chance: random.Random, number: int, *, planted: bool = False
 ) -> list[str]:
-    """Two workers, the second of which takes the first one's leases away; then both die."""
+    """Run two workers, the second of which claims the first one's jobs; then kill both."""
     clocks = (2 * number * LEASE, (2 * number + 1) * LEASE)
-    workers = [Mortal(place, ahead, planted=planted) for ahead in clocks]
+    workers = [WorkerProcess(place, ahead, planted=planted) for ahead in clocks]
     ended = [worker.kill_while_thinking(chance) for worker in workers]
     return [f"a worker ended by itself, with exit code {code}" for code in ended if code is not None]
 

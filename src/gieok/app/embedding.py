@@ -12,7 +12,6 @@ from contextlib import AsyncExitStack
 
 from gieok.adapters.embedders import ClosableEmbedder, open_embedder
 from gieok.adapters.sql.driver.database import Database
-from gieok.adapters.sql.scope import SqlView
 from gieok.app.cycles import Cycles
 from gieok.errors import Conflict, InputRefused
 from gieok.memory.companion.embedder import MAX_SPACE_CHARS, Embedder, space_of
@@ -22,20 +21,20 @@ from gieok.settings import Settings
 
 EMBED_PLAN = "embed_memories"
 SPACE = "vector_space"
-"""Under this key a database remembers which embedder is in force."""
+"""The key under which the database stores which embedder is in force."""
 
 
 def choose_embedder(settings: Settings) -> ClosableEmbedder | None:
-    """The embedder that the settings name; whoever asks closes it. SettingsInvalid says what is missing."""
+    """Open the embedder that the settings name, if any. The caller closes it. SettingsInvalid."""
     return open_embedder(settings.embedding, settings.secrets.get("GIEOK_EMBEDDER_API_KEY"))
 
 
 async def open_meaning(
     settings: Settings, embedder: Embedder | None, database: Database, stack: AsyncExitStack
 ) -> Meaning | None:
-    """The comparison of meanings by the embedder given, or else by the one that the settings name, if any.
+    """Open the embedder, or take the given one, and put it in force. None if there is neither.
 
-    From here on it is in force. `stack` closes what is opened. InputRefused for a name that cannot be kept.
+    `stack` closes what is opened. InputRefused if its name is too long.
     """
     own = None if embedder else await asyncio.to_thread(choose_embedder, settings)
     chosen = embedder or own
@@ -51,7 +50,7 @@ async def open_meaning(
 def meaning_by(
     embedder: Embedder, cache_mb: int, close: Callable[[], Awaitable[None]] | None = None
 ) -> Meaning:
-    """The comparison of meanings by an embedder, within so much memory."""
+    """Vector search with this embedder, and with a cache of vectors of `cache_mb`."""
     from gieok.memory.companion.matrix import Matrices  # noqa: PLC0415  numpy loads only where it is used
 
     if not embedder.name or embedder.dimension < 1 or len(space_of(embedder)) > MAX_SPACE_CHARS:
@@ -60,29 +59,29 @@ def meaning_by(
 
 
 async def embed_owner(cycles: Cycles, meaning: Meaning | None, database: Database, limit: int | None) -> int:
-    """Embed what waits of one owner, until nothing does or about `limit` are done. Returns how many.
+    """Embed all memories of one owner that need a vector, or about `limit` of them. Returns how many.
 
-    InputRefused without an embedder, Conflict where another one is in force.
+    InputRefused without an embedder, Conflict if another embedder is in force.
     """
     if meaning is None:
         raise InputRefused("there is no embedder; set GIEOK_EMBEDDER, or open Gieok with one")
     space, done = meaning.space, 0
     while limit is None or done < limit:
         if not await is_in_force(database, meaning):
-            raise Conflict("Gieok was opened with another embedder meanwhile, which makes the vectors now")
-        unfinished = await cycles.scope.read(lambda rooms: rooms.vectors.unfinished(space, 1))
+            raise Conflict("Gieok was opened with another embedder since, which is in force now")
+        unfinished = await cycles.scope.read(lambda view: view.vectors.unfinished(space, 1))
         if not unfinished:
             break
-        (persona_id,) = unfinished
-        await cycles.scope.write(_begin(persona_id, space))
-        done += (await cycles.output(EMBED_PLAN, KeepVectors, {"personaId": persona_id})).count
+        done += await embed_batch(cycles, unfinished[0], space)
     return done
 
 
-def _begin(persona_id: str, space: str) -> Callable[[SqlView], None]:
-    return lambda rooms: rooms.vectors.begin(persona_id, space)
+async def embed_batch(cycles: Cycles, persona_id: str, space: str) -> int:
+    """Embed one batch of a persona's memories in this space. Returns how many got a vector. Idempotent."""
+    await cycles.scope.write(lambda view: view.vectors.begin(persona_id, space))
+    return (await cycles.output(EMBED_PLAN, KeepVectors, {"personaId": persona_id})).count
 
 
 async def is_in_force(database: Database, meaning: Meaning) -> bool:
-    """Whether the vectors of this database are made by this embedder: it was opened last."""
+    """Whether this embedder was opened last, and so makes the vectors of this database."""
     return await database.get_meta(SPACE) in (None, meaning.space)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gieok.adapters.sql.lifecycle.owners import erase_owner
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.jobs import JobScope
-from gieok.app.embedding import EMBED_PLAN, is_in_force
+from gieok.app.embedding import embed_batch, is_in_force
 from gieok.engine import ExecutionPlan
 from gieok.errors import Conflict, GieokError, InputRefused, OwnerErased, RateLimited, SummaryFailed, cause_of
 from gieok.memory.jobs.records import ClaimedJob, JobKind, JobOutcome
@@ -97,8 +97,7 @@ async def _embed(gieok: Gieok, claimed: ClaimedJob) -> None:
         raise InputRefused("there is no embedder; set GIEOK_EMBEDDER, or open Gieok with one")
     job, persona_id, space = claimed.job, claimed.job.subject, gieok.meaning.space
     scope = gieok.scope(claimed.owner)
-    await scope.write(lambda view: view.vectors.begin(persona_id, space))
-    await gieok.cycles(scope).run(EMBED_PLAN, {"personaId": persona_id})
+    await embed_batch(gieok.cycles(scope), persona_id, space)
     now = gieok.engine.clock()
 
     def settle(view: SqlView) -> None:
@@ -123,7 +122,7 @@ async def _reindex(gieok: Gieok, claimed: ClaimedJob) -> None:
     def reindex_batch(view: SqlView) -> None:
         has_more = False
         for name, reindex in view.reindexes.items():
-            after = view.search_indexes.hold(name, ANALYZER)
+            after = view.search_indexes.lock(name, ANALYZER)
             if after is not None:
                 view.search_indexes.move(name, ANALYZER, reindex(after, REINDEX_BATCH))
                 has_more = True

@@ -50,13 +50,15 @@ class Worker:
         """
         kinds = await runnable_kinds(self._gieok)
         claimed = await self._claim(now, kinds, self._jobs_at_once)
-        free = self._jobs_at_once - len(claimed)
-        if free and await self._discovery.enqueue(now, kinds, free):
-            claimed += await self._claim(now, kinds, free)
+        discovered: list[ClaimedJob] = []
         async with asyncio.TaskGroup() as group:
             for each in claimed:
                 group.create_task(self._run_job(each))
-        return len(claimed)
+            if free := self._jobs_at_once - len(claimed):
+                discovered = await self._discover(now, kinds, free)
+            for each in discovered:
+                group.create_task(self._run_job(each))
+        return len(claimed) + len(discovered)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run jobs until `stop` is set, then finish the running ones. Wait while the store is unavailable."""
@@ -72,6 +74,15 @@ class Worker:
 
     async def _claim(self, now: datetime, kinds: Sequence[JobKind], limit: int) -> list[ClaimedJob]:
         return await self._gieok.database.system(lambda tx: claim_due(tx, now, now + LEASE, kinds, limit))
+
+    async def _discover(self, now: datetime, kinds: Sequence[JobKind], limit: int) -> list[ClaimedJob]:
+        """Queue and claim discovered work. A failure here does not stop the jobs that run already."""
+        try:
+            added = await self._discovery.enqueue(now, kinds, limit)
+            return await self._claim(now, kinds, limit) if added else []
+        except GieokError as error:
+            _log.warning("no work can be discovered now: %s", error)
+            return []
 
     async def _run_job(self, claimed: ClaimedJob) -> None:
         succeeded = await run_job(self._gieok, claimed)

@@ -1,4 +1,4 @@
-"""By which analyzer an owner's search indexes were made, and how far they are made anew for another one."""
+"""Which analyzer made an owner's search indexes, and how far they are rebuilt for another analyzer."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ START = b""
 
 
 class SqlSearchIndexes:
-    """The ledger of one owner's indexes inside one transaction. It holds positions, and no words."""
+    """The progress of one owner's indexes inside one transaction: positions, no content."""
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
 
-    def hold(self, name: str, analyzer: str) -> bytes | None:
-        """Where to go on making an index anew, which nobody else does meanwhile. None where it is done."""
+    def lock(self, name: str, analyzer: str) -> bytes | None:
+        """Lock the progress of an index. Returns where to continue, or None if the index is complete."""
         self._tx.run("begin_search_index", name=name, analyzer=analyzer, position=START)
-        row = self._tx.one("hold_search_index", name=name)
-        assert row is not None  # noqa: S101  it was there or was added, and only an erasure removes it
+        row = self._tx.one("lock_search_index", name=name)
+        assert row is not None  # noqa: S101  it existed or was added, and only an erasure deletes it
         made_by, position = row
         return position if made_by == analyzer else START
 
     def move(self, name: str, analyzer: str, position: bytes | None) -> None:
-        """Note how far it is; None is all of it."""
+        """Save the position up to which the index is rebuilt; None if it is complete."""
         self._tx.run("move_search_index", name=name, analyzer=analyzer, position=position)

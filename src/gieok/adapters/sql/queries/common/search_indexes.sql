@@ -1,4 +1,4 @@
--- How far the search indexes of an owner are made anew, and for which analyzer.
+-- How far the search indexes of an owner are rebuilt, and for which analyzer.
 
 -- name: begin_search_index(owner, name, analyzer, position)!
 -- 0 rows when it is there already.
@@ -6,8 +6,8 @@ INSERT INTO search_indexes (owner, name, analyzer, position)
 VALUES (:owner, :name, :analyzer, :position)
 ON CONFLICT (owner, name) DO NOTHING;
 
--- name: hold_search_index(owner, name)^
--- It is held, so that two workers do not make the same rows anew.
+-- name: lock_search_index(owner, name)^
+-- Locked, so that two workers do not rebuild the same rows.
 SELECT analyzer, position FROM search_indexes WHERE owner = :owner AND name = :name FOR UPDATE;
 
 -- name: move_search_index(owner, name, analyzer, position)!

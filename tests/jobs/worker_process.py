@@ -1,4 +1,4 @@
-"""A worker in a process of its own, which the test kills in the middle of summarising."""
+"""A worker in its own process, which the test kills while it summarises."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from tests.crash.place import Place
 SLOW_SECONDS = 0.05
 START_SECONDS = 20.0
 IDLE_SECONDS = 0.5
-"""A worker that has told nothing for so long has nothing left to do, and dies idle."""
+"""A worker that has sent nothing for so long has nothing left to do, and is killed idle."""
 
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(["__main__", __name__, "psycopg"])
 
 
 class ThinkingModel(CountingModel):
-    """Takes its time, and tells when it begins: that is when a kill hurts."""
+    """A slow model that reports when it begins: that is when a kill does most harm."""
 
     def __init__(self, pipe: Connection[str, None]) -> None:
         self._pipe = pipe
@@ -51,7 +51,7 @@ async def commit_in_parts(self: Any, steps: Sequence[CheckedStep]) -> None:
 
 
 def main(place: Place, ahead: timedelta, planted: bool, pipe: Connection[str, None]) -> None:
-    """Work until killed. `ahead` is how far this worker's clock is ahead: it takes leases from the living."""
+    """Run jobs until killed. `ahead` sets this worker's clock forward, so that it sees leases as expired."""
     if planted:
         cycle._Cycle._commit = commit_in_parts  # pyright: ignore[reportPrivateUsage] - as above
     asyncio.run(_work(place, ahead, pipe))
@@ -66,8 +66,8 @@ async def _work(place: Place, ahead: timedelta, pipe: Connection[str, None]) -> 
         await Worker(gieok, jobs_at_once=2, idle_seconds=0.01).run(asyncio.Event())
 
 
-class Mortal:
-    """A worker process, from its start to its death."""
+class WorkerProcess:
+    """A worker process, from its start until it is killed."""
 
     def __init__(self, place: Place, ahead: timedelta, *, planted: bool = False) -> None:
         self._receiver, sender = _processes.Pipe(duplex=False)
@@ -76,7 +76,7 @@ class Mortal:
         sender.close()
 
     def kill_while_thinking(self, chance: random.Random) -> int | None:
-        """SIGKILL, a moment after it began a summary; how it ended, None where it was still alive."""
+        """Send SIGKILL just after it began a summary. Returns its exit code if it had ended before, else None."""
         patience = START_SECONDS
         for _ in range(chance.randint(2, 9)):
             if not self._receiver.poll(patience):
