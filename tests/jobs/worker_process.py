@@ -76,7 +76,7 @@ class WorkerProcess:
         sender.close()
 
     def kill_while_thinking(self, chance: random.Random) -> int | None:
-        """Send SIGKILL just after it began a summary. Returns its exit code if it had ended before, else None."""
+        """Send SIGKILL just after a summary began. Returns its exit code if it had ended, else None."""
         patience = START_SECONDS
         for _ in range(chance.randint(2, 9)):
             if not self._receiver.poll(patience):
