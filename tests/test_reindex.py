@@ -48,7 +48,7 @@ def old_analyzer() -> Generator[None]:
         turn_rules.long_words.cache_clear()
 
     with pytest.MonkeyPatch.context() as patch:
-        for place in ("turns.rules", "companion.terms", "decisions.rules"):
+        for place in ("turns.rules", "companion.recall.query", "decisions.rules"):
             patch.setattr(f"gieok.memory.{place}.terms", cut)
         patch.setattr("gieok.memory.turns.rules.words", cut)
         forget()

@@ -59,7 +59,7 @@ class FoundMemory(Memory):
 class CreatedMemory(WireModel):
     """A new memory, the memories that were archived for it, and notices for the user.
 
-    A view of `Kept`: notices are texts in the language of the request.
+    A view of `SavedMemory`: notices are texts in the language of the request.
     """
 
     memory: Memory

@@ -122,7 +122,7 @@ async def test_the_sixth_memory_archives_the_least_important(settings: Settings)
             for number, importance in enumerate((8, 3, 9, 6, 7, 5))
         ]
         active = (await user.companion.list(hana.id)).memories
-        archived = (await user.companion.list(hana.id, shelf="archived")).memories
+        archived = (await user.companion.list(hana.id, status="archived")).memories
         assert len(active) == 5
         assert [memory.importance for memory in archived] == [3]
         assert "메모리가 가득 찼습니다. 중요도가 낮은 이전 대화는 아카이브됩니다." in str(made[-1])

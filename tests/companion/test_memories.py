@@ -11,25 +11,25 @@ from pydantic import ValidationError
 
 from gieok import Gieok, Settings
 from gieok.adapters.sql.driver.database import Row
-from gieok.adapters.sql.stores import companion_resident
-from gieok.adapters.sql.stores.companion_rows import reseal_memory
+from gieok.adapters.sql.stores.companion import cached_index as cached_index_module
+from gieok.adapters.sql.stores.companion.rows import reseal_memory
 from gieok.errors import Conflict, GieokError, InputRefused, NotFound, OwnerErased, SealBroken, StoreDamaged
 from gieok.memory.canon.records import Category, PersonaDraft
-from gieok.memory.companion.keeping import replace_excerpt
 from gieok.memory.companion.records import (
     LARGEST_MEMORY,
     MAX_LABEL_CHARS,
     MAX_LABELS,
     MAX_SUMMARY_CHARS,
     Emotion,
-    Kept,
     Memory,
     MemoryChanges,
     MemoryCounts,
     MemoryDraft,
+    SavedMemory,
     SessionSummary,
 )
 from gieok.memory.companion.rules import ActiveLimit, KeepPolicy, MomentPolicy
+from gieok.memory.companion.steps.summarize import replace_excerpt
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.companion import START, ids, memory, save
 from gieok.vault import OwnerKeys
@@ -43,7 +43,7 @@ async def keep(gieok: Gieok, *memories: Memory, owner: str = "minsu") -> None:
 
 
 @pytest.mark.req("COMP-9")
-async def test_a_memory_written_by_hand_keeps_all_that_was_given(settings: Settings) -> None:
+async def test_a_created_memory_has_all_given_fields(settings: Settings) -> None:
     clock = Clock()
     async with await Gieok.open(settings, clock=clock) as gieok:
         companion = gieok.user("minsu").companion
@@ -72,7 +72,7 @@ async def test_a_memory_written_by_hand_keeps_all_that_was_given(settings: Setti
 
 
 @pytest.mark.req("COMP-9", "ENG-5")
-async def test_what_was_not_given_comes_from_the_plan(gieok: Gieok) -> None:
+async def test_missing_fields_get_the_defaults_of_the_plan(gieok: Gieok) -> None:
     draft = MemoryDraft(persona_id="hana", summary="산책을 함.")
     kept = (await gieok.user("minsu").companion.create(draft, account_plan="free")).memory
     assert (kept.importance, kept.emotion, kept.occurred_at) == (5, Emotion.CALM, kept.created_at)
@@ -92,13 +92,13 @@ async def test_what_was_not_given_comes_from_the_plan(gieok: Gieok) -> None:
         {"occurred_at": datetime(2026, 1, 1)},
     ],
 )
-def test_a_draft_that_cannot_be_kept_is_refused(wrong: dict[str, object]) -> None:
+def test_an_invalid_draft_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises((ValidationError, InputRefused)):
         MemoryDraft.model_validate({"persona_id": "hana", "summary": "산책을 함.", **wrong})
 
 
 @pytest.mark.req("COMP-9")
-async def test_an_edit_changes_what_was_given_and_nothing_else(gieok: Gieok) -> None:
+async def test_an_edit_changes_only_the_given_fields(gieok: Gieok) -> None:
     companion = gieok.user("minsu").companion
     kept = memory("면접을 봄.", tags=("일",))
     await keep(gieok, kept)
@@ -114,7 +114,7 @@ async def test_an_edit_changes_what_was_given_and_nothing_else(gieok: Gieok) -> 
 
 
 @pytest.mark.req("COMP-3")
-async def test_a_summary_replaces_an_excerpt_unless_someone_corrected_it_first(gieok: Gieok) -> None:
+async def test_a_summary_replaces_an_excerpt_unless_it_was_rewritten_first(gieok: Gieok) -> None:
     """Under the same id, with topics and words of its own. What a person wrote is not written over."""
     scope = gieok.scope("minsu")
     left, corrected = memory("user: 면접", origin="excerpt"), memory("user: 영화", origin="excerpt", minute=1)
@@ -128,9 +128,9 @@ async def test_a_summary_replaces_an_excerpt_unless_someone_corrected_it_first(g
         moments=MomentPolicy(min_importance=7, emotions=(Emotion.JOY,)),
     )
 
-    async def replace(memory_id: UUID) -> Kept | None:
+    async def replace(memory_id: UUID) -> SavedMemory | None:
         return await scope.write(
-            lambda rooms: replace_excerpt(rooms.companion, memory_id, made, "free", policy, at=START)
+            lambda view: replace_excerpt(view.companion, memory_id, made, "free", policy, at=START)
         )
 
     replaced = await replace(left.id)
@@ -147,7 +147,7 @@ async def test_a_summary_replaces_an_excerpt_unless_someone_corrected_it_first(g
 
 
 @pytest.mark.req("COMP-3")
-async def test_the_importance_that_a_user_gave_an_excerpt_outlives_it(gieok: Gieok) -> None:
+async def test_the_importance_that_a_user_gave_an_excerpt_is_kept_with_the_summary(gieok: Gieok) -> None:
     excerpt = memory("user: 면접", origin="excerpt", importance=5)
     await keep(gieok, excerpt)
     await gieok.user("minsu").companion.edit(excerpt.id, MemoryChanges(importance=10))
@@ -156,7 +156,7 @@ async def test_the_importance_that_a_user_gave_an_excerpt_outlives_it(gieok: Gie
         active_limit=ActiveLimit(free=5, premium=None), moments=MomentPolicy(min_importance=7, emotions=())
     )
     await gieok.scope("minsu").write(
-        lambda rooms: replace_excerpt(rooms.companion, excerpt.id, made, "free", policy, at=START)
+        lambda view: replace_excerpt(view.companion, excerpt.id, made, "free", policy, at=START)
     )
     replaced = await gieok.user("minsu").companion.get(excerpt.id)
     assert (replaced.summary, replaced.origin, replaced.importance) == ("시험을 봄.", "summary", 10)
@@ -171,7 +171,7 @@ async def test_an_archived_memory_can_be_read_and_a_deleted_one_cannot(gieok: Gi
     assert archived.archived_at is not None
     assert await companion.archive(kept.id) == archived == await companion.get(kept.id)
     assert (await companion.list("hana")).memories == ()
-    assert (await companion.list("hana", shelf="archived")).memories == (archived,)
+    assert (await companion.list("hana", status="archived")).memories == (archived,)
     await companion.delete(kept.id)
     assert await companion.counts() == MemoryCounts(active=0, archived=0)
     assert {table: behind.count(table) for table in ("memories", "memory_postings", "memory_terms")} == {
@@ -182,7 +182,7 @@ async def test_an_archived_memory_can_be_read_and_a_deleted_one_cannot(gieok: Gi
 
 
 @pytest.mark.req("COMP-9", "OPS-4")
-async def test_what_does_not_exist_is_not_found_and_another_owners_is_the_same(gieok: Gieok) -> None:
+async def test_a_missing_memory_and_a_memory_of_another_owner_are_not_found(gieok: Gieok) -> None:
     theirs = memory()
     await keep(gieok, theirs, owner="jiyoung")
     companion = gieok.user("minsu").companion
@@ -222,7 +222,7 @@ async def test_a_conversation_begins_with_at_most_five_memories_in_the_prompt(gi
 
 
 @pytest.mark.req("OPS-2")
-async def test_nothing_of_a_memory_lies_in_clear(gieok: Gieok, behind: Behind) -> None:
+async def test_no_text_of_a_memory_is_stored_in_plain_text(gieok: Gieok, behind: Behind) -> None:
     draft = MemoryDraft(
         persona_id="hana-in-clear",
         summary="zebrafish를 키우기 시작함",
@@ -253,7 +253,7 @@ DAMAGE: list[tuple[str, str, type[GieokError]]] = [
 
 @pytest.mark.req("OPS-2")
 @pytest.mark.parametrize(("what", "sql", "error"), DAMAGE, ids=[what for what, _, _ in DAMAGE])
-async def test_a_damaged_row_fails_the_search_whole(
+async def test_a_damaged_row_fails_the_search(
     gieok: Gieok,
     behind: Behind,
     what: str,
@@ -261,7 +261,7 @@ async def test_a_damaged_row_fails_the_search_whole(
     error: type[GieokError],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(companion_resident, "MOST", -1)  # every search reads the database
+    monkeypatch.setattr(cached_index_module, "MAX_WORDS", -1)  # every search reads the database
     await keep(gieok, memory("면접을 봄.", session_ref="s"))
     companion = gieok.user("minsu").companion
     assert await companion.search("hana", "면접")
@@ -273,7 +273,7 @@ async def test_a_damaged_row_fails_the_search_whole(
 
 @pytest.mark.req("OPS-2")
 @pytest.mark.parametrize("sql", [sql for _, sql, error in DAMAGE if error is SealBroken])
-async def test_a_damaged_row_fails_the_search_that_first_reads_it_into_memory(
+async def test_a_damaged_row_fails_the_search_that_first_decrypts_it(
     gieok: Gieok, behind: Behind, sql: str
 ) -> None:
     await keep(gieok, memory("면접을 봄.", session_ref="s"))
@@ -284,7 +284,7 @@ async def test_a_damaged_row_fails_the_search_that_first_reads_it_into_memory(
 
 
 @pytest.mark.req("OPS-2")
-async def test_a_new_data_key_seals_memories_and_moments_anew(gieok: Gieok) -> None:
+async def test_a_key_rotation_reseals_memories_and_moments(gieok: Gieok) -> None:
     companion = gieok.user("minsu").companion
     for n in range(3):
         draft = MemoryDraft(persona_id="hana", summary=f"면접 {n}", emotion=Emotion.JOY, importance=9)
@@ -297,7 +297,7 @@ async def test_a_new_data_key_seals_memories_and_moments_anew(gieok: Gieok) -> N
 
 
 @pytest.mark.req("OPS-2")
-async def test_an_edit_during_a_key_rotation_is_not_written_over(
+async def test_an_edit_during_a_key_rotation_is_not_overwritten(
     gieok: Gieok, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It commits after the rotation has read the memory and before it writes the new seal."""
@@ -313,7 +313,7 @@ async def test_an_edit_during_a_key_rotation_is_not_written_over(
         edited.append(asyncio.run_coroutine_threadsafe(edit, loop).result(timeout=20))
         return reseal_memory(keys, row)
 
-    monkeypatch.setattr("gieok.adapters.sql.stores.companion.reseal_memory", edit_first)
+    monkeypatch.setattr("gieok.adapters.sql.stores.companion.store.reseal_memory", edit_first)
     await gieok.user("minsu").rotate_key()
     assert [await companion.get(kept.id)] == edited
 

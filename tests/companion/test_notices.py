@@ -87,7 +87,7 @@ async def told(user: User, persona: str = "hana", plan: str = "chat_turn") -> li
 
 @pytest.mark.req("COMP-5")
 @pytest.mark.parametrize("plan", CHAT_PLANS)
-async def test_the_next_turn_tells_that_a_memory_lost_its_place(
+async def test_the_next_turn_has_a_notice_that_a_memory_was_archived(
     gieok: Gieok, user: User, clock: Clock, plan: str
 ) -> None:
     """Once, with whatever plan; a second background summary before that turn adds nothing."""
@@ -99,7 +99,7 @@ async def test_the_next_turn_tells_that_a_memory_lost_its_place(
 
 
 @pytest.mark.req("COMP-5")
-async def test_a_notice_waits_in_both_languages(gieok: Gieok, user: User, clock: Clock) -> None:
+async def test_a_notice_is_delivered_in_both_languages(gieok: Gieok, user: User, clock: Clock) -> None:
     await fill(user)
     await converse(gieok, clock)
     turn = await user.chat.send("hana", "안녕")
@@ -110,7 +110,9 @@ async def test_a_notice_waits_in_both_languages(gieok: Gieok, user: User, clock:
 
 
 @pytest.mark.req("COMP-7")
-async def test_a_notice_is_for_its_user_and_persona(gieok: Gieok, user: User, clock: Clock) -> None:
+async def test_a_notice_is_delivered_only_to_its_user_and_persona(
+    gieok: Gieok, user: User, clock: Clock
+) -> None:
     await fill(user)
     await converse(gieok, clock)
     assert await told(user, "mina") == []
@@ -119,7 +121,7 @@ async def test_a_notice_is_for_its_user_and_persona(gieok: Gieok, user: User, cl
 
 
 @pytest.mark.req("COMP-3")
-async def test_the_next_turn_tells_that_an_excerpt_stands_in_for_a_summary(
+async def test_the_next_turn_has_a_notice_that_an_excerpt_replaces_a_summary(
     gieok: Gieok, user: User, clock: Clock, model: StumblingModel
 ) -> None:
     """The attempts that follow and fail too are not told again."""
@@ -133,7 +135,7 @@ async def test_the_next_turn_tells_that_an_excerpt_stands_in_for_a_summary(
 
 
 @pytest.mark.req("COMP-3")
-async def test_who_waits_is_told_at_once_and_no_turn_tells_it_again(
+async def test_a_notice_in_an_answer_is_not_delivered_again_by_a_turn(
     user: User, model: StumblingModel
 ) -> None:
     await fill(user)
@@ -146,7 +148,7 @@ async def test_who_waits_is_told_at_once_and_no_turn_tells_it_again(
 
 
 @pytest.mark.req("ENG-6")
-async def test_a_turn_that_fails_takes_no_notice(
+async def test_a_failed_turn_leaves_the_notices_waiting(
     gieok: Gieok, user: User, clock: Clock, model: StumblingModel
 ) -> None:
     await fill(user)
@@ -158,14 +160,14 @@ async def test_a_turn_that_fails_takes_no_notice(
     assert await told(user) == [FULL, MORE]
 
 
-async def test_of_many_turns_at_once_one_tells(gieok: Gieok, user: User, clock: Clock) -> None:
+async def test_of_concurrent_turns_one_delivers_the_notice(gieok: Gieok, user: User, clock: Clock) -> None:
     await fill(user)
     await converse(gieok, clock)
     answers = await asyncio.gather(*(told(user) for _ in range(4)))
     assert sorted(answers) == [[], [], [], [FULL, MORE]]
 
 
-async def test_a_notice_of_no_known_kind_is_damage(
+async def test_a_notice_of_an_unknown_kind_is_damage(
     gieok: Gieok, user: User, clock: Clock, behind: Behind
 ) -> None:
     await fill(user)
@@ -177,7 +179,9 @@ async def test_a_notice_of_no_known_kind_is_damage(
 
 
 @pytest.mark.req("OPS-3")
-async def test_an_erasure_takes_notices_along(gieok: Gieok, user: User, clock: Clock, behind: Behind) -> None:
+async def test_erasing_an_owner_erases_notices(
+    gieok: Gieok, user: User, clock: Clock, behind: Behind
+) -> None:
     await fill(user)
     await converse(gieok, clock)
     assert behind.count("notices") == 2

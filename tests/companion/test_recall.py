@@ -46,7 +46,7 @@ def found(hits: Sequence[MemoryHit]) -> list[Any]:
 
 @pytest.mark.req("COMP-9", "CANON-8")
 @pytest.mark.parametrize("query", ["면접에서 떨렸어?", "그 면접 말이야", "면접관이 무서웠어"])
-async def test_what_was_said_in_another_session_is_found_by_its_words(gieok: Gieok, query: str) -> None:
+async def test_a_memory_of_another_session_is_found_by_its_words(gieok: Gieok, query: str) -> None:
     wanted = memory("IT 스타트업 면접을 앞두고 긴장함.", session_ref="old")
     await keep(gieok, wanted, memory("새 영화를 재미있게 봄.", session_ref="other", minute=9))
     (hit,) = await recalled(gieok, query, recalling({"neighbours": 0.0}))
@@ -85,14 +85,14 @@ async def test_a_rare_word_counts_more_than_a_common_one(gieok: Gieok) -> None:
 
 @pytest.mark.req("COMP-9")
 @pytest.mark.parametrize("query", ["여행", "주말에 뭐 했지", "지영이가 뭐라고 했지"])
-async def test_topics_tags_and_the_speaker_are_found_too(gieok: Gieok, query: str) -> None:
+async def test_memories_are_found_by_topics_tags_and_speaker(gieok: Gieok, query: str) -> None:
     wanted = memory("바다를 보고 옴.", topics=("여행",), tags=("주말",), speaker="지영")
     await keep(gieok, wanted, memory("산책을 함."))
     assert found(await recalled(gieok, query, recalling({"neighbours": 0.0})))[:1] == [wanted.id]
 
 
 @pytest.mark.req("CANON-8")
-async def test_what_no_match_takes_is_filled_with_recent_and_important_memories(gieok: Gieok) -> None:
+async def test_too_few_matches_are_filled_up_with_recent_and_important_memories(gieok: Gieok) -> None:
     """Matches come first, however old; what fills up is marked as such and matched no word."""
     match = memory("면접을 봄.", importance=1, occurred_at=START - timedelta(days=900))
     important = memory("할머니가 돌아가심.", importance=10)
@@ -112,7 +112,7 @@ async def test_what_no_match_takes_is_filled_with_recent_and_important_memories(
 
 
 @pytest.mark.req("CANON-8")
-async def test_a_neighbour_in_the_session_lends_its_score(gieok: Gieok) -> None:
+async def test_a_match_lends_its_score_to_its_neighbours(gieok: Gieok) -> None:
     """Of two memories without a word of the query, the one told right after a match is recalled."""
     match = memory("면접을 봄.", session_ref="s1")
     beside = memory("떡볶이를 먹음.", session_ref="s1", minute=1)
@@ -134,7 +134,7 @@ async def test_archived_memories_are_searched_only_if_the_plan_says_so(gieok: Gi
 
 
 @pytest.mark.req("COMP-7")
-async def test_recall_crosses_neither_users_nor_personas(gieok: Gieok) -> None:
+async def test_recall_is_separate_by_user_and_persona(gieok: Gieok) -> None:
     mine, of_duri = memory("면접을 봄."), memory("면접을 봄.", persona_id="duri")
     await keep(gieok, mine, of_duri)
     await keep(gieok, memory("면접을 봄."), owner="jiyoung")
@@ -146,7 +146,7 @@ async def test_recall_crosses_neither_users_nor_personas(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("COMP-8")
-async def test_a_persona_whose_recall_is_off_remembers_nothing_in_prompts(gieok: Gieok) -> None:
+async def test_a_persona_with_recall_disabled_has_no_memories_in_prompts(gieok: Gieok) -> None:
     companion = gieok.user("minsu").companion
     await keep(gieok, memory("면접을 봄."))
     await companion.configure("hana", MemoryConfig(recall=False, active_limit=None))
@@ -155,7 +155,7 @@ async def test_a_persona_whose_recall_is_off_remembers_nothing_in_prompts(gieok:
 
 
 @pytest.mark.req("CANON-8")
-async def test_a_limit_on_candidates_keeps_the_rarest_words(gieok: Gieok) -> None:
+async def test_the_limit_of_candidates_keeps_matches_of_the_rarest_words(gieok: Gieok) -> None:
     """With room for few candidates, those with the rare word are looked at, not the newest ones."""
     rare = memory("회사에서 승진함.")
     await keep(gieok, rare, *(memory("회사에 감.", minute=n + 1) for n in range(20)))
@@ -168,19 +168,17 @@ async def test_a_limit_on_candidates_keeps_the_rarest_words(gieok: Gieok) -> Non
 @pytest.mark.parametrize(
     "wrong", [{"topK": 0}, {"k1": 0}, {"b": 1.5}, {"halfLifeDays": 0}, {"candidates": 0}, {"fill": "yes"}]
 )
-async def test_a_policy_that_cannot_be_meant_is_refused_with_its_place(
-    gieok: Gieok, wrong: dict[str, Any]
-) -> None:
+async def test_an_invalid_policy_is_refused_with_the_field(gieok: Gieok, wrong: dict[str, Any]) -> None:
     with pytest.raises(PlanInvalid, match=rf"steps\[0\]\.metadata\.{next(iter(wrong))}"):
         await recalled(gieok, "면접", recalling(**wrong))
 
 
-async def test_a_query_beyond_all_measure_is_refused(gieok: Gieok) -> None:
+async def test_a_query_that_is_too_long_is_refused(gieok: Gieok) -> None:
     with pytest.raises(InputRefused, match="query"):
         await recalled(gieok, "면접 " * 10_000)
 
 
-async def test_an_embedder_comes_in_when_gieok_is_opened(settings: Settings) -> None:
+async def test_an_embedder_is_given_when_gieok_is_opened(settings: Settings) -> None:
     async with await Gieok.open(settings, embedder=LetterEmbedder()) as gieok:
         await keep(gieok, memory("a zebra"))
         await gieok.user("minsu").companion.embed()
@@ -189,7 +187,7 @@ async def test_an_embedder_comes_in_when_gieok_is_opened(settings: Settings) -> 
 
 
 @pytest.mark.req("COMP-9")
-async def test_vectors_count_where_there_is_an_embedder(settings: Settings) -> None:
+async def test_vectors_count_with_an_embedder(settings: Settings) -> None:
     """A memory that shares no word but lies close in meaning becomes a match; one that does not stays out."""
     close, far = memory("a zebra"), memory("못 봄", minute=1)
     weights = {"bm25": 1.0, "neighbours": 0.0, "recency": 0.1, "importance": 0.0, "vectors": 0.5}

@@ -39,7 +39,7 @@ async def answers(gieok: Gieok, question: str, **weights: float) -> list[str]:
 
 
 @pytest.mark.req("COMP-9")
-async def test_what_the_two_friends_ask_is_answered(told: Gieok) -> None:
+async def test_questions_about_the_story_are_answered(told: Gieok) -> None:
     """In both languages, by the first or the second of what is found."""
     missed = {
         question: found[:2]
@@ -50,7 +50,7 @@ async def test_what_the_two_friends_ask_is_answered(told: Gieok) -> None:
 
 
 @pytest.mark.req("COMP-9")
-async def test_each_signal_puts_first_what_it_speaks_for(told: Gieok) -> None:
+async def test_each_signal_alone_ranks_its_memory_first(told: Gieok) -> None:
     """And without it another memory is first, so that it is this signal that does it."""
     expected = {
         "speaker": ("지영이는 면접 결과를 알아?", "면접", "결과_물음"),
@@ -67,7 +67,7 @@ async def test_each_signal_puts_first_what_it_speaks_for(told: Gieok) -> None:
 
 
 @pytest.mark.req("COMP-9")
-async def test_what_was_said_around_a_match_is_found_up_to_two_turns_away(told: Gieok) -> None:
+async def test_neighbours_up_to_two_turns_from_a_match_are_found(told: Gieok) -> None:
     assert {"이사", "집주인", "고양이_물음", "두부"} == set(await answers(told, "고양이 이름"))
     assert {"집주인", "고양이_물음"} == set(await answers(told, "고양이 이름", neighbours=0.0))
     (two_away,) = [
@@ -85,7 +85,7 @@ async def test_what_was_said_around_a_match_is_found_up_to_two_turns_away(told: 
         ("2024년 8월에 뭐 했지?", {"제주", "한라산", "귤"}),
     ],
 )
-async def test_a_question_of_nothing_but_a_time_finds_that_time(
+async def test_a_query_with_only_a_time_finds_memories_of_that_time(
     told: Gieok, question: str, wanted: set[str]
 ) -> None:
     """Seen from the moment of asking, and nothing else is found for it."""
@@ -106,7 +106,7 @@ async def test_a_question_of_nothing_but_a_time_finds_that_time(
         ("selling", "guitar", ("selling",)),
     ],
 )
-async def test_words_are_found_as_they_were_meant(
+async def test_misspelled_and_joined_words_are_found(
     told: Gieok, written: str, wanted: str, shown: tuple[str, ...]
 ) -> None:
     """One slip, one space, a part of a compound, another form; the reasons name the word that was asked."""
@@ -149,7 +149,7 @@ _ASKED_IN_ANOTHER = (
 )
 
 
-async def test_a_speaker_is_known_in_the_other_script(gieok: Gieok) -> None:
+async def test_a_speaker_is_found_in_the_other_script(gieok: Gieok) -> None:
     """Who is asked about is who spoke, whichever letters the name has."""
     told = [memory("It rained.", speaker=who, minute=n) for n, who in enumerate(("Jihoon", "Mina"))]
     await remember(gieok, *told)
@@ -158,7 +158,7 @@ async def test_a_speaker_is_known_in_the_other_script(gieok: Gieok) -> None:
     assert first.why.signals["speaker"].value == 1.0
 
 
-async def test_a_word_that_is_known_is_taken_at_its_word(told: Gieok) -> None:
+async def test_an_indexed_word_gets_no_alternatives(told: Gieok) -> None:
     """Only what nobody ever said is read as something near it: a curtain is not a curtail."""
     await remember(told, memory("Mina bought curtains."), memory("The curtain fell.", minute=1))
     await remember(told, memory("They curtail the trip.", minute=2))
@@ -166,7 +166,7 @@ async def test_a_word_that_is_known_is_taken_at_its_word(told: Gieok) -> None:
     assert set(found) == {"Mina bought curtains.", "The curtain fell."}
 
 
-async def test_the_session_speaks_for_what_was_said_in_it(gieok: Gieok) -> None:
+async def test_a_match_raises_other_memories_of_its_session(gieok: Gieok) -> None:
     """Of two memories that match alike, the one of the day on which more was said about it."""
     on_topic = [memory(text, session_ref="a", minute=n) for n, text in enumerate(_A_TRIP)]
     apart = memory("비가 왔다.", session_ref="b", minute=30)
@@ -182,7 +182,7 @@ async def test_the_session_speaks_for_what_was_said_in_it(gieok: Gieok) -> None:
 _A_TRIP = ("부산 여행을 갔다.", "기차가 늦었다.", "숙소가 좁았다.", "길을 잃었다.", "비가 왔다.")
 
 
-async def test_pairs_of_syllables_tell_forms_of_one_word_apart(gieok: Gieok) -> None:
+async def test_pairs_of_syllables_distinguish_forms_of_one_word(gieok: Gieok) -> None:
     """The same stem in both, and the older one is as it was asked."""
     wanted = memory("그날 손이 떨렸던 기억.", session_ref="a")
     other = memory("그때 손이 떨린다는 얘기.", session_ref="b", minute=9)
@@ -191,7 +191,7 @@ async def test_pairs_of_syllables_tell_forms_of_one_word_apart(gieok: Gieok) -> 
     assert (await hits(gieok, "떨렸던", recency=0.0, pairs=0.0))[0].memory == other
 
 
-async def test_what_is_told_again_and_again_may_count_more(gieok: Gieok) -> None:
+async def test_repeated_statements_may_count_more(gieok: Gieok) -> None:
     """Told in two sessions, by two words of the query; how much that counts is the plan's to say."""
     told = [memory("판교 면접 얘기.", session_ref=f"s{n}", minute=n) for n in range(2)]
     once = memory("면접 정장 얘기.", session_ref="s9", minute=9)
@@ -200,7 +200,7 @@ async def test_what_is_told_again_and_again_may_count_more(gieok: Gieok) -> None
     assert (await hits(gieok, "판교 면접 정장", repeated=0.0))[0].memory == once
 
 
-async def test_the_name_of_who_is_asked_about_is_not_asked_of_the_embedder(settings: Settings) -> None:
+async def test_names_of_speakers_are_not_embedded(settings: Settings) -> None:
     """A memory's text seldom names its own speaker. Other names stay in the question."""
     embedder = LetterEmbedder()
     async with await Gieok.open(settings, embedder=embedder) as gieok:
@@ -209,7 +209,7 @@ async def test_the_name_of_who_is_asked_about_is_not_asked_of_the_embedder(setti
     assert embedder.embedded[-1] == "What did sister Jane burn?"
 
 
-async def test_meaning_finds_what_no_word_finds(settings: Settings) -> None:
+async def test_vectors_find_memories_without_a_common_word(settings: Settings) -> None:
     async with await Gieok.open(settings, embedder=LetterEmbedder(), clock=Clock(NOW)) as gieok:
         near = memory("abcabc", occurred_at=NOW - timedelta(days=400))
         await remember(gieok, near, *(memory(f"xyzxyz{n}", minute=n) for n in range(9)))

@@ -16,8 +16,8 @@ import pytest
 from gieok import Gieok, Settings
 from gieok.adapters.embedders import ClosableEmbedder, open_embedder
 from gieok.errors import ModelUnavailable, SettingsInvalid
-from gieok.memory.companion.embedder import serves
 from gieok.memory.companion.records import MemoryDraft
+from gieok.memory.companion.vectors.search import supports
 from gieok.settings.sections import parse_embedder
 from tests.embedders.onnx_file import TABLE, write_folder
 
@@ -158,9 +158,9 @@ async def test_a_model_of_sentence_transformers_is_used(
 
 
 def test_the_settings_override_the_languages_of_a_model() -> None:
-    assert not serves(open_configured("wordllama"), "강아지가 운동화를 물어뜯음.")
-    assert serves(open_configured("wordllama"), "My puppy chewed my sneakers.")
-    assert serves(open_configured("wordllama", embedder_languages="ko, en"), "강아지가 운동화를 물어뜯음.")
+    assert not supports(open_configured("wordllama"), "강아지가 운동화를 물어뜯음.")
+    assert supports(open_configured("wordllama"), "My puppy chewed my sneakers.")
+    assert supports(open_configured("wordllama", embedder_languages="ko, en"), "강아지가 운동화를 물어뜯음.")
 
 
 @pytest.mark.parametrize(

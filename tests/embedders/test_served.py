@@ -130,7 +130,7 @@ async def test_a_slow_server_times_out(
         (with_content(b'{"data": null, "embeddings": null}'), "not in .* format"),
         (with_vectors(lambda vectors: vectors[:-1]), "for 2 texts"),
         (with_vectors(lambda vectors: [*vectors, vectors[0]]), "for 2 texts"),
-        (with_vectors(lambda vectors: [each[:2] for each in vectors]), "of 2 numbers"),
+        (with_vectors(lambda vectors: [each[:2] for each in vectors]), "of length 2"),
         (with_vectors(lambda vectors: [vectors[0], vectors[1][:2]]), "vectors of numbers"),
         (with_vectors(lambda vectors: [[float("nan")] * DIMENSION] * 2), "not finite"),
         (with_vectors(lambda vectors: [[1e308] * DIMENSION] * 2), "not finite"),

@@ -121,10 +121,10 @@ async def test_two_owners_can_be_merged(gieok: Gieok) -> None:
         await jiyoung.companion.create(
             MemoryDraft(persona_id="hana", summary=summary, topics=(summary,)), account_plan="premium"
         )
-    own = [each.id for each in (await jiyoung.companion.list("hana", shelf="all")).memories]
+    own = [each.id for each in (await jiyoung.companion.list("hana", status="all")).memories]
     await moved(gieok)
-    both = [each.id for each in (await jiyoung.companion.list("hana", shelf="all")).memories]
-    theirs = [each.id for each in (await gieok.user("minsu").companion.list("hana", shelf="all")).memories]
+    both = [each.id for each in (await jiyoung.companion.list("hana", status="all")).memories]
+    theirs = [each.id for each in (await gieok.user("minsu").companion.list("hana", status="all")).memories]
     assert [each for each in both if each in theirs] == theirs
     assert [each for each in both if each in own] == own
 

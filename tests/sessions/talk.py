@@ -95,5 +95,5 @@ async def work(worker: Worker, clock: Clock) -> int:
 
 async def memories(gieok: Gieok, owner: str = "minsu", persona: str = "hana") -> list[Memory]:
     """Every memory of a persona, oldest first."""
-    page = await gieok.user(owner).companion.list(persona, shelf="all", limit=1000)
+    page = await gieok.user(owner).companion.list(persona, status="all", limit=1000)
     return sorted(page.memories, key=lambda memory: (memory.created_at, memory.occurred_at))

@@ -68,7 +68,7 @@ async def test_later_memories_are_embedded_by_the_same_job(settings: Settings, b
         assert behind.count("memory_vectors") == 2
 
 
-async def test_workers_at_once_share_the_work(settings: Settings) -> None:
+async def test_concurrent_workers_share_the_work(settings: Settings) -> None:
     embedder = LetterEmbedder()
     async with (
         await Gieok.open(settings, embedder=embedder) as one,
@@ -81,7 +81,7 @@ async def test_workers_at_once_share_the_work(settings: Settings) -> None:
         assert sorted(embedder.embedded) == [f"{owner} said this" for owner in owners]
 
 
-async def test_another_embedder_embeds_everything_anew(settings: Settings, behind: Behind) -> None:
+async def test_another_embedder_embeds_everything_again(settings: Settings, behind: Behind) -> None:
     """Its space is its own: before it is filled nothing is compared, and the old one then goes."""
     async with await Gieok.open(settings, embedder=LetterEmbedder("old")) as gieok:
         await keep(gieok, "a zebra")
@@ -96,7 +96,7 @@ async def test_another_embedder_embeds_everything_anew(settings: Settings, behin
         assert (await search(gieok, "zebra"))[0].why.signals["vectors"].value > 0
 
 
-async def test_the_embedder_that_was_opened_last_is_in_force(settings: Settings, behind: Behind) -> None:
+async def test_the_embedder_that_was_opened_last_is_used(settings: Settings, behind: Behind) -> None:
     """A worker that was left with another one undoes nothing, so that two never chase each other."""
     async with await Gieok.open(settings, embedder=LetterEmbedder("old")) as left:
         await keep(left, "a zebra")
@@ -110,7 +110,7 @@ async def test_the_embedder_that_was_opened_last_is_in_force(settings: Settings,
     assert behind.run("SELECT space FROM memory_vectors") == [("new@32",)]
 
 
-async def test_what_a_dead_worker_held_is_taken_up_later(settings: Settings, behind: Behind) -> None:
+async def test_the_personas_of_a_dead_worker_are_reclaimed(settings: Settings, behind: Behind) -> None:
     clock = Clock()
     async with await Gieok.open(settings, embedder=LetterEmbedder(), clock=clock) as gieok:
         await keep(gieok, "a zebra")
@@ -124,7 +124,7 @@ async def test_what_a_dead_worker_held_is_taken_up_later(settings: Settings, beh
         assert (await work(gieok), behind.count("memory_vectors")) == (1, 1)
 
 
-async def test_an_embedder_that_is_down_is_asked_again_after_a_while(
+async def test_an_embedder_that_is_down_is_retried_later(
     settings: Settings, behind: Behind, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock, embedder = Clock(), LetterEmbedder()
@@ -143,7 +143,7 @@ async def test_an_embedder_that_is_down_is_asked_again_after_a_while(
         assert (await work(gieok), behind.count("memory_vectors")) == (1, 1)
 
 
-async def test_a_search_goes_on_without_an_embedder_that_is_down(
+async def test_a_search_continues_without_an_embedder_that_is_down(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     embedder = LetterEmbedder()
@@ -157,9 +157,7 @@ async def test_a_search_goes_on_without_an_embedder_that_is_down(
         assert "without vectors" in caplog.text
 
 
-async def test_a_model_is_only_asked_about_languages_that_it_knows(
-    settings: Settings, behind: Behind
-) -> None:
+async def test_only_texts_in_a_supported_language_are_embedded(settings: Settings, behind: Behind) -> None:
     """An English model finds all Korean texts alike, so that any of them would seem close."""
     embedder = LetterEmbedder(languages={"en"})
     async with await Gieok.open(settings, embedder=embedder) as gieok:
@@ -171,7 +169,7 @@ async def test_a_model_is_only_asked_about_languages_that_it_knows(
         assert (behind.count("memory_vectors"), await work(gieok)) == (1, 0)
 
 
-async def test_memories_in_no_language_of_the_model_wait_for_nothing(
+async def test_memories_in_unsupported_languages_do_not_wait_for_a_vector(
     settings: Settings, behind: Behind
 ) -> None:
     """A persona whose talk is all Korean is done with an English model: no vector, and no error."""
@@ -181,7 +179,7 @@ async def test_memories_in_no_language_of_the_model_wait_for_nothing(
         assert (await work(gieok), behind.count("memory_vectors")) == (0, 0)
 
 
-async def test_without_an_embedder_there_is_nothing_to_embed_with(gieok: Gieok, behind: Behind) -> None:
+async def test_embedding_without_an_embedder_is_refused(gieok: Gieok, behind: Behind) -> None:
     """No job is queued that nobody could run."""
     await keep(gieok, "a zebra")
     assert await work(gieok) == 0

@@ -31,7 +31,7 @@ async def test_a_vector_moved_to_another_row_does_not_open(gieok: Gieok, behind:
 
 
 @pytest.mark.req("OPS-2")
-async def test_a_new_key_seals_vectors_too(gieok: Gieok, behind: Behind) -> None:
+async def test_a_key_rotation_reseals_vectors(gieok: Gieok, behind: Behind) -> None:
     """Otherwise they would be lost together with the old key."""
     scope = gieok.scope("minsu")
     await keep(scope, memory(), memory(minute=1))
@@ -44,7 +44,7 @@ async def test_a_new_key_seals_vectors_too(gieok: Gieok, behind: Behind) -> None
 
 
 @pytest.mark.req("OPS-3")
-async def test_an_erasure_leaves_no_vector(gieok: Gieok, behind: Behind) -> None:
+async def test_an_erasure_removes_vectors(gieok: Gieok, behind: Behind) -> None:
     scope = gieok.scope("minsu")
     await keep(scope, memory())
     await embed(scope)

@@ -13,8 +13,8 @@ from gieok.errors import StoreDamaged
 from gieok.memory.canon import steps as canon
 from gieok.memory.canon.extractor import FactExtractor
 from gieok.memory.companion import steps as companion
-from gieok.memory.companion.summarizer import SessionSummarizer
-from gieok.memory.companion.vectors import Meaning
+from gieok.memory.companion.steps.summarize import SessionSummarizer
+from gieok.memory.companion.vectors.search import VectorSearch
 from gieok.memory.conversation import steps as conversation
 from gieok.memory.conversation.model import ChatModel
 from gieok.memory.decisions import steps as decisions
@@ -52,7 +52,7 @@ class Services:
     """What the application offers to steps."""
 
     model: Model
-    embedder: Meaning | None
+    embedder: VectorSearch | None
     """None where no embedder is configured: recall then uses words and the other signals."""
 
 
@@ -69,7 +69,9 @@ ROOMS: tuple[tuple[type[AnyStep], ...], ...] = (
 )
 
 
-def build_registry(model: Model, embedder: Meaning | None = None, steps: Iterable[AnyStep] = ()) -> Registry:
+def build_registry(
+    model: Model, embedder: VectorSearch | None = None, steps: Iterable[AnyStep] = ()
+) -> Registry:
     """Every step that a plan may name. `steps` adds a program's own; ValueError where a type is taken."""
     services = Services(model, embedder)
     return Registry([*(step(services) for room in ROOMS for step in room), *steps])

@@ -1,4 +1,4 @@
-"""The facade of companion memory: what interfaces call as `user.companion`."""
+"""The facade of companion memory, `user.companion`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.companion.records import (
     EmotionalMoment,
-    Kept,
     Memory,
     MemoryChanges,
     MemoryConfig,
@@ -22,6 +21,7 @@ from gieok.memory.companion.records import (
     MemoryDraft,
     MemoryHit,
     MemoryPage,
+    SavedMemory,
 )
 from gieok.memory.companion.steps.memories import (
     ArchiveMemory,
@@ -33,8 +33,8 @@ from gieok.memory.companion.steps.memories import (
     RestoreMemory,
 )
 from gieok.memory.companion.steps.recall import LoadMemories, RecallMemories
-from gieok.memory.companion.store import Shelf
-from gieok.memory.companion.vectors import Meaning
+from gieok.memory.companion.store import MemoryStatus
+from gieok.memory.companion.vectors.search import VectorSearch
 from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
 from gieok.memory.fields import AccountPlan
@@ -50,7 +50,7 @@ PAGE = 10
 
 @dataclass(frozen=True)
 class Opening:
-    """How a conversation begins: what is remembered, the prompt that says so, and the first reply."""
+    """The start of a conversation: the memories loaded, the prompt with them, and the first reply."""
 
     memories: tuple[Memory, ...]
     prompt: Prompt
@@ -58,13 +58,13 @@ class Opening:
 
 
 class Companion:
-    """One owner's episodes and moments, persona by persona."""
+    """The memories and emotional moments of one owner, by persona."""
 
-    def __init__(self, cycles: Cycles, database: Database, meaning: Meaning | None) -> None:
+    def __init__(self, cycles: Cycles, database: Database, vector_search: VectorSearch | None) -> None:
         self._cycles = cycles
         self._scope = cycles.scope
         self._database = database
-        self._meaning = meaning
+        self._vector_search = vector_search
 
     async def create(
         self,
@@ -74,15 +74,15 @@ class Companion:
         auto_archive: bool = True,
         once: RequestKey | None = None,
         plan: str | ExecutionPlan = CREATE_PLAN,
-    ) -> Kept:
-        """Keep a memory that someone wrote. It never fails for the limit: it archives, and says so.
+    ) -> SavedMemory:
+        """Save a memory. Memories over the active limit are archived, and a notice says so.
 
-        MemoryLimitReached only with `auto_archive=False`. The persona need not exist: history may be brought
-        along before it does. The same request under the same `once` gives back the memory as it is now,
-        with nothing archived and nothing to tell; another request is a Conflict.
+        MemoryLimitReached only with `auto_archive=False`. The persona does not have to exist, so that history
+        can be imported first. A repeated `once` returns the memory as it is now, without archived memories
+        and notices; the same key for another request is a Conflict.
         """
 
-        async def create(request: RequestKey | None) -> Kept:
+        async def create(request: RequestKey | None) -> SavedMemory:
             given = {
                 "draft": draft,
                 "accountPlan": account_plan,
@@ -91,7 +91,7 @@ class Companion:
             }
             return (await self._cycles.output(plan, CreateMemory, given)).kept
 
-        return await run_idempotent(self._cycles, once, CREATE_PLAN, create, self._kept_before)
+        return await run_idempotent(self._cycles, once, CREATE_PLAN, create, self._replay)
 
     async def create_of_messages(
         self,
@@ -102,13 +102,13 @@ class Companion:
         auto_archive: bool = True,
         once: RequestKey | None = None,
         plan: str | ExecutionPlan = CREATE_OF_MESSAGES_PLAN,
-    ) -> Kept:
-        """Have messages summarised and keep that, as `create` does. The messages themselves are not kept.
+    ) -> SavedMemory:
+        """Summarise messages and save the summary as `create` does. The messages themselves are not stored.
 
-        What happens when the model cannot is for the plan to say: an excerpt, or SummaryFailed.
+        If the model does not answer, the plan decides: an excerpt is saved, or SummaryFailed is raised.
         """
 
-        async def create(request: RequestKey | None) -> Kept:
+        async def create(request: RequestKey | None) -> SavedMemory:
             given = {
                 "outline": outline,
                 "messages": check_recent(messages),
@@ -118,11 +118,11 @@ class Companion:
             }
             return (await self._cycles.output(plan, CreateMemory, given)).kept
 
-        return await run_idempotent(self._cycles, once, CREATE_PLAN, create, self._kept_before)
+        return await run_idempotent(self._cycles, once, CREATE_PLAN, create, self._replay)
 
-    async def _kept_before(self, memory_id: str) -> Kept:
+    async def _replay(self, memory_id: str) -> SavedMemory:
         memory = await self.get(UUID(memory_id))
-        return Kept(memory=memory, moment=None, archived=(), notices=())
+        return SavedMemory(memory=memory, moment=None, archived=(), notices=())
 
     async def start(
         self,
@@ -132,9 +132,9 @@ class Companion:
         recent_messages: Sequence[Message] = (),
         plan: str | ExecutionPlan = START_PLAN,
     ) -> Opening:
-        """Begin a conversation with who the persona is, what is true by now and what is remembered.
+        """Start a conversation with the persona, its current state and its memories.
 
-        Nothing is stored. NotFound for a persona that is not there.
+        Nothing is stored. NotFound if the persona does not exist.
         """
         check_message(message)
         request = {
@@ -149,7 +149,7 @@ class Companion:
     async def load(
         self, persona_id: str, *, limit: int | None = None, plan: str | ExecutionPlan = LOAD_PLAN
     ) -> tuple[Memory, ...]:
-        """What a conversation begins with. `limit` may ask for less than the plan gives, not for more."""
+        """The memories for the start of a conversation. `limit` can only lower the limit of the plan."""
         _check_limit(limit)
         loaded = await self._cycles.output(plan, LoadMemories, {"personaId": persona_id})
         return loaded.memories[:limit]
@@ -162,29 +162,34 @@ class Companion:
         limit: int | None = None,
         plan: str | ExecutionPlan = SEARCH_PLAN,
     ) -> tuple[MemoryHit, ...]:
-        """What answers a query, best first, each with its reasons. `limit` may ask for less than the plan."""
+        """Memories that answer a query, best first, with reasons. `limit` can only lower the plan's limit."""
         _check_limit(limit)
         request = {"personaId": persona_id, "query": query, "limit": limit}
         return (await self._cycles.output(plan, RecallMemories, request)).hits
 
     async def embed(self, limit: int | None = None) -> int:
-        """Give memories the vectors that they wait for, all or about `limit` of them; how many got one.
+        """Embed the memories without a vector, all or about `limit` of them. Returns how many.
 
-        A worker does the same in the background. InputRefused without an embedder, Conflict where Gieok was
-        opened with another one since, StepFailed where it does not answer.
+        A worker does the same in the background. InputRefused without an embedder, Conflict if Gieok was
+        opened with another one since, StepFailed if it does not answer.
         """
         _check_limit(limit)
-        return await embed_owner(self._cycles, self._meaning, self._database, limit)
+        return await embed_owner(self._cycles, self._vector_search, self._database, limit)
 
     async def list(
-        self, persona_id: str | None = None, *, shelf: Shelf = "active", limit: int = PAGE, offset: int = 0
+        self,
+        persona_id: str | None = None,
+        *,
+        status: MemoryStatus = "active",
+        limit: int = PAGE,
+        offset: int = 0,
     ) -> MemoryPage:
-        """The newest first, of one persona or of all."""
-        return await self._scope.read(lambda rooms: rooms.companion.list(persona_id, shelf, limit, offset))
+        """The memories of one persona or of all, newest first."""
+        return await self._scope.read(lambda view: view.companion.list(persona_id, status, limit, offset))
 
     async def get(self, memory_id: UUID) -> Memory:
-        """One memory; NotFound where there is none."""
-        memory = await self._scope.read(lambda rooms: rooms.companion.get(memory_id))
+        """One memory. NotFound."""
+        memory = await self._scope.read(lambda view: view.companion.get(memory_id))
         if memory is None:
             raise NotFound(f"there is no memory {memory_id}")
         return memory
@@ -192,46 +197,47 @@ class Companion:
     async def edit(
         self, memory_id: UUID, changes: MemoryChanges, *, expected_version: int | None = None
     ) -> Memory:
-        """Change a memory by hand. Conflict where it is not at `expected_version` any more."""
+        """Change a memory. Conflict if it is not at `expected_version`."""
         request = {"memoryId": memory_id, "changes": changes, "expectedVersion": expected_version}
         return (await self._cycles.output("edit_memory", EditMemory, request)).memory
 
     async def archive(self, memory_id: UUID) -> Memory:
-        """Take a memory from the active ones."""
+        """Archive a memory."""
         request = {"memoryId": memory_id}
         return (await self._cycles.output("archive_memory", ArchiveMemory, request)).memory
 
     async def restore(self, memory_id: UUID, *, account_plan: AccountPlan) -> Memory:
-        """Put a memory back among the active ones. MemoryLimitReached where it has no place there.
+        """Make an archived memory active. MemoryLimitReached if the active limit does not allow it.
 
-        Where places are limited, older ones about the same topics are archived for it.
+        With a limit, older active memories with the same topics are archived.
         """
         request = {"memoryId": memory_id, "accountPlan": account_plan}
         return (await self._cycles.output("restore_memory", RestoreMemory, request)).memory
 
     async def delete(self, memory_id: UUID) -> None:
-        """Remove a memory for good, with its moment and its words in the index."""
+        """Delete a memory with its moment, vectors and index entries."""
         await self._cycles.output("delete_memory", DeleteMemory, {"memoryId": memory_id})
 
     async def moments(
         self, persona_id: str, *, limit: int = PAGE, offset: int = 0
     ) -> Sequence[EmotionalMoment]:
-        """The moments that mattered, newest first."""
-        return await self._scope.read(lambda rooms: rooms.companion.moments(persona_id, limit, offset))
+        """The emotional moments of a persona, newest first."""
+        return await self._scope.read(lambda view: view.companion.moments(persona_id, limit, offset))
 
     async def config(self, persona_id: str) -> MemoryConfig:
-        """What the user set for a persona."""
-        return await self._scope.read(lambda rooms: rooms.companion.config(persona_id))
+        """The memory settings of a persona."""
+        return await self._scope.read(lambda view: view.companion.config(persona_id))
 
     async def configure(self, persona_id: str, config: MemoryConfig) -> None:
-        """Set it. `recall=False` keeps memories out of prompts; they are kept and listed as before."""
+        """Change the memory settings of a persona. With `recall=False` no memory gets into a prompt; they are
+        still stored and listed."""
         await self._cycles.output(
             "configure_memories", ConfigureMemories, {"personaId": persona_id, "config": config}
         )
 
     async def counts(self, persona_id: str | None = None) -> MemoryCounts:
-        """How many memories a persona has, or all of them together."""
-        return await self._scope.read(lambda rooms: rooms.companion.counts(persona_id))
+        """How many memories a persona has, or all together."""
+        return await self._scope.read(lambda view: view.companion.counts(persona_id))
 
 
 def _check_limit(limit: int | None) -> None:

@@ -14,9 +14,8 @@ from gieok.adapters.embedders import ClosableEmbedder, open_embedder
 from gieok.adapters.sql.driver.database import Database
 from gieok.app.cycles import Cycles
 from gieok.errors import Conflict, InputRefused
-from gieok.memory.companion.embedder import MAX_SPACE_CHARS, Embedder, space_of
 from gieok.memory.companion.steps.vectors import KeepVectors
-from gieok.memory.companion.vectors import Meaning
+from gieok.memory.companion.vectors.search import MAX_SPACE_CHARS, Embedder, VectorSearch, space_of
 from gieok.settings import Settings
 
 EMBED_PLAN = "embed_memories"
@@ -29,9 +28,9 @@ def choose_embedder(settings: Settings) -> ClosableEmbedder | None:
     return open_embedder(settings.embedding, settings.secrets.get("GIEOK_EMBEDDER_API_KEY"))
 
 
-async def open_meaning(
+async def open_vector_search(
     settings: Settings, embedder: Embedder | None, database: Database, stack: AsyncExitStack
-) -> Meaning | None:
+) -> VectorSearch | None:
     """Open the embedder, or take the given one, and put it in force. None if there is neither.
 
     `stack` closes what is opened. InputRefused if its name is too long.
@@ -40,34 +39,36 @@ async def open_meaning(
     chosen = embedder or own
     if chosen is None:
         return None
-    meaning = meaning_by(chosen, settings.embedding.vector_cache_mb, own.close if own else None)
-    stack.push_async_callback(meaning.close)
-    if await database.get_meta(SPACE) != meaning.space:
-        await database.set_meta(SPACE, meaning.space)
-    return meaning
+    vector_search = make_vector_search(chosen, settings.embedding.vector_cache_mb, own.close if own else None)
+    stack.push_async_callback(vector_search.close)
+    if await database.get_meta(SPACE) != vector_search.space:
+        await database.set_meta(SPACE, vector_search.space)
+    return vector_search
 
 
-def meaning_by(
+def make_vector_search(
     embedder: Embedder, cache_mb: int, close: Callable[[], Awaitable[None]] | None = None
-) -> Meaning:
+) -> VectorSearch:
     """Vector search with this embedder, and with a cache of vectors of `cache_mb`."""
-    from gieok.memory.companion.matrix import Matrices  # noqa: PLC0415  numpy loads only where it is used
+    from gieok.memory.companion.vectors.matrix import MatrixCache  # noqa: PLC0415  numpy loads only where it is used
 
     if not embedder.name or embedder.dimension < 1 or len(space_of(embedder)) > MAX_SPACE_CHARS:
         raise InputRefused(f"needs a dimension and a name, both within {MAX_SPACE_CHARS} letters", "embedder")
-    return Meaning(embedder, Matrices(cache_mb * 2**20), close)
+    return VectorSearch(embedder, MatrixCache(cache_mb * 2**20), close)
 
 
-async def embed_owner(cycles: Cycles, meaning: Meaning | None, database: Database, limit: int | None) -> int:
+async def embed_owner(
+    cycles: Cycles, vector_search: VectorSearch | None, database: Database, limit: int | None
+) -> int:
     """Embed all memories of one owner that need a vector, or about `limit` of them. Returns how many.
 
     InputRefused without an embedder, Conflict if another embedder is in force.
     """
-    if meaning is None:
+    if vector_search is None:
         raise InputRefused("there is no embedder; set GIEOK_EMBEDDER, or open Gieok with one")
-    space, done = meaning.space, 0
+    space, done = vector_search.space, 0
     while limit is None or done < limit:
-        if not await is_in_force(database, meaning):
+        if not await is_in_force(database, vector_search):
             raise Conflict("Gieok was opened with another embedder since, which is in force now")
         unfinished = await cycles.scope.read(lambda view: view.vectors.unfinished(space, 1))
         if not unfinished:
@@ -82,6 +83,6 @@ async def embed_batch(cycles: Cycles, persona_id: str, space: str) -> int:
     return (await cycles.output(EMBED_PLAN, KeepVectors, {"personaId": persona_id})).count
 
 
-async def is_in_force(database: Database, meaning: Meaning) -> bool:
+async def is_in_force(database: Database, vector_search: VectorSearch) -> bool:
     """Whether this embedder was opened last, and so makes the vectors of this database."""
-    return await database.get_meta(SPACE) in (None, meaning.space)
+    return await database.get_meta(SPACE) in (None, vector_search.space)

@@ -22,7 +22,7 @@ from gieok.app.chat import Chat
 from gieok.app.companion import Companion
 from gieok.app.cycles import Cycles, Listener, Plans
 from gieok.app.decisions import Decisions
-from gieok.app.embedding import open_meaning
+from gieok.app.embedding import open_vector_search
 from gieok.app.exchange import DecisionExchange
 from gieok.app.opening import open_stores
 from gieok.app.owner_data import EXPORTS_AT_ONCE, OwnerData
@@ -31,8 +31,7 @@ from gieok.app.tokens import Tokens
 from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
 from gieok.errors import InputRefused
 from gieok.memory.audit.records import AuditEntry
-from gieok.memory.companion.embedder import Embedder
-from gieok.memory.companion.vectors import Meaning
+from gieok.memory.companion.vectors.search import Embedder, VectorSearch
 from gieok.memory.usage.records import UsageDay
 from gieok.memory.usage.rules import day_of
 from gieok.plans import load_plan
@@ -54,7 +53,7 @@ class Gieok:
         vault: Vault,
         model: Model,
         *,
-        meaning: Meaning | None = None,
+        vector_search: VectorSearch | None = None,
         clock: Callable[[], datetime] = utc_now,
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
@@ -62,12 +61,12 @@ class Gieok:
     ) -> None:
         self.database = database
         self.vault = vault
-        self.meaning = meaning
+        self.vector_search = vector_search
         self.caches = Caches.create()
         vault.on_keys_removed(self.caches.clear)
-        if meaning is not None:
-            vault.on_keys_removed(meaning.forget)
-        self.engine = Engine(build_registry(model, meaning, steps), clock=clock, observe=observe)
+        if vector_search is not None:
+            vault.on_keys_removed(vector_search.clear)
+        self.engine = Engine(build_registry(model, vector_search, steps), clock=clock, observe=observe)
         self.job_plans = job_plans
         self.session_locks = SessionLocks()
         self.exports = asyncio.Semaphore(EXPORTS_AT_ONCE)
@@ -97,13 +96,13 @@ class Gieok:
         settings = settings or load_settings()
         async with AsyncExitStack() as unless_done:
             database, vault = await open_stores(settings, unless_done)
-            meaning = await open_meaning(settings, embedder, database, unless_done)
+            vector_search = await open_vector_search(settings, embedder, database, unless_done)
             chosen = model or await asyncio.to_thread(choose_model, settings)
             opened = cls(
                 database,
                 vault,
                 chosen,
-                meaning=meaning,
+                vector_search=vector_search,
                 clock=clock,
                 observe=observe,
                 job_plans=job_plans,
@@ -119,8 +118,8 @@ class Gieok:
         """Wait for running transactions and close every connection."""
         if isinstance(self._own_model, Closing):
             await self._own_model.close()
-        if self.meaning is not None:
-            await self.meaning.close()
+        if self.vector_search is not None:
+            await self.vector_search.close()
         await self.database.close()
         await asyncio.to_thread(self.vault.close)
 
@@ -175,7 +174,7 @@ class User:
 
     @cached_property
     def companion(self) -> Companion:
-        return Companion(self._cycles, self._gieok.database, self._gieok.meaning)
+        return Companion(self._cycles, self._gieok.database, self._gieok.vector_search)
 
     @cached_property
     def decisions(self) -> Decisions:

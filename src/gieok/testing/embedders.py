@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from gieok.errors import ModelUnavailable
-from gieok.memory.companion.embedder import Vector
+from gieok.memory.companion.vectors.search import Vector
 
 
 class LetterEmbedder:

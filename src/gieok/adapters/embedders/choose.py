@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gieok.errors import SettingsInvalid
-from gieok.memory.companion.embedder import Embedder
+from gieok.memory.companion.vectors.search import Embedder
 from gieok.settings import EmbedderSettings
 
 # Each function imports its module when it is called: numpy, httpx and the model libraries load only if used.

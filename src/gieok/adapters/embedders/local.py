@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gieok.errors import ModelUnavailable, SettingsInvalid
-from gieok.memory.companion.embedder import Vector
+from gieok.memory.companion.vectors.search import Vector
 
 Rows = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Rows]

@@ -17,8 +17,8 @@ from urllib.parse import quote
 import httpx
 
 from gieok.errors import ModelUnavailable, SettingsInvalid
-from gieok.memory.companion.embedder import Vector
-from gieok.memory.companion.matrix import checked
+from gieok.memory.companion.vectors.matrix import check_vectors
+from gieok.memory.companion.vectors.search import Vector
 
 BATCH_SIZE = 64
 DOCUMENT_SECONDS = 60.0
@@ -70,7 +70,7 @@ class ServedEmbedder(ABC):
     async def _embed(self, texts: Sequence[str], seconds: float, *, is_query: bool) -> list[Vector]:
         path, body = self._request(texts, is_query=is_query)
         response = await self._client.post(path, body, seconds)
-        return checked(self._vectors(response), len(texts), self.dimension).tolist()
+        return check_vectors(self._vectors(response), len(texts), self.dimension).tolist()
 
     @abstractmethod
     def _request(self, texts: Sequence[str], *, is_query: bool) -> tuple[str, Mapping[str, Any]]:

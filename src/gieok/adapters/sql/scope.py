@@ -11,8 +11,7 @@ from gieok.adapters.sql.driver.database import Database, Tx
 from gieok.adapters.sql.lifecycle.export.owner import OwnerTransfer
 from gieok.adapters.sql.stores.audit import SqlAuditLog
 from gieok.adapters.sql.stores.canon import SqlFactStore, SqlPersonaStore
-from gieok.adapters.sql.stores.companion import SqlCompanionStore
-from gieok.adapters.sql.stores.companion_moments import SqlMomentStore
+from gieok.adapters.sql.stores.companion.store import SqlCompanionStore, SqlMomentStore
 from gieok.adapters.sql.stores.decisions import SqlDecisionStore
 from gieok.adapters.sql.stores.evidence import SqlAnchorStore, SqlEvidenceStore
 from gieok.adapters.sql.stores.impact import SqlDecisionGraph

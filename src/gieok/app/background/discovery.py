@@ -70,8 +70,8 @@ class Discovery:
 
     async def _enqueue_embedding(self, now: datetime, limit: int) -> int:
         """Personas whose vectors are missing, or are of another embedder than the one in force."""
-        assert self._gieok.meaning is not None  # noqa: S101  otherwise the kind is not runnable
-        space = self._gieok.meaning.space
+        assert self._gieok.vector_search is not None  # noqa: S101  otherwise the kind is not runnable
+        space = self._gieok.vector_search.space
         rows = await self._database.system_read(
             lambda tx: tx.all("list_personas_without_vectors", space=space, limit=limit)
         )

@@ -66,8 +66,8 @@ async def run_job(gieok: Gieok, claimed: ClaimedJob) -> bool:
 
 async def runnable_kinds(gieok: Gieok) -> tuple[JobKind, ...]:
     """The kinds of job that this process can run: `embed` only while its embedder is in force."""
-    meaning = gieok.meaning
-    can_embed = meaning is not None and await is_in_force(gieok.database, meaning)
+    vector_search = gieok.vector_search
+    can_embed = vector_search is not None and await is_in_force(gieok.database, vector_search)
     return tuple(kind for kind in _RUNNERS if kind != "embed" or can_embed)
 
 
@@ -93,9 +93,9 @@ async def _run_plan(gieok: Gieok, claimed: ClaimedJob) -> None:
 
 async def _embed(gieok: Gieok, claimed: ClaimedJob) -> None:
     """Embed one batch of a persona's memories."""
-    if gieok.meaning is None:
+    if gieok.vector_search is None:
         raise InputRefused("there is no embedder; set GIEOK_EMBEDDER, or open Gieok with one")
-    job, persona_id, space = claimed.job, claimed.job.subject, gieok.meaning.space
+    job, persona_id, space = claimed.job, claimed.job.subject, gieok.vector_search.space
     scope = gieok.scope(claimed.owner)
     await embed_batch(gieok.cycles(scope), persona_id, space)
     now = gieok.engine.clock()

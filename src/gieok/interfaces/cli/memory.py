@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gieok.app import User
     from gieok.app.owner_data import ImportResult
     from gieok.memory.companion.records import Memory, MemoryHit
-    from gieok.memory.companion.store import Shelf
+    from gieok.memory.companion.store import MemoryStatus
 
 MAX_PAGE = 1_000
 MAX_IMPORT_BYTES = 16 * 1024**3
@@ -65,7 +65,9 @@ def list_memories(
     """List memories, newest first."""
     page = run_for_user(
         owner,
-        lambda user: user.companion.list(persona, shelf=cast("Shelf", shelf), limit=limit, offset=offset),
+        lambda user: user.companion.list(
+            persona, status=cast("MemoryStatus", shelf), limit=limit, offset=offset
+        ),
     )
     if as_json:
         memories = [_memory_json(each, t) for each in page.memories]

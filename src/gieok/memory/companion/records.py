@@ -1,16 +1,18 @@
-"""Companion memory: what stays of conversations between one user and one persona."""
+"""Records of companion memory: what is remembered of conversations between one user and one persona."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 from uuid import UUID
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    ConfigDict,
     Field,
     PlainSerializer,
     SerializationInfo,
@@ -25,11 +27,11 @@ MAX_SUMMARY_CHARS = 4_000
 MAX_LABELS = 32
 MAX_LABEL_CHARS = 128
 LARGEST_MEMORY = 6 * (MAX_SUMMARY_CHARS + (2 * MAX_LABELS + 1) * MAX_LABEL_CHARS) + 2_048
-"""No memory has more bytes as JSON, where a character takes six at the most; the rest is what is no text."""
+"""Upper bound of a memory's JSON in bytes: six per character of text, and the other fields."""
 
 
 class Emotion(StrEnum):
-    """What a person feels. The value is the English word; `korean` is the other name of the same thing."""
+    """An emotion. The value is its English name; `korean` is its Korean name."""
 
     JOY = "joy"
     SADNESS = "sadness"
@@ -76,9 +78,9 @@ EmotionName = Annotated[
         {"type": "string", "enum": [name for each in Emotion for name in (each.korean, each.value)]}
     ),
 ]
-"""An emotion that is read by either of its names.
+"""An emotion, parsed from its English or Korean name.
 
-In JSON it has the English one; with the serialisation context `{"language": "ko"}` it has the Korean one.
+In JSON it is the English name, or with the serialisation context `{"language": "ko"}` the Korean one.
 """
 
 SummaryText = Annotated[
@@ -96,14 +98,14 @@ Origin = Literal["summary", "manual", "excerpt"]
 
 
 class Spoken(Data, from_attributes=True):
-    """One message, as a summariser reads it."""
+    """One message of a conversation that is summarised."""
 
     role: Literal["user", "assistant"]
     content: str
 
 
 class SessionSummary(Data):
-    """What a summariser makes of a conversation."""
+    """Summary of a conversation, as the model returns it."""
 
     summary: SummaryText
     topics: Labels
@@ -139,9 +141,9 @@ class Memory(Data):
 
 
 class MemoryDraft(Data):
-    """What becomes a memory. The plan says what holds for an emotion or an importance that is not given.
+    """A memory to create. The plan has defaults for the emotion and the importance.
 
-    `occurred_at` is for history that is brought along; None is now.
+    `occurred_at` is for imported history; None is now.
     """
 
     persona_id: PersonaId
@@ -157,24 +159,30 @@ class MemoryDraft(Data):
 
 
 class MemoryChanges(Data):
-    """What a user may change of a memory. None leaves it as it is."""
+    """Changes to a memory. None leaves a field unchanged."""
 
     summary: SummaryText | None = None
     importance: Importance | None = None
     tags: Labels | None = None
 
 
-class Signal(Data):
+@dataclass(frozen=True, slots=True)
+class Signal:
     """One reason why a memory was recalled: its value, its weight, and its rank by this signal alone."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
 
     value: float
     weight: float
     rank: int
 
 
-class Why(Data):
-    """Why a memory was recalled. `signals` are those that speak for it: their values times their weights add
-    up to its score. `filled` says that nothing in it matched: it is recent or important."""
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a memory was recalled. The score is the sum of the values of `signals` times their weights.
+    `filled` is true for a memory that did not match, but is recent or important."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
 
     matched_words: tuple[str, ...]
     signals: Mapping[str, Signal]
@@ -182,8 +190,11 @@ class Why(Data):
     filled: bool
 
 
-class MemoryHit(Data):
-    """A memory that was recalled, with its score and its reasons."""
+@dataclass(frozen=True, slots=True)
+class MemoryHit:
+    """A recalled memory with its score and the reasons for it."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
 
     memory: Memory
     score: float
@@ -191,7 +202,7 @@ class MemoryHit(Data):
 
 
 class EmotionalMoment(Data):
-    """A moment that mattered, linked to the episode that it belongs to."""
+    """An important emotional moment, linked to the memory that it belongs to."""
 
     id: UUID
     persona_id: PersonaId
@@ -203,7 +214,7 @@ class EmotionalMoment(Data):
 
 
 class MemoryConfig(Data):
-    """What a user sets for one persona. `active_limit` can only lower the limit of the account."""
+    """A user's memory settings for one persona. `active_limit` can only lower the limit of the account."""
 
     recall: bool
     active_limit: Annotated[int, Field(ge=1, le=1_000_000)] | None
@@ -220,7 +231,7 @@ class MemoryCounts(Data):
 
 
 class MemoryPage(Data):
-    """Part of a list. `total` counts all that the filter lets through."""
+    """One page of a list. `total` counts all memories that match the filter."""
 
     memories: tuple[Memory, ...]
     total: int
@@ -231,17 +242,36 @@ NoticeKind = Literal["full", "more", "excerpt"]
 
 
 class Notice(Data):
-    """Something to tell the user, in both languages."""
+    """A message for the user, in both languages."""
 
     kind: NoticeKind
     korean: str
     english: str
 
 
-class Kept(Data):
-    """What came of keeping a memory: itself, what lost its place to it, and what the user is to be told.
+FULL = Notice(
+    kind="full",
+    korean="메모리가 가득 찼습니다. 중요도가 낮은 이전 대화는 아카이브됩니다.",
+    english="Memory is full. Earlier conversations of lower importance are archived.",
+)
+MORE = Notice(
+    kind="more",
+    korean="더 많은 메모리를 원하시면 Knock Plus를 이용하세요",
+    english="For more memory, use Knock Plus",
+)
+EXCERPT = Notice(
+    kind="excerpt",
+    korean="대화를 요약하지 못해 대화의 앞부분을 그대로 저장했습니다.",
+    english="A conversation could not be summarised, so its beginning was kept as it was said.",
+)
+NOTICES = (FULL, MORE, EXCERPT)
+"""All notices, in the order in which they are delivered."""
 
-    The memory may have been archived at once, where everything that has a place is more important.
+
+class SavedMemory(Data):
+    """Result of saving a memory: the memory, its moment, the memories archived for it, and notices.
+
+    The memory itself is archived at once if all active memories are more important.
     """
 
     memory: Memory

@@ -1,4 +1,4 @@
-"""Who gets a place, and which moments matter: pure functions over memories."""
+"""Rules of companion memory: the active limit, emotional moments, notices, limits of input. No I/O."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ from pydantic import Field
 
 from gieok.engine import Data
 from gieok.errors import InputRefused
-from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig
+from gieok.memory.companion.records import (
+    EXCERPT,
+    FULL,
+    MORE,
+    Emotion,
+    EmotionalMoment,
+    Memory,
+    MemoryConfig,
+    Notice,
+)
 from gieok.memory.fields import AccountPlan, Importance
 from gieok.text import normalize
 
@@ -31,69 +40,71 @@ class ActiveLimit(Data):
 
 
 class MomentPolicy(Data):
-    """Which memories are moments that mattered."""
+    """Which memories are emotional moments."""
 
     min_importance: Importance
     emotions: Annotated[tuple[Emotion, ...], Field(max_length=len(Emotion))]
 
 
 class KeepPolicy(Data):
-    """What a plan says about keeping memories."""
+    """Policy of a plan for saving memories."""
 
     active_limit: ActiveLimit
     moments: MomentPolicy
 
 
-class Standing(NamedTuple):
-    """An active memory as the contest for places sees it. `topics` is equal for memories about the same."""
+class RankKey(NamedTuple):
+    """What decides whether a memory stays active. `topics` is equal for memories with the same topics."""
 
     id: UUID
     importance: int
     created: tuple[int, int]
-    """Grows with the time of creation; no two memories of a persona have the same."""
+    """Orders memories by creation; unique within a persona."""
     topics: int | None
 
 
-class Fallen(NamedTuple):
-    """Who gets no place, and why."""
+class ToArchive(NamedTuple):
+    """The memories that do not stay active, by reason."""
 
-    older_of_same_topics: tuple[UUID, ...]
-    beyond_the_limit: tuple[UUID, ...]
+    older_with_same_topics: tuple[UUID, ...]
+    over_limit: tuple[UUID, ...]
 
 
-NOBODY = Fallen((), ())
+NONE_TO_ARCHIVE = ToArchive((), ())
 
 
 def topic_set(topics: Iterable[str]) -> tuple[str, ...]:
-    """What makes topics the same: their words in any order, case, width or Unicode form."""
+    """Topics in canonical form: equal regardless of order, case, width and Unicode form."""
     return tuple(sorted({folded for topic in topics if (folded := normalize(topic))}))
 
 
-def contest(active: Sequence[Standing], limit: int) -> Fallen:
-    """Places go to the newest memory about its topics, the most important first, then the newest."""
-    newest: dict[int, Standing] = {}
-    for one in active:
-        if one.topics is not None and one.created >= newest.get(one.topics, one).created:
-            newest[one.topics] = one
-    alone = [one for one in active if one.topics is None or newest[one.topics] is one]
-    kept = {one.id for one in alone}
-    alone.sort(key=lambda one: (one.importance, one.created), reverse=True)
-    return Fallen(
-        tuple(one.id for one in active if one.id not in kept), tuple(one.id for one in alone[limit:])
+def apply_active_limit(active: Sequence[RankKey], limit: int) -> ToArchive:
+    """Choose the memories to archive. Of memories with the same topics the newest stays active; the others
+    are ranked by importance, then newest first."""
+    newest: dict[int, RankKey] = {}
+    for key in active:
+        if key.topics is not None and key.created >= newest.get(key.topics, key).created:
+            newest[key.topics] = key
+    candidates = [key for key in active if key.topics is None or newest[key.topics] is key]
+    candidates.sort(key=lambda key: (key.importance, key.created), reverse=True)
+    candidate_ids = {key.id for key in candidates}
+    return ToArchive(
+        older_with_same_topics=tuple(key.id for key in active if key.id not in candidate_ids),
+        over_limit=tuple(key.id for key in candidates[limit:]),
     )
 
 
-def of_same_topics(one: Standing, active: Iterable[Standing]) -> list[Standing]:
-    """The other active memories about the same topics: of them all, only the newest has a place."""
+def with_same_topics(memory: RankKey, active: Iterable[RankKey]) -> list[RankKey]:
+    """The other active memories with the same topics."""
     return [
         other
         for other in active
-        if one.topics is not None and other.topics == one.topics and other.id != one.id
+        if memory.topics is not None and other.topics == memory.topics and other.id != memory.id
     ]
 
 
 def moment_of(memory: Memory, policy: MomentPolicy) -> EmotionalMoment | None:
-    """The moment that a memory holds, if it mattered enough."""
+    """The emotional moment of a memory, if the policy makes it one."""
     if memory.importance < policy.min_importance or memory.emotion not in policy.emotions:
         return None
     return EmotionalMoment(
@@ -107,8 +118,14 @@ def moment_of(memory: Memory, policy: MomentPolicy) -> EmotionalMoment | None:
     )
 
 
+def notices_of(account: AccountPlan, *, reached_limit: bool, is_excerpt: bool) -> tuple[Notice, ...]:
+    """Notices about a memory that was saved."""
+    full = (FULL, MORE) if account == "free" else (FULL,)
+    return (*(full if reached_limit else ()), *((EXCERPT,) if is_excerpt else ()))
+
+
 def check_query(query: str) -> None:
-    """Refuse a query that cannot be meant."""
+    """Refuse a query that is too long."""
     if len(query) > MAX_QUERY_CHARS:
         raise InputRefused(
             f"may have at most {MAX_QUERY_CHARS} characters, and this one has {len(query)}", at="query"
@@ -116,7 +133,7 @@ def check_query(query: str) -> None:
 
 
 def check_page(limit: int, offset: int) -> None:
-    """Refuse a page that cannot be meant."""
+    """Refuse a page size or an offset out of range."""
     if not 1 <= limit <= MAX_PAGE:
         raise InputRefused(f"must be between 1 and {MAX_PAGE}", at="limit")
     if not 0 <= offset <= 2**31:

@@ -1,42 +1,65 @@
-"""The store of companion memory, as its steps see it. Synchronous; made for one owner in one transaction."""
+"""Ports of companion memory: the stores of memories and notices, and the search index.
+
+Stores are synchronous and belong to one owner and one transaction.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 from uuid import UUID
 
-from gieok.memory.companion.notices import NoticeView
-from gieok.memory.companion.reading import ReadMemory
 from gieok.memory.companion.records import (
     EmotionalMoment,
     Memory,
     MemoryConfig,
     MemoryCounts,
     MemoryPage,
+    Notice,
 )
-from gieok.memory.companion.rules import Standing
+from gieok.memory.companion.rules import RankKey
+from gieok.text import is_question, syllable_pairs
 
-Shelf = Literal["active", "archived", "all"]
+MemoryStatus = Literal["active", "archived", "all"]
+"""Filter of a list of memories."""
+
+
+class AnalyzedMemory:
+    """A decrypted memory with the properties of its text that recall uses, computed on first use."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+
+    @cached_property
+    def is_question(self) -> bool:
+        """Whether it asks rather than tells."""
+        return is_question(self.memory.summary)
+
+    @cached_property
+    def syllable_pairs(self) -> Mapping[str, int]:
+        """How often it contains each pair of adjacent Korean syllables."""
+        return Counter(syllable_pairs(self.memory.summary))
 
 
 class Tally(NamedTuple):
-    """How many memories are searched, and how many terms they have together."""
+    """Number of indexed memories, and of their terms in total."""
 
     memories: int
     words: int
 
 
 Match = tuple[int, int, int]
-"""The number of a memory that has a term, how often it has it, and how many words it has in all."""
+"""A memory that contains a term: its number, the term's count, and its length in words."""
 Matches = Mapping[str, Sequence[Match]]
-"""Which memories have a term, term by term. One that none has is left out."""
+"""The memories that contain each term. Terms without any are left out."""
 
 
 class Entry(NamedTuple):
-    """What a score is made of besides words. Numbers count a persona's memories in the order in which they
-    were made."""
+    """The columns of a memory that ranking uses besides its words. Numbers count the memories of a persona in
+    the order of creation."""
 
     number: int
     importance: int
@@ -46,21 +69,21 @@ class Entry(NamedTuple):
 
 
 class MemoryIndex(Protocol):
-    """By what the memories of one persona are found. No word and no text is needed to score them."""
+    """Search index of one persona. Scoring reads it without decrypting any memory."""
 
     @property
     def recall(self) -> bool:
-        """Whether the user lets this persona recall anything."""
+        """Whether recall is enabled for this persona."""
         ...
 
     def tally(self) -> Tally: ...
 
-    def rarity(self, terms: Collection[str]) -> Mapping[str, int]:
-        """How many memories have each term. Terms that none has are left out."""
+    def document_frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
+        """How many memories contain each term. Terms without any are left out."""
         ...
 
     def with_term(self, term: str, limit: int) -> Sequence[int]:
-        """The newest memories that have the term."""
+        """The newest memories that contain the term."""
         ...
 
     def recent(self, limit: int) -> Sequence[int]:
@@ -72,7 +95,7 @@ class MemoryIndex(Protocol):
         ...
 
     def matches(self, terms: Collection[str], among: Collection[int] | None = None) -> Matches:
-        """Every memory that has one of the terms, or of those in `among`."""
+        """The memories that contain one of the terms, of all or of those in `among`."""
         ...
 
     def entries(self, numbers: Collection[int]) -> Sequence[Entry]:
@@ -83,16 +106,17 @@ class MemoryIndex(Protocol):
         """The two memories before (-1, -2) and the two after each of these (1, 2) in its session."""
         ...
 
-    def open(self, numbers: Sequence[int]) -> Sequence[ReadMemory]:
-        """These memories, in this order."""
+    def open(self, numbers: Sequence[int]) -> Sequence[AnalyzedMemory]:
+        """Decrypt these memories, in this order."""
         ...
 
 
 class CompanionStore(Protocol):
-    """Passive: it keeps and finds what it is given. Who gets a place is decided by the rules."""
+    """Stores memories. The rules decide which of them stay active."""
 
-    def hold(self, persona_id: str) -> MemoryConfig:
-        """Let nobody else change this persona's memories until the transaction ends; its settings."""
+    def lock(self, persona_id: str) -> MemoryConfig:
+        """Lock the memories of a persona against other writers until the transaction ends. Returns its
+        settings."""
         ...
 
     def config(self, persona_id: str) -> MemoryConfig: ...
@@ -100,46 +124,46 @@ class CompanionStore(Protocol):
     def configure(self, persona_id: str, config: MemoryConfig) -> None: ...
 
     def counts(self, persona_id: str | None) -> MemoryCounts:
-        """Of one persona, or of all of them together."""
+        """Counts of one persona, or of all together."""
         ...
 
     def save(self, memory: Memory) -> None:
-        """Keep a new memory. Conflict where its id exists."""
+        """Save a new memory. Conflict if its id exists."""
         ...
 
     def get(self, memory_id: UUID) -> Memory | None: ...
 
     def replace(self, memory: Memory) -> None:
-        """Put a changed memory in the place of its version before. Conflict where that is not the latest."""
+        """Replace a memory by its next version. Conflict if another version was stored in the meantime."""
         ...
 
     def archive(self, memory_id: UUID, at: datetime) -> None:
-        """Take the memory from the active ones. NotFound; one that is archived already stays as it is."""
+        """Archive a memory. No change if it is archived already. NotFound."""
         ...
 
     def restore(self, memory_id: UUID) -> None:
-        """Put the memory back among the active ones. NotFound; an active one stays as it is."""
+        """Make a memory active. No change if it is active already. NotFound."""
         ...
 
     def delete(self, memory_id: UUID) -> None:
-        """Remove the memory, its moment and every trace in the index. NotFound."""
+        """Delete a memory, its moment, its vectors and its index entries. NotFound."""
         ...
 
-    def standing(self, memory_id: UUID) -> Standing:
-        """One memory as the contest for places sees it. NotFound."""
+    def rank_key(self, memory_id: UUID) -> RankKey:
+        """The rank key of one memory. NotFound."""
         ...
 
-    def standings(self, persona_id: str) -> Sequence[Standing]:
-        """Every active memory of the persona, in no particular order."""
+    def active_rank_keys(self, persona_id: str) -> Sequence[RankKey]:
+        """The rank keys of all active memories of a persona, in no particular order."""
         ...
 
     def load(self, persona_id: str, limit: int) -> Sequence[Memory]:
-        """The first active memories: the most important, then the newest; one for each set of topics. None
-        where the user does not let this persona recall anything."""
+        """The first active memories by importance, then newest first; one for each set of topics. Empty if
+        recall is disabled for this persona."""
         ...
 
-    def list(self, persona_id: str | None, shelf: Shelf, limit: int, offset: int) -> MemoryPage:
-        """The newest first, of one persona or of all."""
+    def list(self, persona_id: str | None, status: MemoryStatus, limit: int, offset: int) -> MemoryPage:
+        """The memories of one persona or of all, newest first."""
         ...
 
     def index(self, persona_id: str, *, include_archived: bool) -> MemoryIndex: ...
@@ -147,18 +171,35 @@ class CompanionStore(Protocol):
     def save_moment(self, moment: EmotionalMoment) -> None: ...
 
     def delete_moment(self, memory_id: UUID) -> None:
-        """Remove the moment of a memory, if it has one."""
+        """Delete the moment of a memory, if it has one."""
         ...
 
     def moments(self, persona_id: str, limit: int, offset: int) -> Sequence[EmotionalMoment]:
-        """The moments that mattered, newest first."""
+        """The emotional moments of a persona, newest first."""
         ...
+
+
+class NoticeStore(Protocol):
+    """Notices that wait for delivery. Only the kind of a notice is stored."""
+
+    def leave(self, persona_id: str, notices: Collection[Notice], at: datetime) -> None:
+        """Store notices for the next turn with a persona. A notice that waits already is not repeated."""
+        ...
+
+    def take(self, persona_id: str) -> Sequence[Notice]:
+        """Remove and return the waiting notices."""
+        ...
+
+
+class NoticeView(Protocol):
+    """A view with the store of notices."""
+
+    @property
+    def notices(self) -> NoticeStore: ...
 
 
 class CompanionView(NoticeView, Protocol):
-    """Whatever holds companion memory among its rooms, and what is to be told of it."""
+    """A view with the stores of memories and notices."""
 
     @property
-    def companion(self) -> CompanionStore:
-        """Companion memory of the owner at hand."""
-        ...
+    def companion(self) -> CompanionStore: ...

@@ -23,7 +23,7 @@ from gieok.memory.companion.records import (
     MemoryCounts,
     MemoryPage,
 )
-from gieok.memory.companion.store import CompanionView, Match, Shelf
+from gieok.memory.companion.store import CompanionView, Match, MemoryStatus
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -73,12 +73,12 @@ async def save(scope: CompanionScope, *memories: Memory) -> None:
 async def listed(
     scope: CompanionScope,
     persona: str | None = "hana",
-    shelf: Shelf = "all",
+    status: MemoryStatus = "all",
     limit: int = 100,
     offset: int = 0,
 ) -> MemoryPage:
     """A page of the list."""
-    return await scope.read(lambda view: view.companion.list(persona, shelf, limit, offset))
+    return await scope.read(lambda view: view.companion.list(persona, status, limit, offset))
 
 
 async def loaded(scope: CompanionScope, persona: str = "hana", limit: int = 5) -> list[UUID]:
@@ -190,13 +190,13 @@ class CompanionStoreContract:
         of_duri = memory(persona_id="duri", minute=20)
         await save(scope, *made, put_away, of_duri)
         newest = ids(made[::-1])
-        first = await listed(scope, shelf="active", limit=2)
+        first = await listed(scope, status="active", limit=2)
         assert (ids(first.memories), first.total, first.has_more) == (newest[:2], 5, True)
-        last = await listed(scope, shelf="active", limit=2, offset=4)
+        last = await listed(scope, status="active", limit=2, offset=4)
         assert (ids(last.memories), last.total, last.has_more) == (newest[4:], 5, False)
-        beyond = await listed(scope, shelf="active", offset=50)
+        beyond = await listed(scope, status="active", offset=50)
         assert (beyond.memories, beyond.total, beyond.has_more) == ((), 5, False)
-        assert ids((await listed(scope, shelf="archived")).memories) == [put_away.id]
+        assert ids((await listed(scope, status="archived")).memories) == [put_away.id]
         everything = await listed(scope, None)
         assert (ids(everything.memories), everything.total) == ([of_duri.id, put_away.id, *newest], 7)
         assert ids((await listed(scope, None, "active", limit=2)).memories) == [of_duri.id, newest[0]]

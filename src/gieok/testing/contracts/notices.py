@@ -15,8 +15,8 @@ from typing import Protocol, TypeVar
 import pytest
 
 from gieok.errors import InputRefused
-from gieok.memory.companion.notices import EXCERPT, FULL, MORE, NoticeView
-from gieok.memory.companion.records import Notice
+from gieok.memory.companion.records import EXCERPT, FULL, MORE, Notice
+from gieok.memory.companion.store import NoticeView
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 T = TypeVar("T")

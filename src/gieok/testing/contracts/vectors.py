@@ -14,7 +14,7 @@ import pytest
 
 from gieok.memory.companion.records import Memory
 from gieok.memory.companion.store import CompanionView
-from gieok.memory.companion.vectors import Embedded, Mark, StoredVector, VectorView, Waiting
+from gieok.memory.companion.vectors.search import Embedded, Revision, StoredVector, VectorView, Waiting
 from gieok.testing.contracts.companion import START, memory
 
 T = TypeVar("T")
@@ -91,9 +91,9 @@ async def numbers(scope: VectorScope, space: str = SPACE, persona: str = "hana")
     return sorted(await scope.read(lambda view: view.vectors.numbers(persona, space)))
 
 
-async def marked(scope: VectorScope, persona: str = "hana") -> Mark:
+async def marked(scope: VectorScope, persona: str = "hana") -> Revision:
     """The change marks of a persona's vectors."""
-    return await scope.read(lambda view: view.vectors.mark(persona))
+    return await scope.read(lambda view: view.vectors.revision(persona))
 
 
 async def edit(scope: VectorScope, before: Memory, summary: str = "other words") -> Memory:
@@ -197,7 +197,7 @@ class VectorStoreContract:
         await scope.write(lambda view: view.companion.archive(first.id, START))
         (changed,) = await scope.read(lambda view: view.vectors.since("hana", SPACE, before.stamp + 1, 0, 9))
         assert (changed.number, changed.is_archived) == (1, True)
-        assert (await marked(scope)) == Mark(changed.stamp, before.removed)
+        assert (await marked(scope)) == Revision(changed.stamp, before.removed)
         await scope.write(lambda view: view.companion.restore(first.id))
         assert not any(each.is_archived for each in await kept(scope))
 

@@ -1,4 +1,4 @@
-"""Notices in SQL: the kinds of what is still to be told, each persona's own."""
+"""Notices in SQL: the kinds of the notices that wait for delivery, by persona."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from datetime import datetime
 
 from gieok.adapters.sql.driver.database import Tx, to_micros
 from gieok.errors import StoreDamaged
-from gieok.memory.companion.notices import NOTICES
-from gieok.memory.companion.records import Notice
+from gieok.memory.companion.records import NOTICES, Notice
 from gieok.refs import check_ref
 
 
@@ -30,5 +29,5 @@ class SqlNoticeStore:
         kinds = {kind for (kind,) in rows}
         taken = [notice for notice in NOTICES if notice.kind in kinds]
         if len(taken) != len(kinds):
-            raise StoreDamaged("a notice is of no kind that this Gieok knows; restore a backup")
+            raise StoreDamaged("a notice has an unknown kind; restore a backup")
         return taken

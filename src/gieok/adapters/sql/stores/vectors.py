@@ -1,4 +1,4 @@
-"""Vectors in SQL: sealed half floats beside the memories, and how far a persona's have come."""
+"""Vectors of memories in SQL: sealed half floats, and the progress of embedding for each persona."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Row, Tx
-from gieok.adapters.sql.stores.companion_rows import open_memory
-from gieok.memory.companion.vectors import Embedded, Mark, StoredVector, Unembedded, Waiting
+from gieok.adapters.sql.stores.companion.rows import open_memory
+from gieok.memory.companion.vectors.search import Embedded, Revision, StoredVector, Unembedded, Waiting
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Place
 
@@ -29,9 +29,9 @@ class SqlVectorStore:
     def generation(self) -> int:
         return self._keys.generation
 
-    def mark(self, persona_id: str) -> Mark:
-        row = self._tx.one("get_vector_mark", persona_id=check_ref(persona_id, "personaId"))
-        return Mark(*row) if row else Mark(0, 0)
+    def revision(self, persona_id: str) -> Revision:
+        row = self._tx.one("get_vector_revision", persona_id=check_ref(persona_id, "personaId"))
+        return Revision(*row) if row else Revision(0, 0)
 
     def newest(self, persona_id: str, space: str, before: int | None, limit: int) -> list[StoredVector]:
         rows = self._tx.all(
@@ -81,12 +81,12 @@ class SqlVectorStore:
         return Waiting(memories=tuple(map(self._unembedded, rows)), up_to=up_to, removed=removed)
 
     def save(self, persona_id: str, space: str, made: Sequence[Embedded], waiting: Waiting) -> int:
-        self._tx.one("hold_memory_config", persona_id=check_ref(persona_id, "personaId"))
+        self._tx.one("lock_memory_config", persona_id=check_ref(persona_id, "personaId"))
         progress = self._tx.one("get_vector_progress", persona_id=persona_id)
         if progress is None or progress[0] != space:
             return 0
         _, embedded_to, last_number, stamp, removed = progress
-        kept = sum(self._add(persona_id, space, stamp + 1, each) for each in made)
+        saved = sum(self._add(persona_id, space, stamp + 1, each) for each in made)
         if removed == waiting.removed:
             embedded_to = max(embedded_to, waiting.up_to)
         gone = embedded_to >= last_number and self._tx.run(
@@ -96,14 +96,13 @@ class SqlVectorStore:
             "set_vector_progress",
             persona_id=persona_id,
             embedded_to=embedded_to,
-            vector_stamp=stamp + 1 if kept or gone else stamp,
+            vector_stamp=stamp + 1 if saved or gone else stamp,
             vectors_removed=stamp + 1 if gone else removed,
         )
-        return kept
+        return saved
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Seal the vectors of the next memories by id under the current key. Returns how many, and where to
-        go on."""
+        """Reseal the next vectors by memory id. Returns how many, and the last id, None at the end."""
         rows = self._tx.all("list_vector_seals", after=after, limit=limit)
         for memory_id, space, persona_id, number, version, sealed in rows:
             place = _place(UUID(bytes=memory_id), persona_id, space, number, version)
@@ -145,26 +144,26 @@ class SqlVectorStore:
 
 
 def remove_vectors(tx: Tx, persona_id: str, memory_id: UUID) -> None:
-    """A memory is about to go: so do its vectors."""
+    """Remove the vectors of a memory that is deleted."""
     if tx.run("remove_vectors_of", memory_id=memory_id.bytes):
         tx.run("count_vector_removal", persona_id=persona_id, embedded_to=_NEWEST)
 
 
-def outdate_vectors(tx: Tx, persona_id: str, memory_id: UUID, number: int) -> None:
-    """A memory says something else now: its vectors go, and it waits for one."""
+def invalidate_vectors(tx: Tx, persona_id: str, memory_id: UUID, number: int) -> None:
+    """Remove the vectors of a memory whose text changed, so that it is embedded again."""
     tx.run("remove_vectors_of", memory_id=memory_id.bytes)
     tx.run("count_vector_removal", persona_id=persona_id, embedded_to=number - 1)
 
 
-def shelve_vectors(tx: Tx, persona_id: str, memory_id: UUID, *, is_archived: bool) -> None:
-    """A memory was archived or restored, and its vectors with it."""
+def set_vectors_archived(tx: Tx, persona_id: str, memory_id: UUID, *, is_archived: bool) -> None:
+    """Mark the vectors of a memory that was archived or restored."""
     changed = tx.run(
-        "shelve_vectors_of", persona_id=persona_id, memory_id=memory_id.bytes, archived=int(is_archived)
+        "set_vectors_archived", persona_id=persona_id, memory_id=memory_id.bytes, archived=int(is_archived)
     )
     if changed:
         tx.run("count_vector_change", persona_id=persona_id)
 
 
 def _place(memory_id: UUID, persona_id: str, space: str, number: int, version: int) -> Place:
-    """Bound to every column but the stamp and the shelf, which change without the vector."""
+    """Bound to every column except `stamp` and `archived`, which change without the vector."""
     return Place("memory_vectors", f"vector in {space}", f"{memory_id} {persona_id} {number}", version)

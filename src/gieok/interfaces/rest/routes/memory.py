@@ -41,7 +41,7 @@ from gieok.interfaces.rest.schema.params import (
     expected_version,
     request_key,
 )
-from gieok.memory.companion.records import Kept, MemoryChanges
+from gieok.memory.companion.records import MemoryChanges, SavedMemory
 
 router = APIRouter(prefix="/memory", tags=["memory"], route_class=JsonRoute)
 
@@ -69,8 +69,8 @@ async def list_(
     offset: Offset = 0,
 ) -> Response:
     """Of one persona, or of all personas without `personaId`."""
-    shelf = "all" if include_archived else "active"
-    page = await caller.user.companion.list(persona_id, shelf=shelf, limit=limit, offset=offset)
+    status = "all" if include_archived else "active"
+    page = await caller.user.companion.list(persona_id, status=status, limit=limit, offset=offset)
     return json_response(MemoryPageAnswer(**dict(page)), caller.language)
 
 
@@ -185,7 +185,7 @@ async def summary_answer(summaries: Summaries, caller: Caller) -> Response:
     return json_response(answer, caller.language)
 
 
-async def _create(body: CreateMemory, caller: Caller, key: str | None) -> Kept:
+async def _create(body: CreateMemory, caller: Caller, key: str | None) -> SavedMemory:
     companion, once = caller.user.companion, request_key(key, body)
     if (draft := to_draft(body)) is not None:
         return await companion.create(

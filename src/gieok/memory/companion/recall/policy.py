@@ -1,4 +1,4 @@
-"""What a plan says about recall."""
+"""Policy of a plan for recall."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ Weight = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 
 
 class Weights(Data):
-    """How much each signal counts. `vectors` counts only where there is an embedder, `answer` only where
-    `neighbours` do."""
+    """The weight of each signal. `vectors` needs an embedder, and `answer` needs `neighbours`."""
 
     bm25: Weight
     vectors: Weight
@@ -33,20 +32,20 @@ class Weights(Data):
 
     @property
     def by_name(self) -> Mapping[str, float]:
-        """The same, by the names of the signals."""
+        """The weights by signal name."""
         return vars(self)
 
 
 class RecallPolicy(Data):
-    """How many memories are recalled, what they are chosen from, and by what."""
+    """How many memories are recalled, and how candidates are found and scored."""
 
     top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)]
     candidates: Annotated[int, Field(ge=1, le=10_000)]
-    """How many memories that share a word or a time are scored at most."""
+    """Most memories that are found by words or time."""
     k1: Annotated[float, Field(gt=0, le=10)]
     b: Annotated[float, Field(ge=0, le=1)]
     half_life_days: Annotated[float, Field(gt=0, le=1_000_000)]
     weights: Weights
     fill: bool
-    """Whether recent and important memories take the places that no match takes."""
+    """Whether to fill up with recent and important memories if fewer than `topK` match."""
     include_archived: bool

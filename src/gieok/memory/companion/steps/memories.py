@@ -1,15 +1,20 @@
-"""Steps that create and change memories, their settings and their notices."""
+"""Steps that create and change memories and their settings, and that deliver notices.
+
+Steps lock the persona before they read what they change.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 from gieok.engine import ActStep, AnyStep, Data, NoData, Stage, StepContext, WriteStep
-from gieok.memory.companion import keeping
-from gieok.memory.companion.notices import NoticeView
+from gieok.errors import Conflict, MemoryLimitReached, NotFound
 from gieok.memory.companion.records import (
     Emotion,
-    Kept,
+    EmotionalMoment,
     Label,
     Labels,
     Memory,
@@ -17,15 +22,25 @@ from gieok.memory.companion.records import (
     MemoryConfig,
     MemoryDraft,
     Notice,
+    SavedMemory,
     SessionSummary,
 )
-from gieok.memory.companion.rules import ActiveLimit, KeepPolicy, MomentPolicy
-from gieok.memory.companion.store import CompanionView
+from gieok.memory.companion.rules import (
+    NONE_TO_ARCHIVE,
+    ActiveLimit,
+    KeepPolicy,
+    MomentPolicy,
+    apply_active_limit,
+    moment_of,
+    notices_of,
+    with_same_topics,
+)
+from gieok.memory.companion.store import CompanionStore, CompanionView, NoticeView
 from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef, Timestamp
 
 
 class MemoryOutline(Data):
-    """What a caller knows of a memory before its text exists. It wins over what the model finds."""
+    """Fields of a memory whose text will be summarised. They take precedence over the model's answer."""
 
     persona_id: PersonaId
     session_ref: SessionRef | None = None
@@ -85,7 +100,7 @@ class CreateInputs(Data):
 
 class Created(Data):
     id: UUID
-    kept: Kept
+    kept: SavedMemory
 
 
 class CreateMemory(WriteStep[CreateMetadata, CreateInputs, Created]):
@@ -113,7 +128,7 @@ class CreateMemory(WriteStep[CreateMetadata, CreateInputs, Created]):
             archived_at=None,
             version=1,
         )
-        kept = keeping.keep(
+        saved = save_memory(
             view.companion,
             memory,
             inputs.account_plan,
@@ -122,7 +137,81 @@ class CreateMemory(WriteStep[CreateMetadata, CreateInputs, Created]):
             auto_archive=inputs.auto_archive,
         )
         context.note("saved", str(memory.id))
-        return Created(id=memory.id, kept=kept)
+        return Created(id=memory.id, kept=saved)
+
+
+def save_memory(
+    store: CompanionStore,
+    memory: Memory,
+    account: AccountPlan,
+    policy: KeepPolicy,
+    *,
+    at: datetime,
+    auto_archive: bool = True,
+) -> SavedMemory:
+    """Save a new memory and apply the active limit, which may archive the new memory itself.
+
+    MemoryLimitReached if a memory would have to be archived for the limit and `auto_archive` is false.
+    """
+    store.lock(memory.persona_id)
+    store.save(memory)
+    return apply_policy(store, memory, account, policy, at=at, auto_archive=auto_archive)
+
+
+def apply_policy(
+    store: CompanionStore,
+    memory: Memory,
+    account: AccountPlan,
+    policy: KeepPolicy,
+    *,
+    at: datetime,
+    auto_archive: bool = True,
+) -> SavedMemory:
+    """Save the emotional moment of a memory that was just written, and archive memories over the limit."""
+    moment = _save_moment(store, memory, policy.moments)
+    limit = policy.active_limit.of(account, store.config(memory.persona_id))
+    to_archive = NONE_TO_ARCHIVE
+    if limit is not None:
+        to_archive = apply_active_limit(store.active_rank_keys(memory.persona_id), limit)
+    if to_archive.over_limit and not auto_archive:
+        raise MemoryLimitReached(
+            f"this persona has reached its limit of {limit} active memories; archive or delete one, "
+            "or allow autoArchive"
+        )
+    archived = (*to_archive.older_with_same_topics, *to_archive.over_limit)
+    for memory_id in archived:
+        store.archive(memory_id, at)
+    return SavedMemory(
+        memory=memory.model_copy(update={"archived_at": at}) if memory.id in archived else memory,
+        moment=moment,
+        archived=archived,
+        notices=notices_of(
+            account, reached_limit=bool(to_archive.over_limit), is_excerpt=memory.origin == "excerpt"
+        ),
+    )
+
+
+def next_version(memory: Memory, changes: Mapping[str, Any], *, origin: str) -> Memory:
+    """The memory with these changes, as its next version."""
+    return memory.model_copy(update={**changes, "origin": origin, "version": memory.version + 1})
+
+
+def _save_moment(store: CompanionStore, memory: Memory, policy: MomentPolicy) -> EmotionalMoment | None:
+    moment = moment_of(memory, policy)
+    if moment is not None:
+        store.save_moment(moment)
+    return moment
+
+
+def _get_locked(store: CompanionStore, memory_id: UUID) -> Memory:
+    """Lock the persona of a memory, then read the memory. NotFound."""
+    memory = store.get(memory_id)
+    if memory is not None:
+        store.lock(memory.persona_id)
+        memory = store.get(memory_id)
+    if memory is None:
+        raise NotFound(f"there is no memory {memory_id}")
+    return memory
 
 
 class ChangedMemory(Data):
@@ -140,17 +229,30 @@ class EditInputs(Data):
 
 
 class EditMemory(WriteStep[EditMetadata, EditInputs, ChangedMemory]):
-    """Change the summary, the importance or the labels of a memory by hand."""
+    """Change the summary, the importance or the tags of a memory. Conflict if `expected_version` is not the
+    stored version."""
 
     type = "EditMemory"
 
     def apply(
         self, view: CompanionView, metadata: EditMetadata, inputs: EditInputs, context: StepContext
     ) -> ChangedMemory:
-        memory = keeping.edit(
-            view.companion, inputs.memory_id, inputs.changes, inputs.expected_version, metadata.moments
-        )
-        return ChangedMemory(memory=memory)
+        store = view.companion
+        memory = _get_locked(store, inputs.memory_id)
+        if inputs.expected_version not in (None, memory.version):
+            raise Conflict(
+                f"memory {memory.id} has version {memory.version}, not {inputs.expected_version}; "
+                "read it again"
+            )
+        changes = {name: value for name, value in inputs.changes if value is not None}
+        if not changes:
+            return ChangedMemory(memory=memory)
+        rewritten = memory.origin == "excerpt" and "summary" in changes
+        changed = next_version(memory, changes, origin="manual" if rewritten else memory.origin)
+        store.replace(changed)
+        store.delete_moment(memory.id)
+        _save_moment(store, changed, metadata.moments)
+        return ChangedMemory(memory=changed)
 
 
 class MemoryInputs(Data):
@@ -165,7 +267,11 @@ class ArchiveMemory(WriteStep[NoData, MemoryInputs, ChangedMemory]):
     def apply(
         self, view: CompanionView, metadata: NoData, inputs: MemoryInputs, context: StepContext
     ) -> ChangedMemory:
-        return ChangedMemory(memory=keeping.archive(view.companion, inputs.memory_id, context.now))
+        memory = _get_locked(view.companion, inputs.memory_id)
+        if memory.archived_at is None:
+            view.companion.archive(memory.id, context.now)
+            memory = memory.model_copy(update={"archived_at": context.now})
+        return ChangedMemory(memory=memory)
 
 
 class RestoreMetadata(Data):
@@ -178,17 +284,43 @@ class RestoreInputs(Data):
 
 
 class RestoreMemory(WriteStep[RestoreMetadata, RestoreInputs, ChangedMemory]):
-    """Make an archived memory active again. MemoryLimitReached where the limit leaves no room."""
+    """Make an archived memory active again. MemoryLimitReached if the active limit does not allow it.
+
+    With a limit, older active memories with the same topics are archived.
+    """
 
     type = "RestoreMemory"
 
     def apply(
         self, view: CompanionView, metadata: RestoreMetadata, inputs: RestoreInputs, context: StepContext
     ) -> ChangedMemory:
-        memory = keeping.restore(
-            view.companion, inputs.memory_id, inputs.account_plan, metadata.active_limit, context.now
+        store = view.companion
+        memory = _get_locked(store, inputs.memory_id)
+        if memory.archived_at is None:
+            return ChangedMemory(memory=memory)
+        limit = metadata.active_limit.of(inputs.account_plan, store.config(memory.persona_id))
+        if limit is not None:
+            _make_room(store, memory, limit, context.now)
+        store.restore(memory.id)
+        return ChangedMemory(memory=memory.model_copy(update={"archived_at": None}))
+
+
+def _make_room(store: CompanionStore, memory: Memory, limit: int, at: datetime) -> None:
+    """Archive older active memories with the same topics. MemoryLimitReached if a newer one is active, or if
+    the limit is reached without them."""
+    active, own = store.active_rank_keys(memory.persona_id), store.rank_key(memory.id)
+    same_topics = with_same_topics(own, active)
+    for other in same_topics:
+        if other.created > own.created:
+            raise MemoryLimitReached(
+                f"memory {other.id} has the same topics as {memory.id}, is newer and active; archive it first"
+            )
+    if len(active) - len(same_topics) >= limit:
+        raise MemoryLimitReached(
+            f"this persona has reached its limit of {limit} active memories; archive one first"
         )
-        return ChangedMemory(memory=memory)
+    for older in same_topics:
+        store.archive(older.id, at)
 
 
 class DeleteMemory(WriteStep[NoData, MemoryInputs, None]):
@@ -199,7 +331,8 @@ class DeleteMemory(WriteStep[NoData, MemoryInputs, None]):
     def apply(
         self, view: CompanionView, metadata: NoData, inputs: MemoryInputs, context: StepContext
     ) -> None:
-        keeping.delete(view.companion, inputs.memory_id)
+        memory = _get_locked(view.companion, inputs.memory_id)
+        view.companion.delete(memory.id)
 
 
 class ConfigureInputs(Data):

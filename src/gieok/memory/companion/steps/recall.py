@@ -1,4 +1,4 @@
-"""Steps that read companion memory: what a conversation begins with, and what a message recalls."""
+"""Steps that read companion memory: loading at the start of a conversation, and recall by a query."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Annotated, Protocol
 from pydantic import Field
 
 from gieok.engine import AnyStep, Ask, Data, ReadStep, Stage, StepContext
-from gieok.memory.companion.embedder import Vector
-from gieok.memory.companion.query import named_speakers, read_query, without_names
-from gieok.memory.companion.recall import RecallPolicy, hits, look_up
+from gieok.memory.companion.recall.policy import RecallPolicy
+from gieok.memory.companion.recall.query import named_speakers, parse_query, without_names
+from gieok.memory.companion.recall.ranking import explained_hits, rank_memories
 from gieok.memory.companion.records import Memory, MemoryHit
 from gieok.memory.companion.rules import MAX_PAGE
 from gieok.memory.companion.store import CompanionView
-from gieok.memory.companion.vectors import EmbedderServices, VectorView
+from gieok.memory.companion.vectors.search import EmbedderServices, Vector, VectorView
 from gieok.memory.fields import PersonaId
 
 CONTEXT_SELECT = frozenset({Stage.CONTEXT_SELECT})
@@ -49,13 +49,13 @@ class RecallInputs(Data):
     persona_id: PersonaId
     query: str
     limit: Annotated[int, Field(ge=1)] | None = None
-    """How many hits are wanted, at most the plan's `topK`."""
+    """How many hits to return, at most the plan's `topK`."""
 
 
 class Recalled(Data):
     memories: tuple[Memory, ...]
     hits: tuple[MemoryHit, ...]
-    """The same memories, each with its score and its reasons."""
+    """The same memories, each with its score and the reasons for it."""
 
 
 class RecallView(CompanionView, VectorView, Protocol):
@@ -63,9 +63,9 @@ class RecallView(CompanionView, VectorView, Protocol):
 
 
 class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
-    """Find what this user and this persona said before, in any session, that answers the query.
+    """Find memories of this user and this persona, of any session, that answer the query.
 
-    With an embedder it asks for the vector of the query in between, so it reads twice.
+    With an embedder it reads twice, and asks for the vector of the query in between.
     """
 
     type = "RecallMemories"
@@ -80,11 +80,11 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
         embedder = self._embedder
         if embedder is None or not metadata.weights.vectors:
             return self._search(view, metadata, inputs, context, None)
-        query = read_query(inputs.query, context.now)
+        query = parse_query(inputs.query, context.now)
         index = view.companion.index(inputs.persona_id, include_archived=True)
         text = without_names(inputs.query, named_speakers(index, query))
         return Ask(
-            question=lambda: embedder.ask(text),
+            question=lambda: embedder.embed_query(text),
             resume=lambda view, vector: self._search(view, metadata, inputs, context, vector),
         )
 
@@ -105,8 +105,8 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
                 view.vectors, inputs.persona_id, vector, include_archived=policy.include_archived
             )
         count = policy.top_k if inputs.limit is None else min(policy.top_k, inputs.limit)
-        found = look_up(index, inputs.query, context.now, policy, similarity, count=count)
-        recalled = hits(found, policy)
+        ranking = rank_memories(index, inputs.query, context.now, policy, similarity, count=count)
+        recalled = explained_hits(ranking, policy)
         context.note("recalled", [hit.memory.id for hit in recalled])
         context.note("filled", sum(hit.why.filled for hit in recalled))
         return Recalled(memories=tuple(hit.memory for hit in recalled), hits=recalled)

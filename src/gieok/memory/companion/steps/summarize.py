@@ -1,27 +1,52 @@
-"""Making a memory of a conversation, with retries and a fallback where the model does not answer."""
+"""Steps that summarise a conversation and save the summary as a memory.
+
+The model is retried; if it never answers, an excerpt of the conversation stands in for the summary.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Literal
+from datetime import datetime
+from typing import Annotated, Literal, Protocol
 from uuid import UUID, uuid4
 
 from pydantic import Field
 
 from gieok.engine import ActStep, AnyStep, Data, Stage, StepContext, WriteStep
 from gieok.errors import ModelUnavailable, SummaryFailed
-from gieok.memory.companion.keeping import keep, replace_excerpt
-from gieok.memory.companion.records import MAX_SUMMARY_CHARS, Emotion, Kept, Memory, SessionSummary, Spoken
+from gieok.memory.companion.records import (
+    MAX_SUMMARY_CHARS,
+    Emotion,
+    Memory,
+    SavedMemory,
+    SessionSummary,
+    Spoken,
+)
 from gieok.memory.companion.rules import KeepPolicy
+from gieok.memory.companion.steps.memories import apply_policy, next_version, save_memory
 from gieok.memory.companion.store import CompanionStore, CompanionView
-from gieok.memory.companion.summarizer import SessionSummarizer, SummarizerServices
 from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef, Timestamp
 from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.usage.records import ModelUsage
 
 _log = logging.getLogger(__name__)
+
+
+class SessionSummarizer(Protocol):
+    """A model that summarises a conversation, in the language of the conversation."""
+
+    async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary:
+        """One or two sentences, topics, emotion and importance. ModelUnavailable if it does not answer."""
+        ...
+
+
+class SummarizerServices(Protocol):
+    """Services of the steps that summarise conversations."""
+
+    @property
+    def model(self) -> SessionSummarizer: ...
 
 
 class SummarizeMetadata(ModelLimits):
@@ -35,7 +60,7 @@ class SummarizeInputs(Data):
 
 
 class Summarized(Data):
-    """What is to be kept. `is_final` is False for an excerpt, which a real summary should replace."""
+    """The summary to save. `is_final` is false for an excerpt, which a summary will replace later."""
 
     summary: SessionSummary
     is_final: bool
@@ -87,7 +112,7 @@ class SummarizeSession(ActStep[SummarizeMetadata, SummarizeInputs, Summarized]):
 async def _try(
     model: SessionSummarizer, messages: Sequence[Spoken], seconds: float
 ) -> SessionSummary | float | None:
-    """The summary; or for how many seconds the model asks to be left alone, None where it does not say."""
+    """The summary; on failure the model's `retry_after` in seconds, or None."""
     try:
         async with asyncio.timeout(seconds):
             return await model.summarize_session(messages)
@@ -97,7 +122,7 @@ async def _try(
 
 
 def _excerpt(messages: Sequence[Spoken], metadata: SummarizeMetadata) -> SessionSummary:
-    """The beginning of what was said. Nothing is known of its topics, and no feeling is claimed."""
+    """The beginning of the conversation, without topics and with a neutral emotion."""
     text = "\n".join(f"{message.role}: {message.content}" for message in messages)
     return SessionSummary(
         summary=text[: metadata.excerpt_chars],
@@ -120,8 +145,8 @@ class KeepSummaryInputs(Data):
 
 class KeptSummary(Data):
     memory_id: UUID
-    kept: Kept | None
-    """None where nothing changed: the excerpt was deleted or edited by hand in the meantime."""
+    kept: SavedMemory | None
+    """None if nothing changed: the excerpt was deleted or edited by hand in the meantime."""
 
 
 class KeepSummary(WriteStep[KeepPolicy, KeepSummaryInputs, KeptSummary]):
@@ -136,26 +161,46 @@ class KeepSummary(WriteStep[KeepPolicy, KeepSummaryInputs, KeptSummary]):
         self, view: CompanionView, metadata: KeepPolicy, inputs: KeepSummaryInputs, context: StepContext
     ) -> KeptSummary:
         memory_id = inputs.memory_id or uuid4()
-        kept = _keep(view.companion, memory_id, metadata, inputs, context)
-        if kept is not None:
-            view.notices.leave(inputs.persona_id, kept.notices, context.now)
+        account, now = inputs.account_plan, context.now
+        saved = None
+        if inputs.memory_id is None:
+            memory = _memory(memory_id, inputs, context)
+            saved = save_memory(view.companion, memory, account, metadata, at=now)
+        elif inputs.is_final:
+            saved = replace_excerpt(view.companion, memory_id, inputs.summary, account, metadata, at=now)
+        if saved is not None:
+            view.notices.leave(inputs.persona_id, saved.notices, now)
         context.note("memory", str(memory_id))
-        return KeptSummary(memory_id=memory_id, kept=kept)
+        return KeptSummary(memory_id=memory_id, kept=saved)
 
 
-def _keep(
+def replace_excerpt(
     store: CompanionStore,
     memory_id: UUID,
+    summary: SessionSummary,
+    account: AccountPlan,
     policy: KeepPolicy,
-    inputs: KeepSummaryInputs,
-    context: StepContext,
-) -> Kept | None:
-    if inputs.memory_id is None:
-        memory = _memory(memory_id, inputs, context)
-        return keep(store, memory, inputs.account_plan, policy, at=context.now)
-    if not inputs.is_final:
+    *,
+    at: datetime,
+) -> SavedMemory | None:
+    """Replace an excerpt by a summary, under the same id.
+
+    None, and no change, if the memory was deleted or its text was rewritten by hand in the meantime. The
+    importance of an excerpt that was edited stays as the user set it.
+    """
+    found = store.get(memory_id)
+    if found is None:
         return None
-    return replace_excerpt(store, memory_id, inputs.summary, inputs.account_plan, policy, at=context.now)
+    store.lock(found.persona_id)
+    found = store.get(memory_id)
+    if found is None or found.origin != "excerpt":
+        return None
+    was_edited = found.version > 1
+    values = summary.model_copy(update={"importance": found.importance}) if was_edited else summary
+    changed = next_version(found, dict(values), origin="summary")
+    store.replace(changed)
+    store.delete_moment(memory_id)
+    return apply_policy(store, changed, account, policy, at=at)
 
 
 def _memory(memory_id: UUID, inputs: KeepSummaryInputs, context: StepContext) -> Memory:

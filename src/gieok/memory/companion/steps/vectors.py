@@ -1,4 +1,4 @@
-"""Steps that give memories their vectors, some at a time, apart from the turn that made the memories."""
+"""Steps that embed memories in the background, in batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gieok.engine import AnyStep, Ask, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import InputRefused
-from gieok.memory.companion.vectors import Embedded, EmbedderServices, VectorView, Waiting
+from gieok.memory.companion.vectors.search import Embedded, EmbedderServices, VectorView, Waiting
 from gieok.memory.fields import PersonaId
 
 

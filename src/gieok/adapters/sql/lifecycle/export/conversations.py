@@ -23,9 +23,8 @@ from gieok.adapters.sql.lifecycle.export.records import (
     read_rows,
     subset,
 )
-from gieok.adapters.sql.stores.companion import SqlCompanionStore
-from gieok.adapters.sql.stores.companion_moments import SqlMomentStore
-from gieok.adapters.sql.stores.companion_rows import open_memory
+from gieok.adapters.sql.stores.companion.rows import open_memory
+from gieok.adapters.sql.stores.companion.store import SqlCompanionStore, SqlMomentStore
 from gieok.adapters.sql.stores.jobs import SqlJobStore
 from gieok.adapters.sql.stores.messages import SqlMessageStore
 from gieok.adapters.sql.stores.sessions import SqlSessionStore

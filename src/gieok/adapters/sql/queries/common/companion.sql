@@ -1,14 +1,14 @@
--- Companion memory: settings and counts, memories, moments. A memory is always changed while its persona is held.
+-- Companion memory: settings and counts, memories, moments. A memory is changed only while its persona is locked.
 
 -- name: add_memory_config(owner, persona_id)!
--- The row of a persona that has none yet, with what holds where nothing was set.
+-- The row of a persona without one, with default settings.
 INSERT INTO persona_memory_configs
     (owner, persona_id, recall, active_limit, last_number, active, archived, words_active, words_archived)
 VALUES (:owner, :persona_id, 1, NULL, 0, 0, 0, 0, 0)
 ON CONFLICT (owner, persona_id) DO NOTHING;
 
 -- name: get_memory_state(owner, persona_id)^
--- What a look at the memories of a persona begins with.
+-- Settings, revision and counts of a persona.
 SELECT recall, active_limit, revision, last_number, active, archived, words_active, words_archived
 FROM persona_memory_configs
 WHERE owner = :owner AND persona_id = :persona_id;
@@ -21,7 +21,7 @@ WHERE owner = :owner AND persona_id = :persona_id;
 SELECT coalesce(sum(active), 0), coalesce(sum(archived), 0) FROM persona_memory_configs WHERE owner = :owner;
 
 -- name: change_memory_counts(owner, persona_id, created, active, archived, words_active, words_archived)!
--- Adds to each of them; what is given may be negative. No memory is changed without this.
+-- Adds to each count; values may be negative. Every change of a memory runs this.
 UPDATE persona_memory_configs
 SET
     revision = revision + 1,
@@ -33,7 +33,7 @@ SET
 WHERE owner = :owner AND persona_id = :persona_id;
 
 -- name: add_memory(owner, id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, topic_token, words, terms, content)!
--- 0 rows when the id is there already.
+-- 0 rows if the id exists.
 INSERT INTO memories
     (owner, id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version,
      topic_token, words, terms, content)
@@ -49,27 +49,27 @@ FROM memories
 WHERE owner = :owner AND id = :id;
 
 -- name: get_memory_index(owner, id)^
--- What a change of the index needs of a memory.
+-- The index entry of a memory.
 SELECT persona_id, number, archived_at, words, terms FROM memories WHERE owner = :owner AND id = :id;
 
 -- name: replace_memory(owner, id, origin, importance, version, topic_token, words, terms, content)!
--- 0 rows when the version before is not the latest.
+-- 0 rows if the stored version is not the previous one.
 UPDATE memories
 SET
     origin = :origin, importance = :importance, version = :version, topic_token = :topic_token, words = :words,
     terms = :terms, content = :content
 WHERE owner = :owner AND id = :id AND version = :version - 1;
 
--- name: shelve_memory(owner, id, archived_at)!
+-- name: set_memory_archived(owner, id, archived_at)!
 UPDATE memories SET archived_at = :archived_at WHERE owner = :owner AND id = :id;
 
 -- name: remove_memory(owner, id)!
 DELETE FROM memories WHERE owner = :owner AND id = :id;
 
--- name: get_memory_standing(owner, id)^
+-- name: get_memory_rank_key(owner, id)^
 SELECT id, importance, created_at, number, topic_token FROM memories WHERE owner = :owner AND id = :id;
 
--- name: list_memory_standings(owner, persona_id)
+-- name: list_active_rank_keys(owner, persona_id)
 SELECT id, importance, created_at, number, topic_token
 FROM memories
 WHERE owner = :owner AND persona_id = :persona_id AND archived_at IS NULL;
@@ -93,7 +93,7 @@ ORDER BY importance DESC, created_at DESC, number DESC
 LIMIT :limit;
 
 -- name: list_memories_of_persona(owner, persona_id, active, archived, limit, offset)
--- The newest first. `active` and `archived` are 1 for what is wanted and 0 for what is not.
+-- Newest first. `active` and `archived` are 1 to include these memories, otherwise 0.
 SELECT
     id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, content
 FROM memories
@@ -104,7 +104,7 @@ ORDER BY created_at DESC, number DESC
 LIMIT :limit OFFSET :offset;
 
 -- name: list_memories(owner, active, archived, limit, offset)
--- The newest first, of every persona.
+-- Newest first, of all personas.
 SELECT
     id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, content
 FROM memories
@@ -122,7 +122,7 @@ ORDER BY id
 LIMIT :limit;
 
 -- name: replace_memory_seal(owner, id, version, content)!
--- 0 rows when the memory was edited since it was read: then it is sealed under the new key already.
+-- 0 rows if the memory was edited since it was read: then it is sealed under the new key already.
 UPDATE memories SET content = :content WHERE owner = :owner AND id = :id AND version = :version;
 
 -- name: add_moment(owner, id, persona_id, memory_id, intensity, at, content)!
@@ -165,20 +165,20 @@ DELETE FROM memories WHERE owner = :owner;
 DELETE FROM persona_memory_configs WHERE owner = :owner;
 
 -- name: list_memory_terms(owner, tokens, archived)
--- How many memories have each token; archived ones count where `archived` is 1.
+-- How many memories have each token; archived ones count if `archived` is 1.
 SELECT token, sum(memories)
 FROM memory_terms
 WHERE owner = :owner AND token IN list(:tokens) AND archived <= :archived
 GROUP BY token;
 
 -- name: list_memory_entries(owner, persona_id, numbers)
--- What a score is made of, besides words.
+-- The columns that ranking uses besides words.
 SELECT number, importance, occurred_at, session_ref
 FROM memories
 WHERE owner = :owner AND persona_id = :persona_id AND number IN list(:numbers);
 
 -- name: list_memory_neighbours(owner, persona_id, numbers, archived)
--- The two memories before and the two after each of these in its session. Archived ones count where `archived` is 1.
+-- The two memories before and the two after each of these in its session. Archived ones count if `archived` is 1.
 SELECT
     one.number,
     (
@@ -230,8 +230,8 @@ SELECT
 FROM memories
 WHERE owner = :owner AND persona_id = :persona_id AND number IN list(:numbers);
 
--- name: hold_memory_config(owner, persona_id)^
--- It is held, so that units that change a persona's memories come one after the other.
+-- name: lock_memory_config(owner, persona_id)^
+-- Locks the row, so that changes of a persona's memories are serialised.
 SELECT recall, active_limit, last_number FROM persona_memory_configs
 WHERE owner = :owner AND persona_id = :persona_id
 FOR NO KEY UPDATE;

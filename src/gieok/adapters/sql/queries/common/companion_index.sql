@@ -1,4 +1,4 @@
--- Companion memory: the blind index by which memories are found.
+-- Companion memory: the blind search index.
 
 -- name: add_memory_postings(owner, token, archived, number, times, words)*!
 INSERT INTO memory_postings (owner, token, archived, number, times, words)
@@ -17,13 +17,13 @@ ON CONFLICT (owner, token, archived) DO UPDATE SET memories = memory_terms.memor
 UPDATE memory_terms SET memories = memories - 1
 WHERE owner = :owner AND token = :token AND archived = :archived;
 
--- name: forget_memory_terms(owner, token, archived)*!
--- Of a word that no memory has any more, nothing stays.
+-- name: remove_unused_memory_terms(owner, token, archived)*!
+-- Removes the count of a term that no memory contains any more.
 DELETE FROM memory_terms
 WHERE owner = :owner AND token = :token AND archived = :archived AND memories = 0;
 
 -- name: list_memory_postings(owner, tokens, archived)
--- Archived memories count where `archived` is 1.
+-- Archived memories count if `archived` is 1.
 SELECT number, token, times, words
 FROM memory_postings
 WHERE owner = :owner AND token IN list(:tokens) AND archived IN (0, :archived);
@@ -35,7 +35,7 @@ FROM memory_postings
 WHERE owner = :owner AND token IN list(:tokens) AND archived IN (0, :archived) AND number IN list(:numbers);
 
 -- name: list_memory_index(owner, persona_id, after, archived)
--- All that the index knows of the memories above a number; archived ones count where `archived` is 1.
+-- The index entries of the memories above a number; archived ones count if `archived` is 1.
 SELECT number, importance, occurred_at, session_ref, words, terms
 FROM memories
 WHERE owner = :owner AND persona_id = :persona_id AND number > :after AND (archived_at IS NULL OR :archived = 1)
@@ -50,7 +50,7 @@ ORDER BY number DESC
 LIMIT :limit;
 
 -- name: list_recent_memories(owner, persona_id, archived, limit)
--- `archived` is 1 when archived memories count too.
+-- Archived memories count if `archived` is 1.
 SELECT number
 FROM memories
 WHERE owner = :owner AND persona_id = :persona_id AND (archived_at IS NULL OR :archived = 1)
@@ -58,7 +58,7 @@ ORDER BY created_at DESC, number DESC
 LIMIT :limit;
 
 -- name: list_important_memories(owner, persona_id, limit)
--- Active ones: a memory that lost its place is not important.
+-- Active memories only.
 SELECT number
 FROM memories
 WHERE owner = :owner AND persona_id = :persona_id AND archived_at IS NULL

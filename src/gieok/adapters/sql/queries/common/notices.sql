@@ -1,13 +1,13 @@
--- What a user is still to be told.
+-- Notices that wait for delivery to the user.
 
 -- name: leave_notices(owner, persona_id, kind, created_at)*!
--- One that waits already stays as it is.
+-- A notice that waits already is unchanged.
 INSERT INTO notices (owner, persona_id, kind, created_at)
 VALUES (:owner, :persona_id, :kind, :created_at)
 ON CONFLICT (owner, persona_id, kind) DO NOTHING;
 
 -- name: take_notices(owner, persona_id)
--- Of two turns at once, one gets them.
+-- Of two concurrent turns, one gets them.
 DELETE FROM notices WHERE owner = :owner AND persona_id = :persona_id RETURNING kind;
 
 -- name: erase_notices(owner)!

@@ -1,6 +1,6 @@
--- Vectors of memories. They are always changed while their persona is held.
+-- Vectors of memories. They are changed only while their persona is locked.
 
--- name: get_vector_mark(owner, persona_id)^
+-- name: get_vector_revision(owner, persona_id)^
 SELECT vector_stamp, vectors_removed FROM persona_memory_configs WHERE owner = :owner AND persona_id = :persona_id;
 
 -- name: list_newest_vectors(owner, space, persona_id, before, limit)
@@ -28,7 +28,7 @@ ORDER BY persona_id
 LIMIT :limit;
 
 -- name: begin_vector_space(owner, persona_id, space)!
--- 0 rows where it is the persona's space already.
+-- 0 rows if it is the persona's space already.
 UPDATE persona_memory_configs SET vector_space = :space, embedded_to = 0
 WHERE owner = :owner AND persona_id = :persona_id AND vector_space <> :space;
 
@@ -38,7 +38,7 @@ FROM persona_memory_configs
 WHERE owner = :owner AND persona_id = :persona_id;
 
 -- name: list_unembedded_memories(owner, persona_id, space, after, limit)
--- In the order of their numbers, from the first that may have no vector.
+-- By number, from the first memory that may have no vector.
 SELECT
     id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, content
 FROM memories
@@ -55,7 +55,7 @@ ORDER BY number
 LIMIT :limit;
 
 -- name: add_vector(owner, space, persona_id, number, memory_id, version, stamp, vector)!
--- 0 rows when the memory is gone or was changed since it was embedded, or when another worker was faster.
+-- 0 rows if the memory was deleted or changed since it was embedded, or if another worker has saved its vector.
 INSERT INTO memory_vectors (owner, space, persona_id, number, memory_id, version, archived, stamp, vector)
 SELECT :owner, :space, :persona_id, :number, id, version, CASE WHEN archived_at IS NULL THEN 0 ELSE 1 END, :stamp, :vector
 FROM memories
@@ -74,7 +74,7 @@ WHERE owner = :owner AND (space < :space OR space > :space) AND persona_id = :pe
 -- name: remove_vectors_of(owner, memory_id)!
 DELETE FROM memory_vectors WHERE owner = :owner AND memory_id = :memory_id;
 
--- name: shelve_vectors_of(owner, persona_id, memory_id, archived)!
+-- name: set_vectors_archived(owner, persona_id, memory_id, archived)!
 UPDATE memory_vectors
 SET
     archived = :archived,
@@ -89,7 +89,7 @@ WHERE owner = :owner AND memory_id = :memory_id;
 UPDATE persona_memory_configs SET vector_stamp = vector_stamp + 1 WHERE owner = :owner AND persona_id = :persona_id;
 
 -- name: count_vector_removal(owner, persona_id, embedded_to)!
--- Memories from there on may be without a vector.
+-- Memories after this number may have no vector.
 UPDATE persona_memory_configs
 SET
     vector_stamp = vector_stamp + 1,

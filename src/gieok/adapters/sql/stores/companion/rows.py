@@ -1,4 +1,4 @@
-"""A row of companion memory: what is sealed, and to which columns the seal is bound."""
+"""Rows of memories: their plain columns, and the sealed content that is bound to these columns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from uuid import UUID
 
 from gieok.adapters.sql.cache import OwnerCache
 from gieok.adapters.sql.driver.database import Row, from_micros, to_micros
-from gieok.memory.companion.reading import ReadMemory
 from gieok.memory.companion.records import Emotion, Memory, Origin
+from gieok.memory.companion.store import AnalyzedMemory
 from gieok.vault import OwnerKeys, Place
 
 ROW_BYTES = 1_000
@@ -19,7 +19,7 @@ ORIGINS: tuple[Origin, ...] = ("summary", "manual", "excerpt")
 
 
 def memory_columns(memory: Memory, number: int) -> Row:
-    """What lies beside the sealed content, and what the seal is bound to."""
+    """The plain columns of a memory, to which its sealed content is bound."""
     return (
         memory.id.bytes,
         memory.persona_id,
@@ -33,7 +33,8 @@ def memory_columns(memory: Memory, number: int) -> Row:
 
 
 def seal_memory(keys: OwnerKeys, memory: Memory, columns: Row) -> bytes:
-    """What was said, bound to its columns: all but the time of archiving, which makes no new version."""
+    """Seal the content of a memory. It is bound to all columns except `archived_at`, which can change without
+    a new version."""
     content = {
         "summary": memory.summary,
         "topics": memory.topics,
@@ -44,14 +45,14 @@ def seal_memory(keys: OwnerKeys, memory: Memory, columns: Row) -> bytes:
     return keys.seal(_memory_place(columns, memory.version), json.dumps(content, ensure_ascii=False).encode())
 
 
-def read_memory(keys: OwnerKeys, cache: OwnerCache, row: Row) -> ReadMemory:
-    """The cached memory of a row, prepared for searching. SealBroken where a column was altered."""
+def read_memory(keys: OwnerKeys, cache: OwnerCache, row: Row) -> AnalyzedMemory:
+    """Decrypt a row, or return it from the cache. SealBroken if a column was altered."""
     size = ROW_BYTES + BYTES_PER_SEALED_BYTE * len(row[-1])
-    return cache.get_or_open(row, lambda: ReadMemory(open_memory(keys, row)), size)
+    return cache.get_or_open(row, lambda: AnalyzedMemory(open_memory(keys, row)), size)
 
 
 def open_memory(keys: OwnerKeys, row: Row) -> Memory:
-    """The memory of a row. SealBroken where a column was altered.
+    """Decrypt a row. SealBroken if a column was altered.
 
     A value that opens is authenticated together with its columns and was validated when it was sealed, so it
     is not validated again.
@@ -77,7 +78,7 @@ def open_memory(keys: OwnerKeys, row: Row) -> Memory:
 
 
 def reseal_memory(keys: OwnerKeys, row: Row) -> bytes:
-    """The same content under the current key."""
+    """Reseal the content under the current key."""
     *_, version, sealed = row
     return keys.reseal(_memory_place(row[:8], version), sealed)
 

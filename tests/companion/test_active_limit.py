@@ -14,13 +14,13 @@ from gieok import Gieok, Settings
 from gieok.errors import MemoryLimitReached
 from gieok.memory.companion.records import (
     Emotion,
-    Kept,
     MemoryChanges,
     MemoryConfig,
     MemoryCounts,
     MemoryDraft,
+    SavedMemory,
 )
-from gieok.memory.companion.rules import Standing, contest, topic_set
+from gieok.memory.companion.rules import RankKey, apply_active_limit, topic_set
 from gieok.memory.fields import AccountPlan
 
 FULL = "메모리가 가득 찼습니다. 중요도가 낮은 이전 대화는 아카이브됩니다."
@@ -34,7 +34,7 @@ async def create(
     persona: str = "hana",
     account: AccountPlan = "free",
     auto_archive: bool = True,
-) -> Kept:
+) -> SavedMemory:
     draft = MemoryDraft(
         persona_id=persona,
         summary=f"중요도 {importance}인 일이 있었음.",
@@ -76,13 +76,13 @@ async def test_a_new_memory_that_is_the_least_important_is_archived_itself(gieok
 
 
 @pytest.mark.req("COMP-4")
-async def test_of_equals_the_newest_stay(gieok: Gieok) -> None:
+async def test_of_equally_important_memories_the_newest_stay_active(gieok: Gieok) -> None:
     made = [(await create(gieok, 5)).memory.id for _ in range(8)]
     assert await active(gieok) == set(made[3:])
 
 
 @pytest.mark.req("COMP-4")
-async def test_of_memories_about_the_same_topics_the_newest_has_the_place(gieok: Gieok) -> None:
+async def test_of_memories_with_the_same_topics_only_the_newest_stays_active(gieok: Gieok) -> None:
     """Even when there is room: the place is the newest one's. Nobody is told that memory is full."""
     old = await create(gieok, 9, "영화", "여가")
     new = await create(gieok, 3, "여가", "영화")
@@ -92,14 +92,14 @@ async def test_of_memories_about_the_same_topics_the_newest_has_the_place(gieok:
 
 
 @pytest.mark.req("COMP-4")
-async def test_a_premium_account_has_no_limit_and_nothing_is_archived_by_itself(gieok: Gieok) -> None:
+async def test_a_premium_account_has_no_limit_and_archives_nothing(gieok: Gieok) -> None:
     made = [await create(gieok, 5, "같은 주제", account="premium") for _ in range(12)]
     assert all(kept.archived == kept.notices == () for kept in made)
     assert await gieok.user("minsu").companion.counts("hana") == MemoryCounts(active=12, archived=0)
 
 
 @pytest.mark.req("COMP-4", "COMP-7")
-async def test_every_persona_has_its_own_places(gieok: Gieok) -> None:
+async def test_every_persona_has_its_own_limit(gieok: Gieok) -> None:
     for _ in range(5):
         await create(gieok, 5)
         await create(gieok, 5, persona="duri")
@@ -107,10 +107,10 @@ async def test_every_persona_has_its_own_places(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("COMP-4", "COMP-9")
-async def test_a_memory_is_restored_only_where_it_has_a_place(gieok: Gieok) -> None:
+async def test_a_memory_is_restored_only_within_the_limit(gieok: Gieok) -> None:
     companion = gieok.user("minsu").companion
     made = [(await create(gieok, 5)).memory.id for _ in range(6)]
-    with pytest.raises(MemoryLimitReached, match="all 5 places"):
+    with pytest.raises(MemoryLimitReached, match="limit of 5 active"):
         await companion.restore(made[0], account_plan="free")
     assert (await companion.get(made[0])).archived_at is not None
     await companion.archive(made[5])
@@ -121,7 +121,9 @@ async def test_a_memory_is_restored_only_where_it_has_a_place(gieok: Gieok) -> N
 
 
 @pytest.mark.req("COMP-4")
-async def test_an_older_memory_about_the_same_topics_is_not_restored(gieok: Gieok) -> None:
+async def test_a_memory_is_not_restored_while_a_newer_one_with_the_same_topics_is_active(
+    gieok: Gieok,
+) -> None:
     old, new = await create(gieok, 5, "영화"), await create(gieok, 5, "영화")
     companion = gieok.user("minsu").companion
     with pytest.raises(MemoryLimitReached, match=str(new.memory.id)):
@@ -132,7 +134,7 @@ async def test_an_older_memory_about_the_same_topics_is_not_restored(gieok: Gieo
 
 
 @pytest.mark.req("COMP-4")
-async def test_a_newer_memory_about_the_same_topics_takes_the_place_when_it_is_restored(gieok: Gieok) -> None:
+async def test_restoring_a_newer_memory_archives_older_ones_with_the_same_topics(gieok: Gieok) -> None:
     """Also where all places are taken: it comes instead of the older one."""
     companion = gieok.user("minsu").companion
     old, new = await create(gieok, 5, "영화"), await create(gieok, 5, "영화")
@@ -144,7 +146,7 @@ async def test_a_newer_memory_about_the_same_topics_takes_the_place_when_it_is_r
 
 
 @pytest.mark.req("COMP-4")
-async def test_without_auto_archive_a_full_persona_refuses_and_stores_nothing(gieok: Gieok) -> None:
+async def test_without_auto_archive_a_memory_over_the_limit_is_refused(gieok: Gieok) -> None:
     for _ in range(5):
         await create(gieok, 5, auto_archive=False)
     with pytest.raises(MemoryLimitReached) as refused:
@@ -162,7 +164,7 @@ async def test_a_user_can_lower_the_limit_of_a_persona(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("COMP-4")
-async def test_creates_at_the_same_time_keep_the_limit(settings: Settings) -> None:
+async def test_concurrent_creates_stay_within_the_limit(settings: Settings) -> None:
     """Two processes, forty memories at once: five places, and every memory is still there."""
     async with await Gieok.open(settings) as one, await Gieok.open(settings) as other:
         await asyncio.gather(*(create(each, 1 + n % 10) for n in range(20) for each in (one, other)))
@@ -170,14 +172,14 @@ async def test_creates_at_the_same_time_keep_the_limit(settings: Settings) -> No
         assert await companion.counts("hana") == MemoryCounts(active=5, archived=35)
         page = await companion.list("hana", limit=100)
         assert [memory.importance for memory in page.memories].count(10) == 4
-        assert len((await companion.list("hana", shelf="all", limit=100)).memories) == 40
+        assert len((await companion.list("hana", status="all", limit=100)).memories) == 40
 
 
 @pytest.mark.req("COMP-8")
-async def test_a_moment_is_kept_when_it_mattered_and_follows_its_memory(gieok: Gieok) -> None:
+async def test_an_important_memory_has_a_moment_that_is_edited_and_deleted_with_it(gieok: Gieok) -> None:
     companion = gieok.user("minsu").companion
 
-    async def happens(summary: str, emotion: Emotion, importance: int) -> Kept:
+    async def happens(summary: str, emotion: Emotion, importance: int) -> SavedMemory:
         draft = MemoryDraft(persona_id="hana", summary=summary, emotion=emotion, importance=importance)
         return await companion.create(draft, account_plan="premium")
 
@@ -198,28 +200,28 @@ _STANDINGS = st.lists(st.tuples(st.integers(1, 10), st.sampled_from([None, 1, 2,
 
 @pytest.mark.req("COMP-4")
 @given(drawn=_STANDINGS, limit=st.integers(1, 6))
-def test_places_go_to_the_best(drawn: list[tuple[int, int | None]], limit: int) -> None:
+def test_the_best_memories_stay_active(drawn: list[tuple[int, int | None]], limit: int) -> None:
     """Nobody without a place was better than someone with one, and no two with a place are about the same."""
     numbers = count(1)
     everyone = [
-        Standing(UUID(int=number), importance, (0, number), topics)
+        RankKey(UUID(int=number), importance, (0, number), topics)
         for (importance, topics), number in zip(drawn, numbers, strict=False)
     ]
-    fallen = contest(everyone, limit)
-    out = {*fallen.older_of_same_topics, *fallen.beyond_the_limit}
+    to_archive = apply_active_limit(everyone, limit)
+    out = {*to_archive.older_with_same_topics, *to_archive.over_limit}
     kept = [one for one in everyone if one.id not in out]
     shared = [one.topics for one in kept if one.topics is not None]
     assert len(shared) == len(set(shared))
-    assert len(kept) == min(limit, len(everyone) - len(fallen.older_of_same_topics))
+    assert len(kept) == min(limit, len(everyone) - len(to_archive.older_with_same_topics))
     for one in everyone:
-        if one.id in fallen.older_of_same_topics:
+        if one.id in to_archive.older_with_same_topics:
             assert any(other.topics == one.topics and other.created > one.created for other in everyone)
-        if one.id in fallen.beyond_the_limit:
+        if one.id in to_archive.over_limit:
             assert all((one.importance, one.created) < (other.importance, other.created) for other in kept)
 
 
 @pytest.mark.req("COMP-4")
-def test_topics_are_the_same_in_any_order_case_and_width() -> None:
+def test_topics_are_equal_in_any_order_case_and_width() -> None:
     assert topic_set(("IT", "영화 ")) == topic_set(("영화", "ｉｔ", "it"))
     assert topic_set(("영화",)) != topic_set(("영화", "여가"))
     assert topic_set(()) == ()

@@ -15,10 +15,10 @@ from gieok import Gieok, Settings
 from gieok.adapters.sql.cache import UNCACHED, OwnerCache
 from gieok.adapters.sql.driver.database import Tx
 from gieok.adapters.sql.scope import OwnerScope, SqlView
-from gieok.adapters.sql.stores import companion_resident
-from gieok.adapters.sql.stores.companion import SqlCompanionStore
-from gieok.adapters.sql.stores.companion_index import SqlMemoryIndex, read_state
-from gieok.adapters.sql.stores.companion_resident import ResidentIndex, ResidentMemoryIndex, resident_index
+from gieok.adapters.sql.stores.companion import cached_index as cached_index_module
+from gieok.adapters.sql.stores.companion.cached_index import CachedIndex, CachedMemoryIndex, cached_index
+from gieok.adapters.sql.stores.companion.index import SqlMemoryIndex, read_state
+from gieok.adapters.sql.stores.companion.store import SqlCompanionStore
 from gieok.memory.companion.records import Memory, MemoryChanges, MemoryConfig, MemoryDraft
 from gieok.memory.companion.store import MemoryIndex
 from gieok.testing.contracts.companion import START, memory, save
@@ -38,7 +38,7 @@ def told(index: MemoryIndex) -> dict[str, Any]:
     return {
         "recall": index.recall,
         "tally": index.tally(),
-        "rarity": dict(index.rarity((*WORDS, "없음"))),
+        "rarity": dict(index.document_frequencies((*WORDS, "없음"))),
         "with": {word: list(index.with_term(word, 3)) for word in WORDS},
         "matches": {term: sorted(found) for term, found in index.matches((*WORDS, "없음")).items()},
         "among": {term: sorted(found) for term, found in index.matches(WORDS, (1, 3, 4)).items()},
@@ -54,12 +54,12 @@ async def agree(scope: OwnerScope) -> None:
     """What is read in memory is what a transaction that keeps nothing reads in the database."""
     for archived in (True, False):
 
-        def look(rooms: SqlView, *, archived: bool = archived) -> tuple[type, dict[str, Any]]:
-            index = rooms.companion.index("hana", include_archived=archived)
+        def look(view: SqlView, *, archived: bool = archived) -> tuple[type, dict[str, Any]]:
+            index = view.companion.index("hana", include_archived=archived)
             return type(index), told(index)
 
         in_memory, in_database = await scope.read(look), await scope.write(look)
-        assert (in_memory[0], in_database[0]) == (ResidentMemoryIndex, SqlMemoryIndex)
+        assert (in_memory[0], in_database[0]) == (CachedMemoryIndex, SqlMemoryIndex)
         if archived:
             assert in_memory[1] == in_database[1]
         else:
@@ -80,9 +80,9 @@ DEEDS = st.tuples(
 )
 
 
-def do(rooms: SqlView, deed: str, one: Memory, words: list[str]) -> Memory | None:
+def do(view: SqlView, deed: str, one: Memory, words: list[str]) -> Memory | None:
     """Change a memory; what it is afterwards."""
-    store = rooms.companion
+    store = view.companion
     if deed == "edit":
         current = cast(Memory, store.get(one.id))
         changed = current.model_copy(update={"summary": " ".join(words), "version": current.version + 1})
@@ -100,7 +100,7 @@ def do(rooms: SqlView, deed: str, one: Memory, words: list[str]) -> Memory | Non
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(deeds=st.lists(DEEDS, min_size=1, max_size=12))
-async def test_any_order_of_changes_leaves_both_indexes_alike(
+async def test_both_indexes_agree_after_any_order_of_changes(
     gieok: Gieok, deeds: list[tuple[str, int, list[str]]]
 ) -> None:
     scope = scope_of(gieok, f"owner-{abs(hash(str(deeds)))}")
@@ -115,29 +115,29 @@ async def test_any_order_of_changes_leaves_both_indexes_alike(
             there.append(made)
         else:
             one = there.pop(which % len(there))
-            after = await scope.write(lambda rooms, d=deed, o=one, w=words: do(rooms, d, o, w))
+            after = await scope.write(lambda view, d=deed, o=one, w=words: do(view, d, o, w))
             there += [after] if after is not None else []
         await agree(scope)
 
 
-def compare(rooms: SqlView) -> bool:
+def compare(view: SqlView) -> bool:
     """Both indexes in one transaction say the same; whether one of them was in memory."""
-    tx, keys, _ = inside(rooms)
+    tx, keys, _ = inside(view)
     state = read_state(tx, "hana")
-    index = rooms.companion.index("hana", include_archived=True)
+    index = view.companion.index("hana", include_archived=True)
     uncached = SqlMemoryIndex(tx, keys, UNCACHED.values, "hana", state, include_archived=True)
     assert told(index) == told(uncached)
-    assert list(rooms.companion.load("hana", 5)) == list(SqlCompanionStore(tx, keys).load("hana", 5))
-    return isinstance(index, ResidentMemoryIndex)
+    assert list(view.companion.load("hana", 5)) == list(SqlCompanionStore(tx, keys).load("hana", 5))
+    return isinstance(index, CachedMemoryIndex)
 
 
-def changed(rooms: SqlView, deed: str, one: Memory, *, undone: bool) -> None:
+def changed(view: SqlView, deed: str, one: Memory, *, undone: bool) -> None:
     """Do it while nobody else can, and perhaps undo it."""
-    rooms.companion.hold("hana")
+    view.companion.lock("hana")
     if deed == "save":
-        rooms.companion.save(one)
+        view.companion.save(one)
     else:
-        do(rooms, deed, one, list(WORDS[:2]))
+        do(view, deed, one, list(WORDS[:2]))
     if undone:
         raise _UndoneError
 
@@ -151,7 +151,7 @@ async def write_at_random(scope: OwnerScope, chance: random.Random) -> None:
         one = made if deed == "save" else there.pop(chance.randrange(len(there)))
         undone = minute % 5 == 0
         try:
-            await scope.write(lambda rooms, d=deed, o=one, u=undone: changed(rooms, d, o, undone=u))
+            await scope.write(lambda view, d=deed, o=one, u=undone: changed(view, d, o, undone=u))
         except _UndoneError:
             there += [] if deed == "save" else [one]
         else:
@@ -182,7 +182,7 @@ async def test_readers_agree_with_the_database_while_two_processes_write(
 
 
 @pytest.mark.req("COMP-9")
-async def test_what_another_process_changes_is_found_at_once(gieok: Gieok, settings: Settings) -> None:
+async def test_changes_of_another_process_are_found_at_once(gieok: Gieok, settings: Settings) -> None:
     here = gieok.user("minsu").companion
 
     async def found(query: str) -> list[UUID]:
@@ -210,24 +210,24 @@ def draft(summary: str) -> MemoryDraft:
     return MemoryDraft(persona_id="hana", summary=summary)
 
 
-async def resident(scope: OwnerScope) -> ResidentIndex | None:
+async def resident(scope: OwnerScope) -> CachedIndex | None:
     """The index that lies in memory after a search."""
 
-    def look(rooms: SqlView) -> ResidentIndex | None:
-        index = rooms.companion.index("hana", include_archived=True)
-        return index.resident if isinstance(index, ResidentMemoryIndex) else None
+    def look(view: SqlView) -> CachedIndex | None:
+        index = view.companion.index("hana", include_archived=True)
+        return index.cached if isinstance(index, CachedMemoryIndex) else None
 
     return await scope.read(look)
 
 
-async def test_an_addition_is_added_and_any_other_change_reads_everything_anew(gieok: Gieok) -> None:
+async def test_new_memories_are_added_and_other_changes_reload_the_index(gieok: Gieok) -> None:
     scope = scope_of(gieok)
     first, second = memory("면접", minute=0), memory("회사", minute=1)
     await save(scope, first)
     one = await resident(scope)
     await save(scope, second, memory("영화", minute=2))
     two = await resident(scope)
-    await scope.write(lambda rooms: rooms.companion.archive(first.id, START))
+    await scope.write(lambda view: view.companion.archive(first.id, START))
     three = await resident(scope)
     assert one
     assert two
@@ -237,7 +237,7 @@ async def test_an_addition_is_added_and_any_other_change_reads_everything_anew(g
     assert two.opened is not three.opened
 
 
-async def test_an_index_that_somebody_holds_stays_as_it_was(gieok: Gieok) -> None:
+async def test_an_index_in_use_does_not_change(gieok: Gieok) -> None:
     """A search that began before another memory came goes on with what it saw."""
     scope = scope_of(gieok)
     await save(scope, memory("면접", session_ref="s"), memory("회사", minute=2, session_ref="s"))
@@ -247,11 +247,11 @@ async def test_an_index_that_somebody_holds_stays_as_it_was(gieok: Gieok) -> Non
     await save(scope, memory("면접", minute=1, session_ref="s"))
     later = await resident(scope)
     assert later
-    assert (held.beside(1), later.beside(1)) == ({2: 1}, {3: 1, 2: 2})
+    assert (held.neighbours_of(1), later.neighbours_of(1)) == ({2: 1}, {3: 1, 2: 2})
     assert (dict(held.entries), {token: list(found) for token, found in held.postings.items()}) == before
 
 
-async def test_one_weighs_what_its_words_take(gieok: Gieok) -> None:
+async def test_the_estimated_size_grows_with_the_words(gieok: Gieok) -> None:
     scope = scope_of(gieok)
     await save(scope, memory("면접 " * 500))
     made = await resident(scope)
@@ -259,28 +259,30 @@ async def test_one_weighs_what_its_words_take(gieok: Gieok) -> None:
     assert made.bytes > 50_000
 
 
-async def test_nothing_is_kept_of_a_persona_that_has_nothing_or_may_not_recall(gieok: Gieok) -> None:
+async def test_a_persona_without_memories_or_with_recall_disabled_is_not_cached(gieok: Gieok) -> None:
     scope = scope_of(gieok)
     await save(scope, memory())
     off = MemoryConfig(recall=False, active_limit=None)
-    await scope.write(lambda rooms: rooms.companion.configure("hana", off))
+    await scope.write(lambda view: view.companion.configure("hana", off))
     companion, cached = gieok.user("minsu").companion, gieok.caches.bytes
     for persona in ("hana", "nobody"):
         assert await companion.search(persona, "면접 회사 영화") == ()
     assert gieok.caches.bytes == cached
 
 
-async def test_it_is_made_when_it_has_been_wanted_often_enough(
+async def test_the_index_is_loaded_after_enough_searches(
     gieok: Gieok, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(companion_resident, "WORTH", 4)
+    monkeypatch.setattr(cached_index_module, "WORDS_PER_SEARCH", 4)
     scope = scope_of(gieok)
     await save(scope, *(memory("면접 회사", minute=minute) for minute in range(5)))
     assert [await resident(scope) is not None for _ in range(4)] == [False, False, True, True]
 
 
-async def test_many_words_are_searched_in_the_database(gieok: Gieok, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(companion_resident, "MOST", 4)
+async def test_a_persona_with_too_many_words_is_searched_in_the_database(
+    gieok: Gieok, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cached_index_module, "MAX_WORDS", 4)
     scope = scope_of(gieok)
     await save(scope, memory("면접 회사"), memory("영화 회사", minute=1))
     assert await resident(scope)
@@ -288,27 +290,27 @@ async def test_many_words_are_searched_in_the_database(gieok: Gieok, monkeypatch
     assert [await resident(scope) for _ in range(3)] == [None] * 3
 
 
-async def test_a_transaction_that_sees_less_than_another_one_reads_the_database(gieok: Gieok) -> None:
+async def test_a_transaction_with_an_older_snapshot_searches_the_database(gieok: Gieok) -> None:
     scope = scope_of(gieok)
     await save(scope, memory())
 
-    def look(rooms: SqlView) -> ResidentIndex | None:
-        tx, _, cache = inside(rooms)
+    def look(view: SqlView) -> CachedIndex | None:
+        tx, _, cache = inside(view)
         state = read_state(tx, "hana")
         later = state._replace(revision=state.revision + 1, last_number=state.last_number + 1)
-        cache.put(("memory index", "hana", True), ResidentIndex(later, {}, {}, {}, {}), 100)
-        return resident_index(tx, cache, "hana", state, include_archived=True)
+        cache.put(("memory index", "hana", True), CachedIndex(later, {}, {}, {}, {}), 100)
+        return cached_index(tx, cache, "hana", state, include_archived=True)
 
     assert await scope.read(look) is None
 
 
-def inside(rooms: SqlView) -> tuple[Tx, OwnerKeys, OwnerCache]:
+def inside(view: SqlView) -> tuple[Tx, OwnerKeys, OwnerCache]:
     """The transaction, the owner's keys and the owner's cache of indexes."""
-    return cast(Any, rooms)._tx, cast(Any, rooms)._keys, cast(Any, rooms)._caches.indexes
+    return cast(Any, view)._tx, cast(Any, view)._keys, cast(Any, view)._caches.indexes
 
 
 @pytest.mark.req("OPS-3")
-async def test_nothing_of_it_is_left_of_an_owner_who_was_erased(gieok: Gieok) -> None:
+async def test_erasing_an_owner_clears_the_cached_index(gieok: Gieok) -> None:
     scope = scope_of(gieok)
     await save(scope, memory(), memory(minute=1))
     assert await resident(scope)
@@ -317,15 +319,17 @@ async def test_nothing_of_it_is_left_of_an_owner_who_was_erased(gieok: Gieok) ->
     assert gieok.caches.bytes == 0
 
 
-async def test_a_transaction_that_may_be_undone_keeps_nothing(gieok: Gieok) -> None:
+async def test_a_write_transaction_caches_nothing(gieok: Gieok) -> None:
     """Its revision may be given once more, to another change."""
     scope = scope_of(gieok)
     await save(scope, memory())
 
-    def change(rooms: SqlView) -> None:
-        rooms.companion.save(memory("회사", minute=1))
-        assert rooms.companion.index("hana", include_archived=True).rarity(["회사"]) == {"회사": 1}
-        assert len(rooms.companion.load("hana", 5)) == 2
+    def change(view: SqlView) -> None:
+        view.companion.save(memory("회사", minute=1))
+        assert view.companion.index("hana", include_archived=True).document_frequencies(["회사"]) == {
+            "회사": 1
+        }
+        assert len(view.companion.load("hana", 5)) == 2
         raise _UndoneError
 
     with pytest.raises(_UndoneError):

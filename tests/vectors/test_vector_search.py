@@ -11,11 +11,11 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.adapters.sql.scope import OwnerScope, SqlView
-from gieok.app.embedding import meaning_by
+from gieok.app.embedding import make_vector_search
 from gieok.errors import InputRefused, ModelUnavailable
-from gieok.memory.companion.matrix import Matrices, checked
 from gieok.memory.companion.records import Memory, MemoryChanges
-from gieok.memory.companion.vectors import Meaning
+from gieok.memory.companion.vectors.matrix import MatrixCache, check_vectors
+from gieok.memory.companion.vectors.search import VectorSearch
 from gieok.testing.contracts.companion import memory, save
 from gieok.testing.embedders import LetterEmbedder
 
@@ -41,14 +41,19 @@ async def keep(gieok: Gieok, *summaries: str, owner: str = "minsu") -> list[Memo
 
 
 async def close_to(
-    gieok: Gieok, query: str, *, owner: str = "minsu", archived: bool = True, meaning: Meaning | None = None
+    gieok: Gieok,
+    query: str,
+    *,
+    owner: str = "minsu",
+    archived: bool = True,
+    vector_search: VectorSearch | None = None,
 ) -> Mapping[int, float]:
-    by = meaning or gieok.meaning
+    by = vector_search or gieok.vector_search
     assert by is not None
-    asked = await by.ask(query)
+    asked = await by.embed_query(query)
     assert asked is not None
     return await scope_of(gieok, owner).read(
-        lambda rooms: by.compare(rooms.vectors, "hana", asked, include_archived=archived)
+        lambda view: by.compare(view.vectors, "hana", asked, include_archived=archived)
     )
 
 
@@ -63,7 +68,7 @@ async def test_the_cosine_of_every_memory(embedding: Gieok) -> None:
     assert max(found, key=lambda number: found[number]) == 1
 
 
-async def test_the_next_comparison_sees_what_was_made_changed_archived_and_deleted(embedding: Gieok) -> None:
+async def test_the_next_comparison_sees_every_change(embedding: Gieok) -> None:
     companion = embedding.user("minsu").companion
     zebra, ox, cat, _ = await keep(embedding, *ANIMALS)
     assert set(await close_to(embedding, "zebra")) == {1, 2, 3, 4}
@@ -90,55 +95,55 @@ async def test_two_processes_see_each_others_work(settings: Settings) -> None:
         assert set(await close_to(one, "zebra")) == set(await close_to(other, "zebra")) == {2, 3}
 
 
-async def test_an_older_view_never_names_a_memory_that_it_does_not_know(embedding: Gieok) -> None:
+async def test_an_older_snapshot_gets_no_later_memories(embedding: Gieok) -> None:
     """While one reads, another embeds and compares: the vectors in memory are then ahead of the reader."""
     await keep(embedding, "a zebra")
-    meaning, loop = embedding.meaning, asyncio.get_running_loop()
-    assert meaning is not None
+    vector_search, loop = embedding.vector_search, asyncio.get_running_loop()
+    assert vector_search is not None
     asked = await LetterEmbedder().embed_query("zebra")
 
     async def overtake() -> set[int]:
         await keep(embedding, "an ox")
         return set(await close_to(embedding, "ox"))
 
-    def read(rooms: SqlView) -> tuple[set[int], set[int]]:
-        assert rooms.vectors.mark("hana").stamp == 1
+    def read(view: SqlView) -> tuple[set[int], set[int]]:
+        assert view.vectors.revision("hana").stamp == 1
         ahead = asyncio.run_coroutine_threadsafe(overtake(), loop).result()
-        return ahead, set(meaning.compare(rooms.vectors, "hana", asked, include_archived=True))
+        return ahead, set(vector_search.compare(view.vectors, "hana", asked, include_archived=True))
 
     assert await scope_of(embedding).read(read, heavy=True) == ({1, 2}, {1})
 
 
-async def test_owners_are_apart_in_memory_too(embedding: Gieok) -> None:
+async def test_matrices_are_separate_by_owner(embedding: Gieok) -> None:
     await keep(embedding, "a zebra")
     await keep(embedding, "an ox", "a cat", owner="jiyeon")
     assert set(await close_to(embedding, "zebra")) == {1}
     assert set(await close_to(embedding, "zebra", owner="jiyeon")) == {1, 2}
 
 
-async def test_memory_is_bounded_and_answers_stay_right(embedding: Gieok) -> None:
+async def test_the_matrix_cache_is_bounded_and_results_stay_right(embedding: Gieok) -> None:
     """With room for the vectors of one owner only, those that were not used for longest go."""
     owners = [f"owner-{n}" for n in range(4)]
     for owner in owners:
         await keep(embedding, *ANIMALS, owner=owner)
-    matrices = Matrices(5 * (4 * 32 + 160))
-    meaning = Meaning(LetterEmbedder(), matrices)
+    matrices = MatrixCache(5 * (4 * 32 + 160))
+    vector_search = VectorSearch(LetterEmbedder(), matrices)
     for owner in owners * 2:
-        assert set(await close_to(embedding, "cat", owner=owner, meaning=meaning)) == {1, 2, 3, 4}
+        assert set(await close_to(embedding, "cat", owner=owner, vector_search=vector_search)) == {1, 2, 3, 4}
         assert 0 < matrices.bytes <= 5 * (4 * 32 + 160)
 
 
-async def test_of_more_than_fits_the_newest_are_compared(embedding: Gieok) -> None:
+async def test_of_too_many_vectors_the_newest_are_compared(embedding: Gieok) -> None:
     await keep(embedding, *ANIMALS)
-    meaning = Meaning(LetterEmbedder(), Matrices(2 * (4 * 32 + 160)))
-    assert set(await close_to(embedding, "cat", meaning=meaning)) == {3, 4}
+    vector_search = VectorSearch(LetterEmbedder(), MatrixCache(2 * (4 * 32 + 160)))
+    assert set(await close_to(embedding, "cat", vector_search=vector_search)) == {3, 4}
     await keep(embedding, "a dog")
-    assert set(await close_to(embedding, "cat", meaning=meaning)) == {4, 5}
+    assert set(await close_to(embedding, "cat", vector_search=vector_search)) == {4, 5}
 
 
 @pytest.mark.req("OPS-3")
-async def test_nothing_in_clear_outlives_an_erasure_or_a_key(embedding: Gieok) -> None:
-    matrices: Matrices = cast(Any, embedding.meaning)._matrices
+async def test_an_erasure_and_a_key_rotation_clear_the_matrices(embedding: Gieok) -> None:
+    matrices: MatrixCache = cast(Any, embedding.vector_search)._matrices
     user = embedding.user("minsu")
     for end in (user.rotate_key, user.data.erase):
         await keep(embedding, "a zebra")
@@ -148,7 +153,7 @@ async def test_nothing_in_clear_outlives_an_erasure_or_a_key(embedding: Gieok) -
         assert matrices.bytes == 0
 
 
-async def test_an_empty_persona_is_close_to_nothing(embedding: Gieok) -> None:
+async def test_a_persona_without_memories_has_no_similar_ones(embedding: Gieok) -> None:
     assert await close_to(embedding, "zebra") == {}
 
 
@@ -157,7 +162,7 @@ async def test_an_empty_persona_is_close_to_nothing(embedding: Gieok) -> None:
     [
         ([[1.0, 2.0]], "for 2 texts"),
         ([[1.0, 2.0], [1.0]], "vectors of numbers"),
-        ([[1.0], [2.0]], "of 1 numbers"),
+        ([[1.0], [2.0]], "of length 1"),
         ([[1.0, float("nan")], [1.0, 2.0]], "finite"),
         ([[1.0, float("inf")], [1.0, 2.0]], "finite"),
         ([[1e300, 1.0], [1.0, 2.0]], "finite"),
@@ -165,11 +170,11 @@ async def test_an_empty_persona_is_close_to_nothing(embedding: Gieok) -> None:
         ([[None, 1.0], [1.0, 2.0]], "finite|numbers"),
     ],
 )
-def test_what_is_not_a_vector_is_refused(vectors: list[list[float]], said: str) -> None:
+def test_invalid_vectors_are_refused(vectors: list[list[float]], said: str) -> None:
     with pytest.raises(ModelUnavailable, match=said):
-        checked(vectors, 2, 2)
+        check_vectors(vectors, 2, 2)
 
 
-def test_an_embedder_needs_a_name_that_can_be_kept() -> None:
+def test_an_embedder_needs_a_valid_name() -> None:
     with pytest.raises(InputRefused, match="embedder"):
-        meaning_by(LetterEmbedder(name="x" * 200), 1)
+        make_vector_search(LetterEmbedder(name="x" * 200), 1)

@@ -1,15 +1,17 @@
-"""Companion memory in SQL: sealed rows, exact counts, and an index that is changed with them."""
+"""Companion memory in SQL: memories, their counts and index entries, and emotional moments."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
 from gieok.adapters.sql.cache import UNCACHED, OwnerCaches
-from gieok.adapters.sql.driver.database import Row, Tx, to_micros
-from gieok.adapters.sql.stores.companion_index import (
+from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
+from gieok.adapters.sql.stores.companion.cached_index import CachedMemoryIndex, cached_index
+from gieok.adapters.sql.stores.companion.index import (
     Posting,
     SqlMemoryIndex,
     State,
@@ -19,28 +21,27 @@ from gieok.adapters.sql.stores.companion_index import (
     read_state,
     remove_posting,
 )
-from gieok.adapters.sql.stores.companion_moments import SqlMomentStore
-from gieok.adapters.sql.stores.companion_resident import ResidentMemoryIndex, resident_index
-from gieok.adapters.sql.stores.companion_rows import (
+from gieok.adapters.sql.stores.companion.rows import (
     memory_columns,
     read_memory,
     reseal_memory,
     seal_memory,
 )
-from gieok.adapters.sql.stores.vectors import outdate_vectors, remove_vectors, shelve_vectors
+from gieok.adapters.sql.stores.vectors import invalidate_vectors, remove_vectors, set_vectors_archived
 from gieok.errors import Conflict, NotFound
+from gieok.memory.companion.recall.query import memory_terms, word_count
 from gieok.memory.companion.records import (
+    Emotion,
     EmotionalMoment,
     Memory,
     MemoryConfig,
     MemoryCounts,
     MemoryPage,
 )
-from gieok.memory.companion.rules import Standing, check_page, topic_set
-from gieok.memory.companion.store import Shelf
-from gieok.memory.companion.terms import memory_terms, word_count
+from gieok.memory.companion.rules import RankKey, check_page, topic_set
+from gieok.memory.companion.store import MemoryStatus
 from gieok.refs import check_ref
-from gieok.vault import OwnerKeys
+from gieok.vault import OwnerKeys, Place
 
 
 class SqlCompanionStore:
@@ -57,8 +58,8 @@ class SqlCompanionStore:
         self._is_reading = is_reading
         self._moments = SqlMomentStore(tx, keys)
 
-    def hold(self, persona_id: str) -> MemoryConfig:
-        recall, active_limit, _ = self._hold(persona_id)
+    def lock(self, persona_id: str) -> MemoryConfig:
+        recall, active_limit, _ = self._lock(persona_id)
         return MemoryConfig(recall=bool(recall), active_limit=active_limit)
 
     def config(self, persona_id: str) -> MemoryConfig:
@@ -66,7 +67,7 @@ class SqlCompanionStore:
         return MemoryConfig(recall=state.recall, active_limit=state.active_limit)
 
     def configure(self, persona_id: str, config: MemoryConfig) -> None:
-        self._hold(persona_id)
+        self._lock(persona_id)
         self._tx.run(
             "set_memory_config",
             persona_id=persona_id,
@@ -79,10 +80,10 @@ class SqlCompanionStore:
             state = read_state(self._tx, _persona(persona_id))
             return MemoryCounts(active=state.active, archived=state.archived)
         row = self._tx.one("sum_memory_counts")
-        return MemoryCounts(active=int(row[0]), archived=int(row[1])) if row else _NONE
+        return MemoryCounts(active=int(row[0]), archived=int(row[1])) if row else _NO_MEMORIES
 
     def save(self, memory: Memory) -> None:
-        number = self._hold(memory.persona_id)[2] + 1
+        number = self._lock(memory.persona_id)[2] + 1
         terms = memory_terms(memory)
         packed = pack_terms(self._keys, memory.persona_id, terms)
         columns = memory_columns(memory, number)
@@ -122,16 +123,16 @@ class SqlCompanionStore:
             content=seal_memory(self._keys, memory, columns),
         )
         if not replaced:
-            raise Conflict(f"memory {memory.id} was changed by someone else meanwhile; read it again")
+            raise Conflict(f"memory {memory.id} was changed in the meantime; read it again")
         after = before._replace(words=word_count(terms), terms=packed)
-        self._move(persona_id, before, after)
-        outdate_vectors(self._tx, persona_id, memory.id, before.number)
+        self._replace_posting(persona_id, before, after)
+        invalidate_vectors(self._tx, persona_id, memory.id, before.number)
 
     def archive(self, memory_id: UUID, at: datetime) -> None:
-        self._shelve(memory_id, at)
+        self._set_archived(memory_id, at)
 
     def restore(self, memory_id: UUID) -> None:
-        self._shelve(memory_id, None)
+        self._set_archived(memory_id, None)
 
     def delete(self, memory_id: UUID) -> None:
         persona_id, posting = find_posting(self._tx, memory_id)
@@ -140,41 +141,41 @@ class SqlCompanionStore:
         remove_posting(self._tx, persona_id, posting)
         self._tx.run("remove_memory", id=memory_id.bytes)
 
-    def standing(self, memory_id: UUID) -> Standing:
-        row = self._tx.one("get_memory_standing", id=memory_id.bytes)
+    def rank_key(self, memory_id: UUID) -> RankKey:
+        row = self._tx.one("get_memory_rank_key", id=memory_id.bytes)
         if row is None:
             raise NotFound(f"there is no memory {memory_id}")
-        return _standing(row)
+        return _rank_key(row)
 
-    def standings(self, persona_id: str) -> list[Standing]:
-        rows = self._tx.all("list_memory_standings", persona_id=_persona(persona_id))
-        return [_standing(row) for row in rows]
+    def active_rank_keys(self, persona_id: str) -> list[RankKey]:
+        rows = self._tx.all("list_active_rank_keys", persona_id=_persona(persona_id))
+        return [_rank_key(row) for row in rows]
 
     def load(self, persona_id: str, limit: int) -> Sequence[Memory]:
         check_page(limit, 0)
         state = read_state(self._tx, _persona(persona_id))
         if not state.recall:
             return ()
-        name = ("loaded memories", persona_id, limit)
-        kept: _Loaded | None = self._caches.values.get(name) if self._is_reading else None
-        if kept is not None and kept.state.memories == state.memories:
-            return kept.memories
+        key = ("loaded memories", persona_id, limit)
+        cached: _Loaded | None = self._caches.values.get(key) if self._is_reading else None
+        if cached is not None and cached.state.memories == state.memories:
+            return cached.memories
         rows = self._tx.all("load_memories", persona_id=persona_id, limit=limit)
         memories = tuple(map(self._open, rows))
         if self._is_reading:
-            self._caches.values.put(name, _Loaded(state, memories), 200 + 8 * len(memories))
+            self._caches.values.put(key, _Loaded(state, memories), 200 + 8 * len(memories))
         return memories
 
-    def list(self, persona_id: str | None, shelf: Shelf, limit: int, offset: int) -> MemoryPage:
+    def list(self, persona_id: str | None, status: MemoryStatus, limit: int, offset: int) -> MemoryPage:
         check_page(limit, offset)
         counts = self.counts(persona_id)
-        active, archived = int(shelf != "archived"), int(shelf != "active")
+        active, archived = int(status != "archived"), int(status != "active")
         total = active * counts.active + archived * counts.archived
-        wanted = {"active": active, "archived": archived, "limit": limit, "offset": offset}
+        page = {"active": active, "archived": archived, "limit": limit, "offset": offset}
         if persona_id is None:
-            rows = self._tx.all("list_memories", **wanted)
+            rows = self._tx.all("list_memories", **page)
         else:
-            rows = self._tx.all("list_memories_of_persona", persona_id=persona_id, **wanted)
+            rows = self._tx.all("list_memories_of_persona", persona_id=persona_id, **page)
         memories = tuple(map(self._open, rows))
         return MemoryPage(memories=memories, total=total, has_more=offset + len(memories) < total)
 
@@ -182,10 +183,10 @@ class SqlCompanionStore:
         tx, keys, (values, indexes) = self._tx, self._keys, self._caches
         state = read_state(tx, _persona(persona_id))
         if self._is_reading and state.recall and state.last_number:
-            resident = resident_index(tx, indexes, persona_id, state, include_archived=include_archived)
-            if resident is not None:
-                return ResidentMemoryIndex(
-                    tx, keys, values, persona_id, resident, state, include_archived=include_archived
+            cached = cached_index(tx, indexes, persona_id, state, include_archived=include_archived)
+            if cached is not None:
+                return CachedMemoryIndex(
+                    tx, keys, values, persona_id, cached, state, include_archived=include_archived
                 )
         return SqlMemoryIndex(tx, keys, values, persona_id, state, include_archived=include_archived)
 
@@ -199,7 +200,7 @@ class SqlCompanionStore:
         return self._moments.list(persona_id, limit, offset)
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Seal the next memories by id under the current key. Returns how many, and where to go on."""
+        """Reseal the next memories by id. Returns how many, and the last id, None at the end."""
         rows = self._tx.all("list_memory_seals", after=after, limit=limit)
         for row in rows:
             memory_id, *_, version, _content = row
@@ -208,16 +209,16 @@ class SqlCompanionStore:
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
     def reindex(self, after: bytes, limit: int) -> bytes | None:
-        """Make the next memories by id findable by the terms that they have now."""
+        """Re-index the next memories by id with their current terms. Returns the last id, None at the end."""
         rows = self._tx.all("list_memory_personas", after=after, limit=limit)
         for identity, persona_id in rows:
-            self._hold(persona_id)
+            self._lock(persona_id)
             memory = self.get(UUID(bytes=identity))
             if memory is not None:
-                self._index_anew(memory)
+                self._reindex(memory)
         return rows[-1][0] if len(rows) == limit else None
 
-    def _index_anew(self, memory: Memory) -> None:
+    def _reindex(self, memory: Memory) -> None:
         persona_id, before = find_posting(self._tx, memory.id)
         terms = memory_terms(memory)
         after = before._replace(words=word_count(terms), terms=pack_terms(self._keys, persona_id, terms))
@@ -228,28 +229,30 @@ class SqlCompanionStore:
             words=after.words,
             terms=after.terms,
         )
-        self._move(persona_id, before, after)
+        self._replace_posting(persona_id, before, after)
 
     def _open(self, row: Row) -> Memory:
         return read_memory(self._keys, self._caches.values, row).memory
 
-    def _hold(self, persona_id: str) -> Row:
-        held = self._tx.one("hold_memory_config", persona_id=_persona(persona_id))
-        if held is None:
+    def _lock(self, persona_id: str) -> Row:
+        row = self._tx.one("lock_memory_config", persona_id=_persona(persona_id))
+        if row is None:
             self._tx.run("add_memory_config", persona_id=persona_id)
-            held = self._tx.one("hold_memory_config", persona_id=persona_id)
-        assert held is not None  # noqa: S101  it was added, here or by someone else, and is never removed
-        return held
+            row = self._tx.one("lock_memory_config", persona_id=persona_id)
+        assert row is not None  # noqa: S101  it was added, here or by another process, and is never deleted
+        return row
 
-    def _shelve(self, memory_id: UUID, at: datetime | None) -> None:
+    def _set_archived(self, memory_id: UUID, at: datetime | None) -> None:
         persona_id, before = find_posting(self._tx, memory_id)
         if before.is_archived == (at is not None):
             return
-        self._tx.run("shelve_memory", id=memory_id.bytes, archived_at=None if at is None else to_micros(at))
-        self._move(persona_id, before, before._replace(is_archived=at is not None))
-        shelve_vectors(self._tx, persona_id, memory_id, is_archived=at is not None)
+        self._tx.run(
+            "set_memory_archived", id=memory_id.bytes, archived_at=None if at is None else to_micros(at)
+        )
+        self._replace_posting(persona_id, before, before._replace(is_archived=at is not None))
+        set_vectors_archived(self._tx, persona_id, memory_id, is_archived=at is not None)
 
-    def _move(self, persona_id: str, before: Posting, after: Posting) -> None:
+    def _replace_posting(self, persona_id: str, before: Posting, after: Posting) -> None:
         remove_posting(self._tx, persona_id, before)
         add_posting(self._tx, persona_id, after)
 
@@ -258,14 +261,73 @@ class SqlCompanionStore:
         return self._keys.token("memories.topics", memory.persona_id, *topics) if topics else None
 
 
+class SqlMomentStore:
+    """Emotional moments of one owner inside one transaction."""
+
+    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+        self._tx = tx
+        self._keys = keys
+
+    def save(self, moment: EmotionalMoment) -> None:
+        self._tx.run(
+            "add_moment",
+            id=moment.id.bytes,
+            persona_id=moment.persona_id,
+            memory_id=moment.memory_id.bytes,
+            intensity=moment.intensity,
+            at=to_micros(moment.at),
+            content=self._seal(moment),
+        )
+
+    def delete(self, memory_id: UUID) -> None:
+        """Delete the moment of a memory, if it has one."""
+        self._tx.run("remove_moment", memory_id=memory_id.bytes)
+
+    def list(self, persona_id: str, limit: int, offset: int) -> Sequence[EmotionalMoment]:
+        check_ref(persona_id, "personaId")
+        check_page(limit, offset)
+        rows = self._tx.all("list_moments", persona_id=persona_id, limit=limit, offset=offset)
+        return [self._open(row) for row in rows]
+
+    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
+        """Reseal the next moments by id. Returns how many, and the last id, None at the end."""
+        rows = self._tx.all("list_moment_seals", after=after, limit=limit)
+        for identity, persona_id, memory, intensity, at, sealed in rows:
+            place = _moment_place(UUID(bytes=identity), persona_id, UUID(bytes=memory), intensity, at)
+            self._tx.run("replace_moment_seal", id=identity, content=self._keys.reseal(place, sealed))
+        return len(rows), rows[-1][0] if len(rows) == limit else None
+
+    def _seal(self, moment: EmotionalMoment) -> bytes:
+        content = {"emotion": moment.emotion, "moment": moment.moment}
+        place = _moment_place(
+            moment.id, moment.persona_id, moment.memory_id, moment.intensity, to_micros(moment.at)
+        )
+        return self._keys.seal(place, json.dumps(content, ensure_ascii=False).encode())
+
+    def _open(self, row: Row) -> EmotionalMoment:
+        identity, persona_id, memory, intensity, at, sealed = row
+        moment_id, memory_id = UUID(bytes=identity), UUID(bytes=memory)
+        place = _moment_place(moment_id, persona_id, memory_id, intensity, at)
+        content = json.loads(self._keys.open(place, sealed))
+        return EmotionalMoment(
+            id=moment_id,
+            persona_id=persona_id,
+            memory_id=memory_id,
+            emotion=Emotion(content["emotion"]),
+            intensity=intensity,
+            moment=content["moment"],
+            at=from_micros(at),
+        )
+
+
 class _Loaded(NamedTuple):
-    """What a conversation begins with, as the memories stood."""
+    """A cached result of `load`, and the state of the memories at that time."""
 
     state: State
     memories: tuple[Memory, ...]
 
 
-_NONE = MemoryCounts(active=0, archived=0)
+_NO_MEMORIES = MemoryCounts(active=0, archived=0)
 _COLUMNS = (
     "id",
     "persona_id",
@@ -282,6 +344,11 @@ def _persona(persona_id: str) -> str:
     return check_ref(persona_id, "personaId")
 
 
-def _standing(row: Row) -> Standing:
+def _rank_key(row: Row) -> RankKey:
     memory_id, importance, created_at, number, topics = row
-    return Standing(UUID(bytes=memory_id), importance, (created_at, number), topics)
+    return RankKey(UUID(bytes=memory_id), importance, (created_at, number), topics)
+
+
+def _moment_place(moment_id: UUID, persona_id: str, memory_id: UUID, intensity: int, at: int) -> Place:
+    """Bound to every column, so that a moment with a changed link, time or intensity does not open."""
+    return Place("emotional_moments", "content", f"{moment_id} {persona_id} {memory_id} {intensity} {at}")

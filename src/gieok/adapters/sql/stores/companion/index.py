@@ -1,4 +1,4 @@
-"""The blind index of companion memory: postings that reveal no word, and what a score is made of."""
+"""The blind search index of companion memory in SQL: postings with tokens instead of words."""
 
 from __future__ import annotations
 
@@ -10,38 +10,37 @@ from uuid import UUID
 
 from gieok.adapters.sql.cache import OwnerCache
 from gieok.adapters.sql.driver.database import Tx
-from gieok.adapters.sql.stores.companion_rows import read_memory
+from gieok.adapters.sql.stores.companion.rows import read_memory
 from gieok.errors import NotFound, StoreDamaged
-from gieok.memory.companion.reading import ReadMemory
-from gieok.memory.companion.store import Entry, Match, Matches, Tally
+from gieok.memory.companion.store import AnalyzedMemory, Entry, Match, Matches, Tally
 from gieok.vault import OwnerKeys
 
 _FIELD = "memories.terms"
 _TERM = struct.Struct(">qH")
-_MOST = 2**16 - 1
+_MAX_COUNT = 2**16 - 1
 _SECOND = 1_000_000
-_AWAY = (-1, -2, 1, 2)
-"""Where the neighbours that a query gives stand: before, and after."""
+_DISTANCES = (-1, -2, 1, 2)
+"""Distances of the neighbours in the columns of `list_memory_neighbours`."""
 
 
 class Posting(NamedTuple):
-    """Where a memory stands in the index."""
+    """The index entry of a memory."""
 
     number: int
     is_archived: bool
     words: int
     terms: bytes
-    """Its tokens, each with how often its term is there."""
+    """Its packed tokens with their counts."""
 
 
 def pack_terms(keys: OwnerKeys, persona_id: str, terms: Iterable[str]) -> bytes:
-    """The terms of a memory as its row keeps them, in an order that says nothing about the text."""
+    """Pack the terms of a memory for its row, sorted by token so that the order reveals nothing."""
     counted = Counter(keys.tokens(_FIELD, persona_id, terms))
-    return b"".join(_TERM.pack(token, min(counted[token], _MOST)) for token in sorted(counted))
+    return b"".join(_TERM.pack(token, min(counted[token], _MAX_COUNT)) for token in sorted(counted))
 
 
 def find_posting(tx: Tx, memory_id: UUID) -> tuple[str, Posting]:
-    """The persona of a memory, and where the memory stands. NotFound."""
+    """The persona of a memory, and its index entry. NotFound."""
     row = tx.one("get_memory_index", id=memory_id.bytes)
     if row is None:
         raise NotFound(f"there is no memory {memory_id}")
@@ -50,7 +49,7 @@ def find_posting(tx: Tx, memory_id: UUID) -> tuple[str, Posting]:
 
 
 def add_posting(tx: Tx, persona_id: str, posting: Posting, *, created: int = 0) -> None:
-    """Make a memory findable, and count it; `created` is 1 for one that was not there before."""
+    """Add a memory to the index and to the counts; `created` is 1 for a new memory."""
     number, archived, words = posting.number, int(posting.is_archived), posting.words
     postings = [
         {"token": token, "archived": archived, "number": number, "times": times, "words": words}
@@ -62,11 +61,11 @@ def add_posting(tx: Tx, persona_id: str, posting: Posting, *, created: int = 0) 
 
 
 def remove_posting(tx: Tx, persona_id: str, posting: Posting) -> None:
-    """Leave no trace of a memory in the index and in the counts."""
+    """Remove a memory from the index and from the counts."""
     rows = _rows(posting)
     tx.run_many("remove_memory_postings", [{**row, "number": posting.number} for row in rows])
     tx.run_many("discount_memory_terms", rows)
-    tx.run_many("forget_memory_terms", rows)
+    tx.run_many("remove_unused_memory_terms", rows)
     _count(tx, persona_id, posting, -1, 0)
 
 
@@ -89,7 +88,7 @@ def _rows(posting: Posting) -> list[dict[str, int]]:
 
 
 def unpack_terms(terms: bytes) -> Iterator[tuple[int, int]]:
-    """The tokens of a memory, each with how often its term is there."""
+    """The tokens of a memory, each with its count."""
     return cast("Iterator[tuple[int, int]]", _TERM.iter_unpack(terms))
 
 
@@ -99,14 +98,14 @@ def entry_of(number: int, importance: int, occurred_at: int, session_ref: str | 
 
 
 class State(NamedTuple):
-    """How the memories of a persona stand."""
+    """Settings, counts and revision of a persona's memories."""
 
     recall: bool
-    """Whether the user lets them be recalled."""
+    """Whether recall is enabled."""
     active_limit: int | None
-    """How many the user lets be active; None is no limit but the account's."""
+    """The user's limit of active memories; None if only the account's limit applies."""
     revision: int
-    """How often they were changed."""
+    """Grows with every change."""
     last_number: int
     active: int
     archived: int
@@ -115,12 +114,12 @@ class State(NamedTuple):
 
     @property
     def memories(self) -> tuple[int, ...]:
-        """What changes with the memories. Their revision does at each change; the rest shows what was done by
-        a process of a version that knew of none."""
+        """Everything that changes with the memories. The counts also detect changes by a process of an older
+        version, which has no revision."""
         return self[2:]
 
     def tally(self, *, include_archived: bool) -> Tally:
-        """What is searched."""
+        """Number of memories and words that are searched."""
         if include_archived:
             return Tally(self.active + self.archived, self.words_active + self.words_archived)
         return Tally(self.active, self.words_active)
@@ -130,13 +129,13 @@ NO_STATE = State(True, None, 0, 0, 0, 0, 0, 0)
 
 
 def read_state(tx: Tx, persona_id: str) -> State:
-    """How they stand in this transaction."""
+    """Read the state in this transaction."""
     row = tx.one("get_memory_state", persona_id=persona_id)
     return State(bool(row[0]), *row[1:]) if row else NO_STATE
 
 
 class SqlMemoryIndex:
-    """The memories of one persona of one owner, by their words, inside one transaction."""
+    """Search index of one persona inside one transaction."""
 
     def __init__(
         self,
@@ -163,7 +162,7 @@ class SqlMemoryIndex:
     def tally(self) -> Tally:
         return self._state.tally(include_archived=bool(self._archived))
 
-    def rarity(self, terms: Collection[str]) -> Mapping[str, int]:
+    def document_frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         by_token = self._by_token(terms)
         if not by_token:
             return {}
@@ -192,11 +191,11 @@ class SqlMemoryIndex:
         by_token = self._by_token(terms)
         if not by_token or (among is not None and not among):
             return {}
-        asked = {"tokens": list(by_token), "archived": self._archived}
+        params = {"tokens": list(by_token), "archived": self._archived}
         if among is None:
-            rows = self._tx.all("list_memory_postings", **asked)
+            rows = self._tx.all("list_memory_postings", **params)
         else:
-            rows = self._tx.all("list_memory_postings_among", **asked, numbers=list(among))
+            rows = self._tx.all("list_memory_postings_among", **params, numbers=list(among))
         found: dict[str, list[Match]] = {}
         for number, token, times, words in rows:
             found.setdefault(by_token[token], []).append((number, times, words))
@@ -219,11 +218,15 @@ class SqlMemoryIndex:
             archived=self._archived,
         )
         return {
-            number: {other: away for other, away in zip(others, _AWAY, strict=True) if other is not None}
+            number: {
+                other: distance
+                for other, distance in zip(others, _DISTANCES, strict=True)
+                if other is not None
+            }
             for number, *others in rows
         }
 
-    def open(self, numbers: Sequence[int]) -> list[ReadMemory]:
+    def open(self, numbers: Sequence[int]) -> list[AnalyzedMemory]:
         if not numbers:
             return []
         rows = self._tx.all("list_memories_by_number", persona_id=self._persona_id, numbers=list(numbers))
@@ -232,11 +235,11 @@ class SqlMemoryIndex:
         return [read_memory(self._keys, self._cache, by_number[number]) for number in numbers]
 
     def _tokens_of(self, terms: Collection[str]) -> Mapping[str, int]:
-        """The tokens of these terms, and of others."""
-        unknown = [term for term in terms if term not in self._tokens]
-        if unknown:
-            tokens = self._keys.tokens(_FIELD, self._persona_id, unknown)
-            self._tokens.update(zip(unknown, tokens, strict=True))
+        """Tokens by term, of at least these terms."""
+        missing = [term for term in terms if term not in self._tokens]
+        if missing:
+            tokens = self._keys.tokens(_FIELD, self._persona_id, missing)
+            self._tokens.update(zip(missing, tokens, strict=True))
         return self._tokens
 
     def _by_token(self, terms: Collection[str]) -> dict[int, str]:
@@ -246,6 +249,6 @@ class SqlMemoryIndex:
     def _check(self, found: int, numbers: Collection[int]) -> None:
         if found != len(numbers):
             raise StoreDamaged(
-                f"the index of persona {self._persona_id} leads to {len(numbers)} memories, of which "
-                f"{len(numbers) - found} are not there; restore a backup"
+                f"the index of persona {self._persona_id} refers to {len(numbers)} memories, of which "
+                f"{len(numbers) - found} do not exist; restore a backup"
             )

@@ -1,0 +1,1 @@
+"""Companion memory in SQL."""

@@ -1,0 +1,183 @@
+"""Index terms of memories, and the terms, periods and speakers of a query.
+
+Besides words, memories have marks for their speaker and their date. A mark is a term that no text contains,
+so that one index serves both and reveals no more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from gieok.memory.companion.records import Memory
+from gieok.memory.companion.rules import check_query
+from gieok.memory.companion.store import MemoryIndex
+from gieok.text import (
+    Period,
+    hangul_names,
+    joined_terms,
+    one_edit_away,
+    other_script_terms,
+    split_words,
+    terms,
+    time_mentions,
+    words,
+)
+
+_MARK = "\x1f"
+_DAYS_BY_DAY = 31
+_MONTHS_MAX = 240
+ALTERNATIVE_WEIGHT = 0.5
+"""Weight of a term that is not in the query, but an alternative spelling of one that is."""
+_MAX_WORDS = 256
+# Phrases of asking in general. They are ignored in a query that has other terms.
+_ASKING_PHRASE = re.compile("(?:무슨|어떤|어느) ?(?:일|것|거|때|곳)")
+_ASKING_TERMS = frozenset(
+    {"happen", "say", "tell", "talk", "mention", "rememb", "말하", "얘기", "이야기", "기억나", "기억"}
+)
+_ALTERNATIVES_FOR = 4
+_MAX_SPELLINGS = 192
+
+
+class Query(NamedTuple):
+    """A parsed query."""
+
+    text: str
+    words: Mapping[str, str]
+    """Its terms, each with the word that it came from, for display."""
+    joined: Mapping[str, str]
+    """Terms of adjacent words written as one word."""
+    spelled: Mapping[str, str]
+    """Spellings of its words in the other script, Hangul or Latin letters."""
+    periods: tuple[Period, ...]
+
+
+class QueryTerms(NamedTuple):
+    """The terms of a query that an index contains."""
+
+    words: Mapping[str, str]
+    frequencies: Mapping[str, int]
+    """How many memories contain each term or mark."""
+    alternatives: frozenset[str]
+    """The terms that are not in the query, but alternative spellings of one that is."""
+
+
+def parse_query(text: str, now: datetime) -> Query:
+    """Parse a query. InputRefused if it is too long. Words after the first 256 are displayed as terms."""
+    check_query(text)
+    times, rest = time_mentions(text, now)
+    said = _ASKING_PHRASE.sub(" ", rest)
+    read = words(said)[:_MAX_WORDS]
+    came_from: dict[str, str] = {}
+    for word in read:
+        for term in terms(word):
+            came_from.setdefault(term, word)
+    asked = {term: came_from.get(term, term) for term in terms(said)}
+    telling = {term: word for term, word in asked.items() if term not in _ASKING_TERMS}
+    together = {
+        term: f"{one} {two}"
+        for one, two in pairwise(read)
+        for term in joined_terms(one, two)
+        if term not in asked
+    }
+    meant = telling or ({} if times else asked)
+    spelled = dict(islice(_spellings(meant, read), _MAX_SPELLINGS))
+    return Query(text, meant, together, spelled, times)
+
+
+def look_up_terms(index: MemoryIndex, query: Query, marks: Collection[str]) -> QueryTerms:
+    """Look up which terms the index contains. A missing term is replaced by its most frequent alternative:
+    one edit away, or split into words."""
+    spellings = {**query.joined, **query.spelled}
+    frequencies = dict(index.document_frequencies({*query.words, *spellings, *marks}))
+    alternatives = {
+        term: word for term, word in spellings.items() if term in frequencies and term not in query.words
+    }
+    missing = [term for term in query.words if term not in frequencies][:_ALTERNATIVES_FOR]
+    readings = {term: list(_readings(term, query.words[term])) for term in missing}
+    parts = {part for options in readings.values() for option in options for part in option}
+    unchecked = parts - frequencies.keys()
+    frequencies.update(index.document_frequencies(unchecked) if unchecked else {})
+    for term, options in readings.items():
+        indexed = [option for option in options if all(part in frequencies for part in option)]
+        best = max(indexed, key=lambda option: min(frequencies[part] for part in option), default=())
+        alternatives |= {part: query.words[term] for part in best if part not in query.words}
+    words = {term: word for term, word in query.words.items() if term in frequencies}
+    return QueryTerms(words | alternatives, frequencies, frozenset(alternatives))
+
+
+def named_speakers(index: MemoryIndex, query: Query) -> frozenset[str]:
+    """The terms of the query that are the name of a speaker in the memories."""
+    marks = {speaker_mark(term): term for term in query.words}
+    return frozenset(marks[mark] for mark in index.document_frequencies(marks.keys()))
+
+
+def without_names(text: str, names: Collection[str]) -> str:
+    """The query without the names of speakers, for the embedder. The text of a memory seldom contains its own
+    speaker's name, so a name would favour memories in which others mention it."""
+    analyzed = ((word, terms(word)) for word in text.split())
+    return " ".join(word for word, found in analyzed if not found or not all(term in names for term in found))
+
+
+def _spellings(asked: Mapping[str, str], read: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Spellings in the other script, each with its word.
+
+    A Korean word is transliterated without its particles, a Latin one as written, not as its stem.
+    """
+    for term, word in asked.items():
+        yield from ((spelling, word) for spelling in other_script_terms(word if term.isascii() else term))
+    for one, two in pairwise(read):
+        yield from ((name, f"{one} {two}") for name in hangul_names(one, two))
+
+
+def _readings(term: str, word: str) -> Iterator[tuple[str, ...]]:
+    """Alternatives for a word that the index does not contain: typing errors, and missing spaces."""
+    yield from ((edited,) for edited in one_edit_away(term))
+    yield from (parts for parts in split_words(word) if len(parts) > 1)
+
+
+def memory_terms(memory: Memory) -> list[str]:
+    """The index terms of a memory: of its text, topics, tags and speaker, and its marks."""
+    speaker = terms(memory.speaker) if memory.speaker else []
+    labelled = [term for text in (memory.summary, *memory.topics, *memory.tags) for term in terms(text)]
+    return [*labelled, *speaker, *map(speaker_mark, dict.fromkeys(speaker)), *_time_marks(memory.occurred_at)]
+
+
+def word_count(found: Iterable[str]) -> int:
+    """How many of these terms are words. Marks do not count as length."""
+    return sum(not term.startswith(_MARK) for term in found)
+
+
+def speaker_mark(term: str) -> str:
+    """The mark of memories whose speaker's name contains this term."""
+    return f"{_MARK}speaker{_MARK}{term}"
+
+
+def period_marks(periods: Sequence[Period]) -> list[str]:
+    """The marks of memories in these periods: days for short periods, otherwise whole months. At most 240."""
+    marks = dict.fromkeys(mark for period in periods for mark in _marks_of(period))
+    return list(marks)[:_MONTHS_MAX]
+
+
+def _marks_of(period: Period) -> Iterator[str]:
+    start, end = period.start.date(), (period.end - timedelta(microseconds=1)).date()
+    if (end - start).days < _DAYS_BY_DAY:
+        yield from (_day_mark(start + timedelta(days=days)) for days in range((end - start).days + 1))
+        return
+    for month in range(start.year * 12 + start.month - 1, end.year * 12 + end.month):
+        yield _month_mark(month // 12, month % 12 + 1)
+
+
+def _time_marks(at: datetime) -> tuple[str, str]:
+    return _day_mark(at.date()), _month_mark(at.year, at.month)
+
+
+def _day_mark(day: date) -> str:
+    return f"{_MARK}day{_MARK}{day.isoformat()}"
+
+
+def _month_mark(year: int, month: int) -> str:
+    return f"{_MARK}month{_MARK}{year:04}-{month:02}"
