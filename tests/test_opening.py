@@ -49,7 +49,7 @@ async def test_keys_are_not_made_anew_beside_sealed_data(settings: Settings) -> 
     lose_keystore(settings)
     settings.own_key_file.unlink()
     for _ in range(2):
-        with pytest.raises(StoreDamaged, match="is gone; put it back"):
+        with pytest.raises(StoreDamaged, match="is missing; restore it"):
             await Gieok.open(settings)
     assert not settings.own_key_file.exists()
 
@@ -59,7 +59,7 @@ async def test_the_keystore_of_another_database_is_refused(settings: Settings, t
     await remember(settings)
     other = settings_for(f"sqlite:///{tmp_path}/other/gieok.db", settings.own_key_file)
     await remember(other)
-    with pytest.raises(StoreDamaged, match="not the one that this database was sealed with"):
+    with pytest.raises(StoreDamaged, match="belongs to another database"):
         await Gieok.open(replace(settings, keystore_url=other.keystore_url))
     await remember(settings)
 

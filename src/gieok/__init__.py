@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gieok.memory.companion.records import Memory, MemoryDraft, MemoryHit, Notice
     from gieok.memory.conversation.records import Message, Persona, StateFact
     from gieok.memory.decisions.records import Decision, DecisionProposal
-    from gieok.memory.requests.records import RequestKey
+    from gieok.memory.requests import RequestKey
     from gieok.memory.turns.records import RecalledMemory
     from gieok.settings import Settings, load_settings
 
@@ -34,7 +34,7 @@ _HOMES = {
     "PersonaCard": "gieok.memory.canon.records",
     "PersonaDraft": "gieok.memory.canon.records",
     "RecalledMemory": "gieok.memory.turns.records",
-    "RequestKey": "gieok.memory.requests.records",
+    "RequestKey": "gieok.memory.requests",
     "Settings": "gieok.settings",
     "StateFact": "gieok.memory.conversation.records",
     "StepEvent": "gieok.engine",

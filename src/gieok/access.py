@@ -1,4 +1,4 @@
-"""Who may call, and for what: the caller that a token stands for, and what is kept of a token."""
+"""Access to the service: scopes, the authenticated caller, and the records of tokens."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from uuid import UUID
 from gieok.memory.fields import AccountPlan
 
 Scope = Literal["read", "write", "owner"]
-"""`read` looks, `write` changes, `owner` acts on everything at once: export, import, erasure."""
+"""`read` reads, `write` changes, `owner` exports, imports and erases all data of the owner."""
 
 ALL_SCOPES: frozenset[Scope] = frozenset(get_args(Scope))
 
 
 @dataclass(frozen=True)
 class Principal:
-    """Whose memory a call may use, and for what. A caller with a JWT has no Gieok token."""
+    """An authenticated caller: the owner and the scopes. `token_id` is None for a JWT."""
 
     owner: str
     account_plan: AccountPlan
@@ -28,7 +28,7 @@ class Principal:
 
 @dataclass(frozen=True)
 class TokenRecord:
-    """What is known of a token. The token itself is not."""
+    """The stored record of a token, without the token itself."""
 
     id: UUID
     owner: str
@@ -37,23 +37,23 @@ class TokenRecord:
     label: str | None
     created_at: datetime
     expires_at: datetime | None
-    """None: never."""
+    """None: it never expires."""
     revoked_at: datetime | None
-    """None while it is in force."""
+    """None: it is not revoked."""
 
     @cached_property
     def principal(self) -> Principal:
-        """Whom it lets in while it is in force."""
+        """The caller that the token authenticates."""
         return Principal(self.owner, self.account_plan, self.scopes, self.id)
 
-    def is_in_force(self, now: datetime) -> bool:
-        """Neither revoked nor expired."""
+    def is_valid(self, now: datetime) -> bool:
+        """Whether it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
 @dataclass(frozen=True)
 class NewToken:
-    """A token at the only moment at which anybody can see it."""
+    """A new token with its record. The token cannot be shown again later."""
 
     token: str = field(repr=False)
     record: TokenRecord

@@ -1,34 +1,34 @@
 """Every error that Gieok raises on purpose.
 
     GieokError
-    ├── InputRefused            VALIDATION_FAILED    what the caller gave cannot be used; nothing was changed
-    │   └── PlanInvalid         PLAN_INVALID         a plan that cannot be run, with the place that is wrong
+    ├── InputRefused            VALIDATION_FAILED    an argument is invalid; nothing was changed
+    │   └── PlanInvalid         PLAN_INVALID         a plan cannot run, with the place that is wrong
     ├── SettingsInvalid         SETTINGS_INVALID     an environment variable or gieok.toml is wrong
-    ├── Unauthenticated         UNAUTHENTICATED      the token that came with a call stands for nobody
-    │   └── ScopeMissing        UNAUTHENTICATED      the token stands for somebody, and not for this call
-    ├── PayloadTooLarge         PAYLOAD_TOO_LARGE    more was sent at once than may be
-    ├── RateLimited             RATE_LIMITED         too many calls or too much used; works later
-    ├── NotFound                NOT_FOUND            no such thing for this owner
-    ├── Conflict                CONFLICT             someone else changed it first
-    │   ├── MemoryLimitReached  MEMORY_LIMIT_REACHED no place is left for a memory, and none may be made
+    ├── Unauthenticated         UNAUTHENTICATED      the token is missing, unknown, expired or revoked
+    │   └── ScopeMissing        UNAUTHENTICATED      the token is valid but lacks the scope
+    ├── PayloadTooLarge         PAYLOAD_TOO_LARGE    the request body is too large
+    ├── RateLimited             RATE_LIMITED         too many calls, or a budget is used up; retry later
+    ├── NotFound                NOT_FOUND            this owner has no such thing
+    ├── Conflict                CONFLICT             a concurrent change, or the id is taken
+    │   ├── MemoryLimitReached  MEMORY_LIMIT_REACHED the limit of active memories is reached
     │   ├── PlanHashMismatch    PLAN_HASH_MISMATCH   a session was resumed with another plan
-    │   └── SessionEnded        SESSION_ENDED        a session was used after it had ended
-    ├── StepFailed              STEP_FAILED          a step of a cycle failed; nothing of the cycle was stored
-    │   └── StepTimedOut        STEP_FAILED          the same, because it took too long
-    ├── ModelUnavailable        MODEL_UNAVAILABLE    the language model did not answer usefully
-    │   └── SummaryFailed       LLM_SUMMARY_FAILED   a conversation could not be summarised; it is kept
-    ├── StoreUnavailable        STORE_UNAVAILABLE    the database cannot be reached or cannot write now
+    │   └── SessionEnded        SESSION_ENDED        the session has ended
+    ├── StepFailed              STEP_FAILED          a step failed; nothing of its cycle was stored
+    │   └── StepTimedOut        STEP_FAILED          a step took too long
+    ├── ModelUnavailable        MODEL_UNAVAILABLE    the language model gave no usable answer
+    │   └── SummaryFailed       LLM_SUMMARY_FAILED   a conversation was not summarised; its messages are kept
+    ├── StoreUnavailable        STORE_UNAVAILABLE    the database cannot be reached or cannot write
     │   └── OutcomeUnknown      OUTCOME_UNKNOWN      the connection broke during the commit
-    ├── StoreDamaged            STORE_DAMAGED        a stored row is not what was written
-    ├── SchemaMismatch          SCHEMA_MISMATCH      the database was made by another version of Gieok
+    ├── StoreDamaged            STORE_DAMAGED        stored data was altered or is missing
+    ├── SchemaMismatch          SCHEMA_MISMATCH      the database has the schema of another version
     └── VaultError              VAULT_ERROR
-        ├── RootKeyMissing      ROOT_KEY_MISSING     sealed data exists and its root key cannot be found
+        ├── RootKeyMissing      ROOT_KEY_MISSING     sealed data exists, but its root key is missing
         ├── RootKeyUnsafe       ROOT_KEY_UNSAFE      the root key is malformed or readable by others
-        ├── RootKeyMismatch     ROOT_KEY_MISMATCH    the root key given is not the one that seals this data
-        ├── SealBroken          SEAL_BROKEN          not sealed, altered, or moved from another place
-        └── OwnerErased         OWNER_ERASED         the owner's key was destroyed, and their data with it
+        ├── RootKeyMismatch     ROOT_KEY_MISMATCH    the root key is not the one of this data
+        ├── SealBroken          SEAL_BROKEN          sealed data was altered or moved
+        └── OwnerErased         OWNER_ERASED         the owner was erased and the key destroyed
 
-A message names the thing, the place and the remedy. No message holds stored content.
+A message names the thing, the place and the remedy. No message contains stored content.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from typing import ClassVar, cast
 
 
 class GieokError(Exception):
-    """The root. `code` is what clients see; `str(error)` is a sentence for a person."""
+    """The base class. `code` is for programs, the message is for people."""
 
     code: ClassVar[str] = "INTERNAL"
 
 
 class InputRefused(GieokError):
-    """What the caller gave is not acceptable. `at` is the place in it, where there is one."""
+    """An argument is invalid. `at` is the field or place that is wrong, if known."""
 
     code = "VALIDATION_FAILED"
 
@@ -55,48 +55,46 @@ class InputRefused(GieokError):
 
 
 class PlanInvalid(InputRefused):
-    """A plan that cannot be run; `at` is the place in the plan (`steps[2].inputs.summary`)."""
+    """A plan cannot run. `at` is the place in the plan (`steps[2].inputs.summary`)."""
 
     code = "PLAN_INVALID"
 
 
 class SettingsInvalid(GieokError):
-    """An environment variable or gieok.toml holds something that Gieok cannot use."""
+    """An environment variable or a value in gieok.toml is invalid."""
 
     code = "SETTINGS_INVALID"
 
 
 class Unauthenticated(GieokError):
-    """A token is malformed, unknown, revoked, expired or of an erased owner: one error for all of them."""
+    """The token is malformed, unknown, revoked, expired, or of an erased owner. It does not say which."""
 
     code = "UNAUTHENTICATED"
 
     def __init__(self) -> None:
-        super().__init__(
-            "the token is missing, unknown, expired or revoked; ask whoever runs this Gieok for a new one"
-        )
+        super().__init__("the token is missing, unknown, expired or revoked; ask the operator for a new one")
 
 
 class ScopeMissing(Unauthenticated):
-    """The token is good, and may not do this."""
+    """The token is valid but lacks the scope for this call."""
 
     def __init__(self, scope: str) -> None:
         super().__init__()
         self.args = (
-            f"this token lacks the scope '{scope}', which this call needs; make one that has it with "
+            f"this token lacks the scope '{scope}', which this call needs; create one with "
             f"`gieok token create --user NAME --scope {scope}`",
         )
         self.scope = scope
 
 
 class PayloadTooLarge(GieokError):
-    """More was sent at once than Gieok takes. Send it in parts."""
+    """The request is too large. Send it in parts."""
 
     code = "PAYLOAD_TOO_LARGE"
 
 
 class RateLimited(GieokError):
-    """Too many calls at once, or a budget that is used up. The same one works after `retry_after` seconds."""
+    """Too many calls, or a budget is used up. Retry after `retry_after` seconds."""
 
     code = "RATE_LIMITED"
 
@@ -106,45 +104,45 @@ class RateLimited(GieokError):
 
 
 class NotFound(GieokError):
-    """No such thing for this owner. Another owner's thing answers exactly the same."""
+    """This owner has no such thing. Things of other owners give the same error."""
 
     code = "NOT_FOUND"
 
 
 class Conflict(GieokError):
-    """The thing was changed by someone else; read it again and decide anew."""
+    """Another writer changed it at the same time, or the id is taken. Read it again and retry."""
 
     code = "CONFLICT"
 
 
 class MemoryLimitReached(Conflict):
-    """No place is left for this memory, and none may be made by archiving another."""
+    """The limit of active memories is reached, and no other memory may be archived for this one."""
 
     code = "MEMORY_LIMIT_REACHED"
 
 
 class PlanHashMismatch(Conflict):
-    """A session was resumed with a plan other than the one it last ran."""
+    """The session last ran another plan."""
 
     code = "PLAN_HASH_MISMATCH"
 
     def __init__(self, expected: str, actual: str) -> None:
         super().__init__(
             f"this session last ran plan {expected}, and the plan given is {actual}; "
-            "resume it with its own plan, or move the session to the new plan on purpose"
+            "resume it with its own plan, or move the session to the new plan"
         )
         self.expected = expected
         self.actual = actual
 
 
 class SessionEnded(Conflict):
-    """The session has ended, so nothing can be added to it. Start a new one; its memories go on."""
+    """The session has ended. Start a new one, which can recall it."""
 
     code = "SESSION_ENDED"
 
 
 class StepFailed(GieokError):
-    """A step failed, so its cycle failed and nothing of it was stored. `cause` is what the step raised."""
+    """A step failed, so nothing of its cycle was stored. `cause` is the error of the step."""
 
     code = "STEP_FAILED"
 
@@ -156,7 +154,7 @@ class StepFailed(GieokError):
 
 
 class StepTimedOut(StepFailed):
-    """A step ran longer than it may."""
+    """A step exceeded its time limit."""
 
     def __init__(self, step: str, seconds: float) -> None:
         super().__init__(step, TimeoutError())
@@ -165,9 +163,9 @@ class StepTimedOut(StepFailed):
 
 
 class ModelUnavailable(GieokError):
-    """The language model could not be reached or did not answer usefully.
+    """The language model could not be reached or gave no usable answer.
 
-    `retry_after` is how many seconds its provider asks to be left alone, where it says.
+    `retry_after` is the provider's Retry-After in seconds, if it sent one.
     """
 
     code = "MODEL_UNAVAILABLE"
@@ -178,13 +176,13 @@ class ModelUnavailable(GieokError):
 
 
 class SummaryFailed(ModelUnavailable):
-    """The model could not summarise a conversation. Its messages are kept; ask again later."""
+    """The model could not summarise a conversation. Its messages are kept; retry later."""
 
     code = "LLM_SUMMARY_FAILED"
 
 
 class StoreUnavailable(GieokError):
-    """The database cannot be reached, is busy beyond patience, read-only, or its disk is full."""
+    """The database cannot be reached, is locked for too long, is read-only, or its disk is full."""
 
     code = "STORE_UNAVAILABLE"
 
@@ -192,32 +190,32 @@ class StoreUnavailable(GieokError):
 class OutcomeUnknown(StoreUnavailable):
     """The connection to the database broke during the commit: everything of the cycle was stored, or nothing.
 
-    Look, or repeat the request with the same idempotency key.
+    Read the data to find out, or repeat the request with the same idempotency key.
     """
 
     code = "OUTCOME_UNKNOWN"
 
 
 class StoreDamaged(GieokError):
-    """A stored row is not what was written. Reading fails whole: no partial result."""
+    """Stored data was altered or is missing. There is no partial result."""
 
     code = "STORE_DAMAGED"
 
 
 class SchemaMismatch(GieokError):
-    """The database has a schema that this version of Gieok does not know."""
+    """The database has a schema that this version does not know."""
 
     code = "SCHEMA_MISMATCH"
 
 
 class VaultError(GieokError):
-    """Keys or seals are not as they must be."""
+    """A problem with keys or sealed data."""
 
     code = "VAULT_ERROR"
 
 
 class RootKeyMissing(VaultError):
-    """Sealed data exists, and its root key cannot be found. A new one is never made then."""
+    """Sealed data exists, but its root key is missing. A new key is never created then."""
 
     code = "ROOT_KEY_MISSING"
 
@@ -229,30 +227,30 @@ class RootKeyUnsafe(VaultError):
 
 
 class RootKeyMismatch(VaultError):
-    """The root key given is not the one that wraps the keys of this data."""
+    """The root key is not the one that wraps the keys of this data."""
 
     code = "ROOT_KEY_MISMATCH"
 
 
 class SealBroken(VaultError):
-    """Not sealed, altered, or moved from another row, column, version or owner: one error for all of them."""
+    """Sealed data was altered, or moved from another row, column, version or owner."""
 
     code = "SEAL_BROKEN"
 
 
 class OwnerErased(VaultError):
-    """The owner was erased: the key is destroyed and what it sealed cannot be read by anyone."""
+    """The owner was erased: the key is destroyed, so nobody can read the data."""
 
     code = "OWNER_ERASED"
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """What a step raised, unwrapped from its StepFailed. Any other error is returned as it is."""
+    """The error of a step, unwrapped from StepFailed. Any other error is returned unchanged."""
     return error.cause if isinstance(error, StepFailed) else error
 
 
 def type_and_place(error: BaseException) -> str:
-    """An error for a log, such as `ValueError at rules.py:7`. Its message may quote stored content."""
+    """An error for a log, such as `ValueError at rules.py:7`. The message is omitted: it may have content."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,7 +1,7 @@
-"""What may name an owner or a session.
+"""Refs: the ids of owners, sessions and personas that callers choose.
 
-A ref stands in keys, logs, file names and seals, so it must look like what it is: no space, no control or
-direction mark, no emoji, nothing invisible, and one spelling only (NFC).
+Refs appear in keys, logs, file names and seals, so each has one visible spelling: no spaces, control or
+direction marks, emoji or invisible characters, and NFC only.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import unicodedata
 
 from gieok.errors import InputRefused
 
-LONGEST = 128
-"""The most characters that a ref may have."""
+MAX_REF_CHARS = 128
+"""The maximum length of a ref."""
 
-_PLAIN = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._:@+-]{{0,{LONGEST - 1}}}")
+_PLAIN = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._:@+-]{{0,{MAX_REF_CHARS - 1}}}")
 _MARKS = frozenset("._:@+-")
 _INVISIBLE_LETTERS = frozenset(
     "\u115f\u1160\u3164\uffa0"
-)  # Hangul fillers: letters by category, blank on a screen
+)  # Hangul fillers: Unicode letters that are blank on a screen
 
 
 def check_ref(value: str, what: str) -> str:
-    """Give `value` back when it may name `what` ("owner", "session"); raise `InputRefused` otherwise.
+    """Return `value` if it is a valid ref, or raise InputRefused. `what` names the field in the error.
 
     Allowed: 1 to 128 characters, letters and digits of any script and `. _ : @ + -`, beginning with a letter
     or a digit, in NFC.
@@ -31,8 +31,8 @@ def check_ref(value: str, what: str) -> str:
         raise InputRefused("must be text", at=what)
     if _PLAIN.fullmatch(value):
         return value
-    if not 1 <= len(value) <= LONGEST:
-        raise InputRefused(f"must have 1 to {LONGEST} characters and has {len(value)}", at=what)
+    if not 1 <= len(value) <= MAX_REF_CHARS:
+        raise InputRefused(f"must have 1 to {MAX_REF_CHARS} characters and has {len(value)}", at=what)
     for position, character in enumerate(value, start=1):
         if not (_is_letter_or_digit(character) or (position > 1 and character in _MARKS)):
             raise InputRefused(

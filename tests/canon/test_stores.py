@@ -88,8 +88,8 @@ async def test_a_fact_of_another_key_is_not_superseded(scope: OwnerScope, behind
     assert await values(scope) == ["two"]
 
 
-def test_a_form_from_the_future_is_refused_not_misread() -> None:
-    with pytest.raises(SchemaMismatch, match="install a newer Gieok"):
+def test_a_newer_format_is_refused() -> None:
+    with pytest.raises(SchemaMismatch, match="upgrade Gieok"):
         from_document(FactDocument, b"{}", FORM + 1)
     with pytest.raises(StoreDamaged):
         from_document(FactDocument, b"{}", FORM)

@@ -11,8 +11,7 @@ import pytest
 from gieok import Gieok
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.errors import SealBroken, StoreDamaged
-from gieok.memory.chains.rules import NEW
-from gieok.memory.chains.store import ChainStore
+from gieok.memory.chains import NEW, ChainStore
 from gieok.testing.contracts.chains import ChainContract, ChainsOf, append, history
 from tests.behind import Behind
 

@@ -20,7 +20,7 @@ from gieok.adapters.sql.stores import impact as sql_impact
 from gieok.app.decisions import Decisions
 from gieok.engine import Limits, make_plan
 from gieok.errors import InputRefused, NotFound, PlanInvalid
-from gieok.memory.chains.rules import NEW
+from gieok.memory.chains import NEW
 from gieok.memory.decisions.graph.impact import MAX_DEPTH, MAX_LIMIT, Edge, EdgesOf, edges_for, impact_of
 from gieok.memory.decisions.records import (
     RELATION_TYPES,

@@ -10,8 +10,7 @@ import pytest
 
 from gieok import Gieok
 from gieok.errors import SchemaMismatch, StoreDamaged
-from gieok.memory.chains.records import VersionDraft
-from gieok.memory.chains.rules import NEW
+from gieok.memory.chains import NEW, VersionDraft
 from gieok.memory.decisions.documents import FORM, UPCASTERS, from_document
 from gieok.memory.decisions.records import DecisionProposal
 from gieok.testing.clock import Clock

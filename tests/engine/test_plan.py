@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gieok.engine import make_plan, parse_plan, plan_hash
-from gieok.engine.limits import PLAN_BYTES, PLAN_STEPS
+from gieok.engine.plan import MAX_PLAN_BYTES, MAX_PLAN_STEPS
 from gieok.errors import PlanInvalid
 from gieok.plans import load_plan, plan_names, read_plan
 from tests.engine.steps import registry, say
@@ -61,7 +61,7 @@ BAD_PLANS: list[tuple[str, Any, str]] = [
     ("steps", ..., "steps"),
     ("steps", [], "steps"),
     ("steps", {}, "steps"),
-    ("steps", [say(f"s{number}") for number in range(PLAN_STEPS + 1)], "steps"),
+    ("steps", [say(f"s{number}") for number in range(MAX_PLAN_STEPS + 1)], "steps"),
     ("surprise", 1, "surprise"),
     ("steps/0/id", "", "steps[0].id"),
     ("steps/0/id", "request", "steps[0].id"),
@@ -133,8 +133,8 @@ def test_missing_policy_names_the_step_and_the_key() -> None:
         (json.dumps(changed("steps/0/metadata", {"text": "\ud800"})), "surrogate"),
         (json.dumps(changed("steps/0/metadata", {"text": 2**60})), "no canonical JSON form"),
         (json.dumps(GOOD).replace('"version": 1', '"version": 1e999'), "plan|version"),
-        (" " * (PLAN_BYTES + 1), "at most"),
-        ("한" * (PLAN_BYTES // 3 + 1), "at most"),
+        (" " * (MAX_PLAN_BYTES + 1), "at most"),
+        ("한" * (MAX_PLAN_BYTES // 3 + 1), "at most"),
         ('{"version": 1' + "0" * 5000 + "}", "at most 40 digits"),
         (b"\xff\xfe\x00", "plan"),
     ],
@@ -155,7 +155,7 @@ def test_a_file_that_is_too_long_is_refused_for_its_length(tmp_path: Path) -> No
     """Also where the limit cuts a character in two."""
     file = tmp_path / "long.json"
     for start in ("", "a", "ab"):
-        file.write_text(start + "한" * PLAN_BYTES, encoding="utf-8")
+        file.write_text(start + "한" * MAX_PLAN_BYTES, encoding="utf-8")
         with pytest.raises(PlanInvalid, match="at most"):
             load_plan(str(file))
 

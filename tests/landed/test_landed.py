@@ -20,7 +20,7 @@ from gieok.app.background.worker import Worker
 from gieok.app.restore import restore
 from gieok.errors import OwnerErased
 from gieok.memory.companion.records import Emotion
-from gieok.memory.requests.records import RequestKey
+from gieok.memory.requests import RequestKey
 from gieok.testing.clock import Clock
 from gieok.testing.embedders import LetterEmbedder
 from gieok.testing.settings import settings_for

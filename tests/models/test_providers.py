@@ -12,7 +12,7 @@ from gieok.app.background.jobs import JOB_PLANS
 from gieok.engine import CycleRecord, ExecutionPlan, make_plan
 from gieok.errors import ModelUnavailable, StepFailed
 from gieok.memory.canon.records import PersonaDraft
-from gieok.memory.usage.records import ModelUsage
+from gieok.memory.usage import ModelUsage
 from gieok.plans import read_plan
 from gieok.testing.model_server import (
     INPUT_TOKENS,

@@ -12,7 +12,7 @@ from gieok.errors import Conflict, InputRefused, MemoryLimitReached, NotFound
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.companion.records import MemoryChanges, MemoryDraft
 from gieok.memory.decisions.records import DecisionProposal
-from gieok.memory.requests.records import RequestKey
+from gieok.memory.requests import RequestKey
 from gieok.testing.clock import Clock
 from tests.behind import Behind
 

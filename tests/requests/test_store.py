@@ -1,4 +1,4 @@
-"""Named requests in SQL: the contract on both databases."""
+"""Idempotency keys in SQL: the contract on both databases."""
 
 from __future__ import annotations
 

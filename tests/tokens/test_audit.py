@@ -10,7 +10,7 @@ import pytest
 from gieok import Gieok
 from gieok.adapters.sql.scope import SqlView
 from gieok.errors import InputRefused, NotFound, StoreUnavailable
-from gieok.memory.audit.records import AuditEntry
+from gieok.memory.audit import AuditEntry
 from tests.behind import Behind
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

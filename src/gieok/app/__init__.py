@@ -1,4 +1,4 @@
-"""The whole of Gieok put together, and the facade that interfaces and programs call."""
+"""The application: all parts put together, and the facade that interfaces and programs call."""
 
 from gieok.app.assembly import Model, build_registry, offline_model, open_vault, root_key_source
 from gieok.app.chat import ChatTurn

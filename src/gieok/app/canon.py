@@ -1,4 +1,4 @@
-"""The facade of canon: what interfaces call as `user.personas` and `user.canon`."""
+"""The facades of canon: `user.personas` and `user.canon`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gieok.memory.canon.steps import (
     RetireFact,
     SetFact,
 )
-from gieok.memory.requests.records import RequestKey
+from gieok.memory.requests import RequestKey
 from gieok.refs import check_ref
 
 CREATE_PLAN = "create_persona"
@@ -34,7 +34,7 @@ MAX_PAGE = 1_000
 
 
 class Personas:
-    """One owner's personas. They change by the author's calls here, and by nothing else."""
+    """One owner's personas. Only these calls change them; conversations do not."""
 
     def __init__(self, cycles: Cycles) -> None:
         self._cycles = cycles
@@ -43,10 +43,10 @@ class Personas:
     async def create(
         self, draft: PersonaDraft, *, persona_id: str | None = None, once: RequestKey | None = None
     ) -> PersonaCard:
-        """Create a persona, under a generated id or a given one. Conflict where that is taken.
+        """Create a persona with a generated or a given id. Raises Conflict if the id is taken.
 
-        `once` is an idempotency key: a repeated request returns the persona as it is now; another one is a
-        Conflict.
+        `once` is an idempotency key: a repeated request returns the persona as it is now. Raises Conflict if
+        the key was used for another request.
         """
 
         async def create(key: RequestKey | None) -> PersonaCard:
@@ -58,15 +58,15 @@ class Personas:
     async def edit(
         self, persona_id: str, draft: PersonaDraft, *, expected_version: int | None = None
     ) -> PersonaCard:
-        """Save a new version of the persona, or return the active one where nothing is different.
+        """Save a new version of the persona, or return the active one if nothing changed.
 
-        NotFound where there is no such persona; Conflict where it is no longer at `expected_version`.
+        Raises NotFound for an unknown persona, Conflict if it is not at `expected_version`.
         """
         request = {"personaId": persona_id, "draft": draft, "expectedVersion": expected_version}
         return await self._cycles.output("edit_persona", EditPersona, request)
 
     async def get(self, persona_id: str) -> PersonaCard:
-        """The active version of a persona; NotFound where there is none."""
+        """The active version of a persona. Raises NotFound."""
         check_ref(persona_id, "personaId")
         found = await self._scope.read(lambda view: view.personas.get(persona_id))
         if found is None:
@@ -79,7 +79,7 @@ class Personas:
         return await self._scope.read(lambda view: view.personas.list(after=after, limit=limit))
 
     async def versions(self, persona_id: str, *, after: int = 0, limit: int = PAGE) -> Sequence[PersonaCard]:
-        """Every version after a version, oldest first; NotFound where there is no such persona."""
+        """The versions after number `after`, oldest first. Raises NotFound."""
         _check_page(limit)
         found = await self._scope.read(
             lambda view: view.personas.versions(persona_id, after=after, limit=limit)
@@ -97,7 +97,7 @@ class Canon:
         self._scope = cycles.scope
 
     async def state(self, persona_id: str, *, plan: str | ExecutionPlan = STATE_PLAN) -> LoadedState:
-        """The current state as the prompt of a turn gets it: the facts, the block, and its length."""
+        """The current state as in a prompt: the facts, the text block and its length."""
         return await self._cycles.output(plan, LoadState, {"personaId": persona_id})
 
     async def facts(self, persona_id: str, *, limit: int = PAGE) -> Sequence[Fact]:
@@ -116,7 +116,7 @@ class Canon:
         *,
         importance: int | None = None,
     ) -> FactChange:
-        """Set a fact by hand. It supersedes the active one with that key; NotFound without such a persona."""
+        """Set a fact by hand; it supersedes the active one with that key. Raises NotFound for the persona."""
         request = {
             "personaId": persona_id,
             "category": _category(category),
@@ -127,14 +127,14 @@ class Canon:
         return await self._cycles.output("set_fact", SetFact, request)
 
     async def retire_fact(self, persona_id: str, root_id: UUID) -> FactChange:
-        """Retire a fact; its history stays. NotFound where the persona has no such active fact."""
+        """Retire a fact; its history stays. Raises NotFound if the persona has no such active fact."""
         request = {"personaId": persona_id, "rootId": root_id}
         return await self._cycles.output("retire_fact", RetireFact, request)
 
     async def history(
         self, persona_id: str, root_id: UUID, *, after: int = 0, limit: int = PAGE
     ) -> Sequence[FactVersion]:
-        """The versions of a fact after a version, oldest first; NotFound where there is no such fact."""
+        """The versions of a fact after number `after`, oldest first. Raises NotFound."""
         _check_page(limit)
         found = await self._scope.read(
             lambda view: view.facts.history(persona_id, root_id, after=after, limit=limit)

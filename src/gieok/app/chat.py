@@ -1,4 +1,4 @@
-"""The facade of conversation: what interfaces call as `user.chat`."""
+"""The facade of conversations: `user.chat`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ from gieok.memory.fields import MAX_MESSAGE_CHARS, AccountPlan, storable
 from gieok.memory.sessions.steps import QueueSummary
 from gieok.memory.turns.records import RecalledMemory
 from gieok.memory.turns.steps import RetrieveMemory
-from gieok.memory.usage.records import ModelUsage
-from gieok.memory.usage.steps import CountUsage
+from gieok.memory.usage import CountUsage, ModelUsage
 from gieok.plans import load_plan, plan_names
 from gieok.refs import check_ref
 
@@ -34,27 +33,27 @@ CHAT_PLAN = "chat_turn"
 
 @dataclass(frozen=True)
 class ChatTurn:
-    """What one message came to. What its plan has no step for is empty."""
+    """The result of one message. A field is empty if the plan has no step for it."""
 
     session_ref: str
     reply: str
     recalled: tuple[MemoryHit, ...]
-    """From other sessions with this persona, each with its reasons."""
+    """Memories of other sessions with this persona, each with its reasons."""
     retrieved: tuple[RecalledMemory, ...]
-    """From this session."""
+    """Turn memories of this session."""
     state: tuple[Fact, ...]
-    """The current state as the model was told it, before this turn changed it."""
+    """The state in the prompt, before this turn changed it."""
     changes: tuple[FactChange, ...]
-    """What this turn changed."""
+    """The facts that this turn changed."""
     summary_jobs: tuple[UUID, ...]
-    """The jobs that will summarise this session, where it has become long enough."""
+    """The jobs that will summarise this session, if it has become long enough."""
     memory: Memory | None
-    """The memory that the plan itself made. The shipped plans leave that to a job."""
+    """The memory that the plan made in this turn. The shipped plans leave that to a job."""
     notices: tuple[Notice, ...]
-    """What to tell the user of memories that were made in the background since the last turn."""
+    """Notices for the user about memories that were made in the background since the last turn."""
     prompt: Prompt
     usage: ModelUsage
-    """What the turn cost: all calls that its plan counts, or else the reply."""
+    """All model calls that the plan counts; without CountUsage only the reply."""
     plan_hash: str
     record: CycleRecord
 
@@ -67,11 +66,11 @@ class Chat:
         self._locks = locks
 
     async def plan_of(self, session_ref: str) -> str:
-        """The plan to go on with in a session: the shipped one that it ran, or else the chat plan.
+        """The name of the plan to continue a session with: the shipped plan that it ran, or the chat plan.
 
-        NotFound where there is no such session. A plan of the caller's own must be given again.
+        A custom plan is not known here and must be passed again. Raises NotFound if there is no such session.
         """
-        session = await self._cycles.scope.read(lambda rooms: rooms.sessions.get(session_ref))
+        session = await self._cycles.scope.read(lambda view: view.sessions.get(session_ref))
         if session is None:
             raise NotFound("no such session")
         return _shipped().get(session.last_execution_plan_hash, CHAT_PLAN)
@@ -87,12 +86,12 @@ class Chat:
         plan: str | ExecutionPlan = CHAT_PLAN,
         listen: Listener | None = None,
     ) -> ChatTurn:
-        """Say something to a persona, in a new session or in a known one. Whole, or nothing of it is stored.
+        """Send a message to a persona in a new or an existing session. All of the turn is stored, or nothing.
 
-        `account_plan` stays as it is known where it is not given, and is "free" in a new session.
-        `recent_messages` come from a client that keeps its own window. Of two sends at once to one session
-        the second waits; another process gets a Conflict. NotFound for a persona that is not there,
-        SessionEnded for a session that is over, PlanHashMismatch where it ran another plan.
+        Without `account_plan` the session keeps its own, and a new one gets "free". `recent_messages` is the
+        window of a client that keeps its own. Of two concurrent sends to one session, the second waits in the
+        same process and raises Conflict in another one. Raises NotFound for an unknown persona, SessionEnded
+        for an ended session, PlanHashMismatch if the session ran another plan.
         """
         session = check_ref(session_ref, "sessionRef") if session_ref is not None else str(uuid4())
         check_message(message)
@@ -130,7 +129,7 @@ def check_recent(messages: object) -> tuple[Message, ...]:
 
 @cache
 def _shipped() -> Mapping[str, str]:
-    """The plans that come with Gieok, by their hash."""
+    """The names of the shipped plans, by hash."""
     return {load_plan(name).hash: name for name in plan_names()}
 
 

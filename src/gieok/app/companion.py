@@ -38,7 +38,7 @@ from gieok.memory.companion.vectors.search import VectorSearch
 from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
 from gieok.memory.fields import AccountPlan
-from gieok.memory.requests.records import RequestKey
+from gieok.memory.requests import RequestKey
 
 CREATE_PLAN = "create_memory"
 CREATE_OF_MESSAGES_PLAN = "create_memory_of_messages"

@@ -12,7 +12,7 @@ from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, Step, StepEvent
 from gieok.engine.plan import first_problem, place
 from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed, cause_of
-from gieok.memory.requests.records import RequestKey
+from gieok.memory.requests import RequestKey
 
 T = TypeVar("T")
 D = TypeVar("D", bound=Data)
@@ -120,4 +120,4 @@ async def run_idempotent(
 
 async def _stored(cycles: Cycles, request: RequestKey) -> str | None:
     now = cycles.now
-    return await cycles.scope.read(lambda view: view.requests.answer(request, now))
+    return await cycles.scope.read(lambda view: view.requests.result(request, now))

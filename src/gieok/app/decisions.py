@@ -1,8 +1,8 @@
-"""The facade of decision memory: what interfaces call as `user.decisions`."""
+"""The facades of decision memory: `user.decisions`, and `user.exchange` for import and export."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from uuid import UUID
@@ -13,6 +13,13 @@ from gieok.errors import InputRefused, NotFound
 from gieok.memory.conversation.records import Message
 from gieok.memory.decisions.checks import active_version
 from gieok.memory.decisions.compaction import CompactConversation, KeepSignposts, Said
+from gieok.memory.decisions.exchange import (
+    MAX_ENTRIES,
+    DecisionEntry,
+    EntryResult,
+    ImportDecisions,
+    export_entries,
+)
 from gieok.memory.decisions.graph.guardian import GuardianReport
 from gieok.memory.decisions.loading.layers import LoadedContext
 from gieok.memory.decisions.records import (
@@ -20,6 +27,7 @@ from gieok.memory.decisions.records import (
     AnchorDraft,
     Decision,
     DecisionPage,
+    DecisionPosition,
     DecisionProposal,
     Evidence,
     EvidenceCard,
@@ -47,12 +55,14 @@ from gieok.memory.decisions.steps import (
 from gieok.memory.decisions.store import DecisionView
 from gieok.memory.decisions.walks import Exploration, QueueWalk, read_walk
 from gieok.memory.jobs.records import Job
-from gieok.memory.requests.records import RequestKey
+from gieok.memory.requests import RequestKey
 
 COMPACT_PLAN = "compact_conversation"
+IMPORT_PLAN = "import_decisions"
 LOAD_PLAN = "load_decisions"
 SAVE_PLAN = "save_decision"
 PAGE = 100
+EXPORT_PAGE = 500
 RELATIONS = 10_000
 
 
@@ -167,7 +177,7 @@ class Decisions:
         return await self._scope.read(lambda view: active_version(view, root_id))
 
     async def active(self, root_ids: Sequence[UUID]) -> Sequence[Decision]:
-        """The active versions of these decisions, in the order asked; unknown ones are left out."""
+        """The active versions of these decisions, in the given order. Unknown ones are omitted."""
         return await self._scope.read(lambda view: view.decisions.active(root_ids))
 
     async def list(
@@ -284,6 +294,46 @@ class Decisions:
         left_out = len(anchors) - compacted.fitting
         kept = messages[len(messages) - len(compacted.messages) :]
         return CompactedConversation(anchors[left_out:], kept, left_out)
+
+
+class DecisionExchange:
+    """Import and export of one owner's decisions as decision records (Markdown files)."""
+
+    def __init__(self, cycles: Cycles) -> None:
+        self._cycles = cycles
+        self._scope = cycles.scope
+
+    async def import_entries(self, entries: Sequence[DecisionEntry]) -> Sequence[EntryResult]:
+        """Save what differs from the stored decisions: all of it or nothing. Idempotent.
+
+        Durable when it returns. NotFound for a relation or evidence that does not exist, Conflict where
+        someone else changed one of the decisions at the same time.
+        """
+        if not entries:
+            return ()
+        if len(entries) > MAX_ENTRIES:
+            raise InputRefused(f"one import may have at most {MAX_ENTRIES} decisions", at="entries")
+        imported = await self._cycles.output(IMPORT_PLAN, ImportDecisions, {"entries": tuple(entries)})
+        return imported.results
+
+    async def export_entries(
+        self, write: Callable[[Sequence[DecisionEntry]], None], *, domain: str | None = None
+    ) -> None:
+        """Pass every active decision to `write`, page by page, from one consistent snapshot.
+
+        `write` runs on a database thread. `domain` leaves out global decisions and those of other domains.
+        """
+        name = checked_domain(domain)
+
+        def export(view: DecisionView) -> None:
+            after: DecisionPosition | None = None
+            while page := view.decisions.list(
+                scope=None, domain=name, strength=None, after=after, limit=EXPORT_PAGE
+            ):
+                write(export_entries(view, page))
+                after = position_of(page[-1])
+
+        await self._scope.read(export, heavy=True)
 
 
 def checked_domain(name: str | None) -> str | None:

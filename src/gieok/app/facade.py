@@ -21,19 +21,17 @@ from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat
 from gieok.app.companion import Companion
 from gieok.app.cycles import Cycles, Listener, Plans
-from gieok.app.decisions import Decisions
+from gieok.app.decisions import DecisionExchange, Decisions
 from gieok.app.embedding import open_vector_search
-from gieok.app.exchange import DecisionExchange
 from gieok.app.opening import open_stores
 from gieok.app.owner_data import EXPORTS_AT_ONCE, OwnerData
 from gieok.app.sessions import SessionLocks, Sessions
 from gieok.app.tokens import Tokens
 from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
 from gieok.errors import InputRefused
-from gieok.memory.audit.records import AuditEntry
+from gieok.memory.audit import AuditEntry
 from gieok.memory.companion.vectors.search import Embedder, VectorSearch
-from gieok.memory.usage.records import UsageDay
-from gieok.memory.usage.rules import day_of
+from gieok.memory.usage import UsageDay, day_of
 from gieok.plans import load_plan
 from gieok.settings import Settings, load_settings
 from gieok.vault import Vault

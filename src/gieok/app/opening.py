@@ -1,7 +1,7 @@
-"""Opening a database together with the keystore that it was sealed with, or nothing at all.
+"""Open a database together with its keystore.
 
-A database remembers its keystore. If that one is gone, no other is made in its place: a new root key could
-never open what is stored, and would only hide that the old one must be put back.
+A database stores the id of its keystore. If that keystore is missing, opening fails. No new one is created: a
+new key could not open the stored data, and would hide that the old keystore must be restored.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ from gieok.vault import Vault
 T = TypeVar("T")
 
 KEYSTORE = "keystore"
-"""Under this key a database remembers the id of its keystore."""
+"""The metadata key of the keystore's id."""
 ANALYZER = "analyzer"
-"""Under this key it remembers the version of the analyzer that made its search index."""
+"""The metadata key of the version of the analyzer that made the search index."""
 
 _log = logging.getLogger(__name__)
 
 
 async def open_stores(settings: Settings, stack: AsyncExitStack) -> tuple[Database, Vault]:
-    """The database and the vault, which `stack` closes. Erasures that a stopped process left are finished,
-    and those that a restored database knows nothing of are done again."""
+    """Open the database and the vault; `stack` closes them.
+
+    Finishes interrupted erasures, and repeats those that a restored backup does not contain.
+    """
     database = await _open(stack, partial(open_database, settings.database_url), _close_database)
     own = await database.get_meta(KEYSTORE)
     vault = await _open(stack, partial(open_vault, settings, own), _close_vault)
@@ -45,8 +47,8 @@ async def open_stores(settings: Settings, stack: AsyncExitStack) -> tuple[Databa
     return database, vault
 
 
-async def remembered_keystore(database_url: str) -> str | None:
-    """The id of the keystore that a database was sealed with; None before its first use."""
+async def stored_keystore_id(database_url: str) -> str | None:
+    """The id of the keystore of a database; None before its first use."""
     database = await asyncio.to_thread(open_database, database_url)
     try:
         return await database.get_meta(KEYSTORE)
@@ -55,7 +57,7 @@ async def remembered_keystore(database_url: str) -> str | None:
 
 
 async def _open(stack: AsyncExitStack, open_it: Callable[[], T], close: Callable[[T], Awaitable[None]]) -> T:
-    """Open in a thread. One who is cancelled meanwhile waits for it: nobody else could close it."""
+    """Open in a thread. When cancelled, wait until it is open, because nothing else would close it."""
     opening = asyncio.get_running_loop().run_in_executor(None, open_it)
     cancelled: asyncio.CancelledError | None = None
     while not opening.done():
@@ -79,14 +81,14 @@ async def _close_vault(vault: Vault) -> None:
 
 
 async def _check_analyzer(database: Database) -> None:
-    """Words are indexed as the analyzer cut them: another one may look for them under other terms."""
+    """Log a warning if the search index was made by another version of the analyzer."""
     made_by = await database.get_meta(ANALYZER)
     if made_by is None:
         await database.set_meta(ANALYZER, str(ANALYZER_VERSION))
     elif made_by != str(ANALYZER_VERSION):
         _log.warning(
-            "the search index was made by analyzer %s, and this Gieok has analyzer %s: until a worker has "
-            "made it anew, a search may miss what was stored before",
+            "the search index was made by analyzer %s, and this version has analyzer %s: until a worker has "
+            "rebuilt it, a search may miss older data",
             made_by,
             ANALYZER_VERSION,
         )

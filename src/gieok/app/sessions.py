@@ -1,4 +1,4 @@
-"""The facade of sessions: what interfaces call as `user.sessions`."""
+"""The facade of sessions: `user.sessions`."""
 
 from __future__ import annotations
 
@@ -48,22 +48,22 @@ POLL_SECONDS = 0.1
 
 
 class SessionLocks:
-    """One lock a session, for the tasks of this process: of two sends at once, the second waits.
+    """One lock per session for the tasks of this process: of two concurrent sends, the second waits.
 
-    Between processes the commit decides, and the later one is a Conflict.
+    Between processes the commit decides, and the later one raises Conflict.
     """
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     def of(self, owner: str, session_ref: str) -> asyncio.Lock:
-        """The lock of a session. It lives while someone holds it or waits for it."""
+        """The lock of a session. It is dropped when no task holds it or waits for it."""
         return self._locks.setdefault((owner, session_ref), asyncio.Lock())
 
 
 @dataclass(frozen=True)
 class SessionView:
-    """A session and its working memory: the messages that a reply would be based on."""
+    """A session and its window: the messages that a reply would be based on."""
 
     session: Session
     messages: tuple[ChatMessage, ...]
@@ -71,17 +71,17 @@ class SessionView:
 
 @dataclass(frozen=True)
 class Summaries:
-    """The jobs that a request gave rise to, or found waiting, in the order of their messages."""
+    """The summary jobs of a session, queued now or before, in the order of their messages."""
 
     jobs: tuple[Job, ...]
     notices: tuple[Notice, ...] = ()
-    """What to tell the user, where this call has waited. What is told here, no later turn tells again."""
+    """Notices for the user, if this call has waited. They are not repeated by a later turn."""
     is_excerpt: bool = False
-    """The model was away: an excerpt stands in for a summary of these messages until there is a real one."""
+    """Whether the model was unavailable, so that an excerpt replaces the summary for now."""
 
     @property
     def memory_id(self) -> UUID | None:
-        """The memory of the newest messages. None where there was nothing to summarise, or it is not done."""
+        """The memory of the newest messages. None if there is none yet."""
         return self.jobs[-1].memory_id if self.jobs else None
 
 
@@ -101,9 +101,9 @@ class Sessions:
         account_plan: AccountPlan = "free",
         session_ref: str | None = None,
     ) -> Session:
-        """Begin a session with a persona that is to run this plan.
+        """Start a session with a persona under this plan.
 
-        NotFound for a persona that is not there, Conflict for a name that is taken.
+        Raises NotFound for an unknown persona, Conflict if the ref is taken.
         """
         start = validated(
             SessionStart,
@@ -116,7 +116,7 @@ class Sessions:
         return (await self._cycles.output("start_session", StartSession, request)).session
 
     async def get(self, session_ref: str) -> SessionView:
-        """The session with its working memory, which is empty once it has ended and is summarised."""
+        """The session with its window, which is empty once the session has ended and is summarised."""
         result = await self._cycles.run("load_session", {"sessionRef": session_ref})
         return SessionView(output_of(result, LoadSession).session, output_of(result, LoadWindow).messages)
 
@@ -142,24 +142,24 @@ class Sessions:
     async def log(
         self, session_ref: str, *, after: int = 0, limit: int = MAX_MESSAGES
     ) -> Sequence[ChatMessage]:
-        """What was said, from the first message on, also after the session has ended. NotFound."""
+        """The messages after number `after`, oldest first, also of an ended session. Raises NotFound."""
         if after < 0:
             raise InputRefused("must be 0 or more", at="after")
         if not 1 <= limit <= MAX_MESSAGES:
             raise InputRefused(f"must be between 1 and {MAX_MESSAGES}", at="limit")
         span = MessageRange(first=after + 1, last=after + limit)
 
-        def read(rooms: LogView) -> Sequence[ChatMessage]:
-            if rooms.sessions.get(session_ref) is None:
+        def read(view: LogView) -> Sequence[ChatMessage]:
+            if view.sessions.get(session_ref) is None:
                 raise NotFound("no such session")
-            return rooms.messages.between(session_ref, span)
+            return view.messages.between(session_ref, span)
 
         return await self._scope.read(read)
 
     async def save_messages(self, session_ref: str, messages: Sequence[ChatMessage]) -> Appended:
-        """Keep messages without a model call; durable when it returns. A known id changes nothing.
+        """Save messages without a model call. Durable when it returns; idempotent by message id.
 
-        Conflict for a known id with another content, SessionEnded for a session that has ended.
+        Raises Conflict for a stored id with another content, SessionEnded for a session that has ended.
         """
         return output_of(await self._save(session_ref, messages), AppendMessages).appended
 
@@ -171,10 +171,10 @@ class Sessions:
     async def close(
         self, session_ref: str, *, wait: bool = False, plan: str | ExecutionPlan = CLOSE_PLAN
     ) -> Summaries:
-        """End a session and have what is left of it summarised; `wait` until that is done.
+        """End a session and queue summaries of its remaining messages. Idempotent.
 
-        SummaryFailed where it waited and the model could not. Closing again changes nothing. With a plan
-        that queues no summary there is no job, and nothing to wait for.
+        With `wait` it returns when they are done, and raises SummaryFailed if the model could not summarise.
+        A plan without QueueSummary makes no job.
         """
         async with self._gieok.session_locks.of(self._scope.owner, session_ref):
             closed = await self._cycles.run(plan, {"sessionRef": session_ref})
@@ -184,9 +184,9 @@ class Sessions:
         return await self._summaries(session_ref, _queued(closed), wait=wait)
 
     async def summarize(self, session_ref: str, *, wait: bool = False) -> Summaries:
-        """Have all messages summarised that are not, without ending the session. `wait` as in `close`."""
-        asked = await self._cycles.run("request_summary", {"sessionRef": session_ref})
-        return await self._summaries(session_ref, _queued(asked), wait=wait)
+        """Queue summaries of all remaining messages without ending the session. `wait` as in `close`."""
+        requested = await self._cycles.run("request_summary", {"sessionRef": session_ref})
+        return await self._summaries(session_ref, _queued(requested), wait=wait)
 
     async def summarize_messages(
         self,
@@ -197,62 +197,60 @@ class Sessions:
         plan: str | ExecutionPlan,
         account_plan: AccountPlan = "free",
     ) -> Summaries:
-        """Save messages that the session does not have yet, and wait until all of it is summarised.
+        """Save messages that the session does not have yet, and wait until all messages are summarised.
 
-        A session that is not known begins with them, to run this plan. NotFound where it is not known and
-        there are none, Conflict where it is with another persona.
+        A session that does not exist is started under this plan. Raises NotFound if it does not exist and
+        there are no messages, Conflict if it is with another persona.
         """
-        known = await self._scope.read(lambda rooms: rooms.sessions.get(session_ref))
-        if known is None and not messages:
+        session = await self._scope.read(lambda view: view.sessions.get(session_ref))
+        if session is None and not messages:
             raise NotFound("no such session")
-        if known is None:
+        if session is None:
             await self.start(persona_id, plan=plan, account_plan=account_plan, session_ref=session_ref)
-        elif known.persona_id != persona_id:
+        elif session.persona_id != persona_id:
             raise Conflict("this session is with another persona; summarise it with its own")
         saved = await self._save(session_ref, messages) if messages else None
-        asked = await self._cycles.run("request_summary", {"sessionRef": session_ref})
-        queued = (*(_queued(saved) if saved else ()), *_queued(asked))
+        requested = await self._cycles.run("request_summary", {"sessionRef": session_ref})
+        queued = (*(_queued(saved) if saved else ()), *_queued(requested))
         return await self._summaries(session_ref, queued, wait=True)
 
     async def job(self, job_id: UUID) -> Job:
-        """A job as it stands; NotFound where there is none."""
-        job = await self._scope.read(lambda rooms: rooms.jobs.get(job_id))
+        """The current state of a job. Raises NotFound."""
+        job = await self._scope.read(lambda view: view.jobs.get(job_id))
         if job is None:
             raise NotFound(f"there is no job {job_id}")
         return job
 
     async def _summaries(self, session_ref: str, queued: Sequence[UUID], *, wait: bool) -> Summaries:
-        jobs = await self._scope.read(lambda rooms: _jobs(rooms.jobs, session_ref, queued))
+        jobs = await self._scope.read(lambda view: _jobs(view.jobs, session_ref, queued))
         if not wait or not jobs:
             return Summaries(tuple(jobs))
-        finished = [await self._finished(job.id) for job in jobs]
-        made = [job.memory_id for job in finished if job.memory_id is not None]
-        is_excerpt = await self._scope.read(lambda rooms: _has_excerpt(rooms.companion, made))
+        finished = [await self._wait_for(job.id) for job in jobs]
+        memory_ids = [job.memory_id for job in finished if job.memory_id is not None]
+        is_excerpt = await self._scope.read(lambda view: _has_excerpt(view.companion, memory_ids))
         return Summaries(tuple(finished), await self._notices(session_ref), is_excerpt)
 
     async def _notices(self, session_ref: str) -> tuple[Notice, ...]:
-        """What waits to be told about the persona of a session; whoever asks tells the user."""
-        session = await self._scope.read(lambda rooms: rooms.sessions.get(session_ref))
+        """Take the waiting notices about the persona of a session. The caller shows them to the user."""
+        session = await self._scope.read(lambda view: view.sessions.get(session_ref))
         if session is None or session.persona_id is None:
             return ()
         request = {"personaId": session.persona_id}
         return (await self._cycles.output("take_notices", TakeNotices, request)).notices
 
-    async def _finished(self, job_id: UUID) -> Job:
-        """Do the job here, or wait for the worker that has it."""
+    async def _wait_for(self, job_id: UUID) -> Job:
+        """Run the job in this process, or wait for the worker that has claimed it."""
         while True:
             now = self._gieok.engine.clock()
-            claimed = await self._scope.write(
-                lambda rooms, now=now: rooms.jobs.claim(job_id, now, now + LEASE)
-            )
+            claimed = await self._scope.write(lambda view, now=now: view.jobs.claim(job_id, now, now + LEASE))
             if claimed is not None:
                 await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed))
             job = await self.job(job_id)
             if job.memory_id is not None or job.status == "done":
                 return job
-            is_put_off = job.status == "queued" and job.due_at is not None and job.due_at > now
-            if job.status == "failed" or is_put_off or claimed is not None:
-                raise SummaryFailed(f"job {job_id} did not summarise its messages ({job.error}); ask again")
+            is_postponed = job.status == "queued" and job.due_at is not None and job.due_at > now
+            if job.status == "failed" or is_postponed or claimed is not None:
+                raise SummaryFailed(f"job {job_id} did not summarise its messages ({job.error}); try again")
             await asyncio.sleep(POLL_SECONDS)
 
 
@@ -262,13 +260,13 @@ def _queued(result: CycleResult) -> tuple[UUID, ...]:
 
 
 def _jobs(store: JobStore, session_ref: str, queued: Sequence[UUID]) -> list[Job]:
-    """What waits to be summarised, and what was queued just now: a worker may have done it already."""
+    """The unfinished jobs, and those queued just now, which a worker may have finished already."""
     waiting = store.unfinished(session_ref)
-    names = {job.id for job in waiting}
-    done = [job for each in queued if each not in names and (job := store.get(each)) is not None]
+    waiting_ids = {job.id for job in waiting}
+    done = [job for each in queued if each not in waiting_ids and (job := store.get(each)) is not None]
     return sorted((*waiting, *done), key=lambda job: job.first_seq)
 
 
 def _has_excerpt(store: CompanionStore, memory_ids: Sequence[UUID]) -> bool:
-    found = (store.get(memory_id) for memory_id in memory_ids)
-    return any(memory is not None and memory.origin == "excerpt" for memory in found)
+    memories = (store.get(memory_id) for memory_id in memory_ids)
+    return any(memory is not None and memory.origin == "excerpt" for memory in memories)

@@ -1,4 +1,4 @@
-"""Tokens: who may call the service as whom. An operator makes, lists and revokes them."""
+"""API tokens: create, list, revoke, authenticate. JWTs of an identity provider are accepted too."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 _PREFIX = "gk_"
 _RANDOM_BYTES = 32
 _SHAPE = re.compile(_PREFIX + "[A-Za-z0-9_-]{43}")
-LONGEST_LABEL = 128
+MAX_LABEL_CHARS = 128
 
 
 class Tokens:
-    """The tokens of every owner. A change is in force for every process when the call returns."""
+    """The tokens of all owners. A change is effective in every process when the call returns."""
 
     def __init__(self, database: Database, vault: Vault, clock: Callable[[], datetime]) -> None:
         self._database = database
@@ -53,9 +53,10 @@ class Tokens:
         label: str | None = None,
         expires_at: datetime | None = None,
     ) -> NewToken:
-        """Make a token for an owner, who is admitted by it. This is the only time that it can be seen.
+        """Create a token for an owner. The token itself is returned only here; later only its hash exists.
 
-        `label` lies in clear. InputRefused names what cannot be; OwnerErased for one who was erased.
+        `label` is stored unencrypted. Raises InputRefused for an invalid argument, OwnerErased for an erased
+        owner.
         """
         now = self._clock()
         token = _PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
@@ -70,30 +71,30 @@ class Tokens:
             revoked_at=None,
         )
 
-        def add(rooms: SqlView) -> None:
-            rooms.tokens.add(record, _digest(token))
-            rooms.audit.add("token.created", str(record.id), now)
+        def add(view: SqlView) -> None:
+            view.tokens.add(record, _digest(token))
+            view.audit.add("token.created", str(record.id), now)
 
         await self._scope(owner).write(add)
         return NewToken(token, record)
 
     async def list(self, owner: str | None = None) -> Sequence[TokenRecord]:
-        """The tokens of one owner, or of all of them; revoked and expired ones too."""
+        """The tokens of one owner or of all, revoked and expired ones included."""
         if owner is None:
             return await self._database.system_read(list_every_token)
-        return await self._scope(owner).read(lambda rooms: rooms.tokens.list())
+        return await self._scope(owner).read(lambda view: view.tokens.list())
 
     async def revoke(self, token_id: UUID) -> TokenRecord:
-        """Refuse a token from now on. NotFound where there is none; one that is revoked stays as it is."""
+        """Revoke a token. Does nothing if it was revoked before. Raises NotFound."""
         owner = await self._database.system_read(lambda tx: find_token_owner(tx, token_id))
         if owner is None:
             raise NotFound("no such token")
         now = self._clock()
 
-        def revoke(rooms: SqlView) -> TokenRecord | None:
-            if rooms.tokens.revoke(token_id, now):
-                rooms.audit.add("token.revoked", str(token_id), now)
-            return rooms.tokens.get(token_id)
+        def revoke(view: SqlView) -> TokenRecord | None:
+            if view.tokens.revoke(token_id, now):
+                view.audit.add("token.revoked", str(token_id), now)
+            return view.tokens.get(token_id)
 
         revoked = await self._scope(owner).write(revoke)
         if revoked is None:
@@ -101,10 +102,10 @@ class Tokens:
         return revoked
 
     async def authenticate(self, token: str) -> Principal:
-        """Who calls with this token, or with this JWT where they are accepted. Unauthenticated, and not why,
-        where it stands for nobody.
+        """The caller with this token, or with this JWT if JWTs are accepted.
 
-        The database is asked each time: what another process has revoked or erased is refused at once.
+        Raises Unauthenticated without a reason if it is invalid. Each call reads the database, so a token
+        that another process has revoked is refused at once.
         """
         if self._jwts is not None and not token.startswith(_PREFIX):
             return await self._authenticate_jwt(self._jwts, token)
@@ -112,7 +113,7 @@ class Tokens:
             raise Unauthenticated
         digest = _digest(token)
         found = await self._database.system_read(lambda tx: find_token(tx, digest))
-        if found is None or not found.is_in_force(self._clock()):
+        if found is None or not found.is_valid(self._clock()):
             raise Unauthenticated
         return found.principal
 
@@ -144,8 +145,8 @@ def _checked_scopes(scopes: Collection[Scope]) -> frozenset[Scope]:
 
 
 def _checked_label(label: str | None) -> str | None:
-    if label is not None and not (1 <= len(label) <= LONGEST_LABEL and label.isprintable()):
-        raise InputRefused(f"must have 1 to {LONGEST_LABEL} characters that can be printed", at="label")
+    if label is not None and not (1 <= len(label) <= MAX_LABEL_CHARS and label.isprintable()):
+        raise InputRefused(f"must have 1 to {MAX_LABEL_CHARS} printable characters", at="label")
     return label
 
 
@@ -153,7 +154,7 @@ def _checked_expiry(expires_at: datetime | None, now: datetime) -> datetime | No
     if expires_at is None:
         return None
     if expires_at.tzinfo is None:
-        raise InputRefused("must say its time zone", at="expiresAt")
+        raise InputRefused("must have a time zone", at="expiresAt")
     if expires_at <= now:
-        raise InputRefused("must lie in the future", at="expiresAt")
+        raise InputRefused("must be in the future", at="expiresAt")
     return expires_at.astimezone(UTC)

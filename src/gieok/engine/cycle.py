@@ -1,4 +1,4 @@
-"""Running a plan: stage by stage, all of it or nothing."""
+"""Run a plan stage by stage. A cycle is atomic: everything is committed, or nothing."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 from uuid import uuid4
 
 from pydantic import ValidationError
 
 from gieok.engine.data import Data
-from gieok.engine.limits import Limits
-from gieok.engine.plan import REQUEST, first_problem, place
+from gieok.engine.plan import REQUEST, Stage, first_problem, place
 from gieok.engine.record import CycleRecord, Outcome, StepRecord
 from gieok.engine.registry import CheckedPlan, CheckedStep, Registry
-from gieok.engine.scope import Scope
-from gieok.engine.stages import Stage
 from gieok.engine.step import (
     ActStep,
     AnyStep,
@@ -42,19 +39,42 @@ _log = logging.getLogger(__name__)
 
 
 def utc_now() -> datetime:
-    """The clock that a service uses; a test injects its own."""
+    """The default clock; tests inject their own."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Limits of a running step."""
+
+    step_seconds: float = 120.0
+    output_bytes: int = 4 * 1024 * 1024
+
+
+class Scope(Protocol):
+    """One owner's data, as the engine sees it: a read transaction and a write transaction.
+
+    `work` gets a view of the stores that is valid until it returns.
+    """
+
+    async def read(self, work: Callable[[Any], T], *, heavy: bool = False) -> T:
+        """Run `work` on one consistent snapshot. `heavy` work must not run on the event loop's thread."""
+        ...
+
+    async def write(self, work: Callable[[Any], T]) -> T:
+        """Run `work` in one transaction and return when it is durable. If it raises, nothing is stored."""
+        ...
+
+
+@dataclass(frozen=True)
 class CycleResult:
-    """What a cycle that succeeded returns: the output of every step, and the record."""
+    """The result of a successful cycle: the output of every step, and the record."""
 
     outputs: Outputs
     record: CycleRecord
 
     def output_of(self, step: type[Step[Any, Any, O]]) -> O | None:
-        """The output of the first step of this type, or None where the plan has none."""
+        """The output of the first step of this type, or None if the plan has none."""
         for ran in self.record.steps:
             if ran.type == step.type:
                 return cast(O, self.outputs[ran.id])
@@ -62,7 +82,7 @@ class CycleResult:
 
 
 class Engine:
-    """Runs checked plans. It knows nothing of what the steps do."""
+    """Runs checked plans."""
 
     def __init__(
         self,
@@ -85,31 +105,31 @@ class Engine:
         listen: Listener | None = None,
     ) -> CycleResult:
         """Run every step, then commit once. On any failure nothing is stored and the error is raised:
-        StepFailed with the step's id and its cause, or the store's own error where a transaction failed.
+        StepFailed with the step's id and its cause, or the store's own error if a transaction failed.
         """
         _check_request(plan, request)
         return await _Cycle(self, plan, scope, request, listen).run()
 
 
 class _Batch:
-    """Steps that run in one transaction. What they return counts once the transaction has succeeded."""
+    """Steps that run in one transaction. Their outputs count once the transaction has succeeded."""
 
     outputs: dict[str, Data]
-    """Those of the cycle so far, and of this batch."""
+    """The outputs of the cycle so far, and of this batch."""
     questions: dict[str, Ask[Any]]
     records: list[StepRecord]
     current: str | None = None
-    """The step that is running; None outside of steps, where the transaction itself may fail."""
+    """The running step; None between steps, where an error is the transaction's own."""
 
     def begin(self, outputs: Mapping[str, Data]) -> None:
-        """Start, also once more: a store may run its work again after a broken connection."""
+        """Reset the batch. A store may run its work again after a broken connection."""
         self.outputs = dict(outputs)
         self.questions = {}
         self.records = []
 
 
 class _Cycle:
-    """One run. Outputs live here and nowhere else, and are gone with it."""
+    """One run of a plan, with its outputs."""
 
     def __init__(
         self,
@@ -229,7 +249,7 @@ class _Cycle:
         self._steps.append(self._step_record(step))
 
     async def _awaited(self, step_id: str, work: Awaitable[T]) -> T:
-        """What a step awaits, within the time that a step has. Its failure is the step's."""
+        """Await the work of a step within its time limit. Any failure becomes a StepFailed."""
         try:
             return await self._in_time(step_id, work)
         except StepFailed:
@@ -237,7 +257,7 @@ class _Cycle:
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 raise
-            # Something that the step waited for was cancelled, not this cycle: the step has failed.
+            # Not this cycle was cancelled but something that the step awaited: the step has failed.
             raise StepFailed(step_id, error) from error
         except Exception as error:
             raise StepFailed(step_id, error) from error
@@ -325,7 +345,7 @@ class _Cycle:
         if self._engine.observe is not None:
             try:
                 self._engine.observe(record)
-            except Exception:  # noqa: BLE001  logged: what was stored stays stored, whatever an observer does
+            except Exception:  # noqa: BLE001  logged: a failing observer must not fail a committed cycle
                 _log.exception("an observer of cycle %s raised", record.cycle_id)
         return record
 
@@ -334,11 +354,13 @@ def _check_request(plan: CheckedPlan, request: Mapping[str, Any]) -> None:
     for name in plan.plan.request:
         if name not in request:
             raise InputRefused(
-                f"plan '{plan.plan.name}' wants '{name}', which was not given", at=f"request.{name}"
+                f"plan '{plan.plan.name}' needs '{name}', which is missing", at=f"request.{name}"
             )
     for name in request:
         if name not in plan.plan.request:
-            raise InputRefused(f"plan '{plan.plan.name}' does not read this", at=f"request.{name}")
+            raise InputRefused(
+                f"plan '{plan.plan.name}' does not list this in `request`", at=f"request.{name}"
+            )
 
 
 def _reader(step: CheckedStep) -> ReadStep[Any, Any, Any]:
@@ -350,18 +372,18 @@ def _is_ready(step: CheckedStep, outputs: Mapping[str, Any]) -> bool:
 
 
 def _checked(step: AnyStep, output: object, limits: Limits) -> Data:
-    """The output of a step, if it is of the declared type and not too large."""
-    made = NoData() if output is None else output
-    if not isinstance(made, step.output_model):
+    """The output of a step. Raises an error if it has the wrong type or is too large."""
+    result = NoData() if output is None else output
+    if not isinstance(result, step.output_model):
         raise TypeError(f"{step.type} must return {step.output_model.__name__}")
-    size = len(made.__pydantic_serializer__.to_json(made))
+    size = len(result.__pydantic_serializer__.to_json(result))
     if size > limits.output_bytes:
         raise ValueError(f"an output may have at most {limits.output_bytes} bytes, and this one has {size}")
-    return made
+    return result
 
 
 def _named(step_id: str | None, error: Exception) -> Exception:
-    """The error with the step that raised it; as it is where the transaction failed and no step."""
+    """Wrap the error of a step in StepFailed. Without a step it is the transaction's own error."""
     return error if step_id is None or isinstance(error, StepFailed) else StepFailed(step_id, error)
 
 

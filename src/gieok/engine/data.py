@@ -1,4 +1,4 @@
-"""The base of everything that travels through a cycle."""
+"""The base class of metadata, inputs, outputs and records."""
 
 from __future__ import annotations
 

@@ -1,23 +1,26 @@
-"""An execution plan: frozen data that says what happens in a cycle, and in which order."""
+"""Execution plans: frozen data that lists the steps of a cycle, stage by stage. The hash is the identity."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
+from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any
 
+import rfc8785
 from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
 
 from gieok.engine.data import Data
-from gieok.engine.limits import PLAN_BYTES, PLAN_DEPTH, PLAN_STEPS
-from gieok.engine.plan_hash import plan_hash
-from gieok.engine.stages import Stage
 from gieok.engine.strict_json import JsonRefused, is_deeper, json_path, parse_json
 from gieok.errors import PlanInvalid
 
+MAX_PLAN_BYTES = 256 * 1024
+MAX_PLAN_DEPTH = 32
+MAX_PLAN_STEPS = 64
 REQUEST = "request"
-"""The name under which a step reads what the caller of the cycle gave: `request.message`."""
+"""The source name of the caller's values in `inputs`: `request.message`."""
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 Source = Annotated[
@@ -25,12 +28,25 @@ Source = Annotated[
 ]
 
 
+class Stage(StrEnum):
+    """The stages of a cycle, in order. Each stage ends before the next one starts."""
+
+    CONTEXT_SELECT = "ContextSelect"
+    PROMPT_ASSEMBLE = "PromptAssemble"
+    LLM_CALL = "LLMCall"
+    POST_PROCESS = "PostProcess"
+    PERSIST = "Persist"
+
+
+ORDER: tuple[Stage, ...] = tuple(Stage)
+
+
 def _stage(value: object) -> object:
     return Stage(value) if isinstance(value, str) and value in set(Stage) else value
 
 
 class StepSpec(Data):
-    """One step of a plan: which type, where it stands, what it reads, and its policy."""
+    """One step of a plan: its type, its stage, the sources of its inputs, and its policy (metadata)."""
 
     id: Name
     type: Name
@@ -40,31 +56,40 @@ class StepSpec(Data):
 
 
 class ExecutionPlan(Data):
-    """A plan whose form is right. Whether its steps exist and fit is for the registry to say."""
+    """A well-formed plan. The registry checks that its steps exist and fit together."""
 
     name: Name
     version: Annotated[int, Field(ge=0)] | Annotated[str, StringConstraints(pattern=r"^[\w.+-]{1,32}$")]
     request: tuple[Name, ...] = ()
-    steps: Annotated[tuple[StepSpec, ...], Field(min_length=1, max_length=PLAN_STEPS)]
+    steps: Annotated[tuple[StepSpec, ...], Field(min_length=1, max_length=MAX_PLAN_STEPS)]
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """The plan as it was written: nothing that was left out is filled in."""
+        """The plan as it was written, without defaults filled in."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
     @cached_property
     def hash(self) -> str:
-        """The plan's identity; see `plan_hash`."""
+        """The identity of the plan; see `plan_hash`."""
         return plan_hash(self.document)
 
 
-def parse_plan(text: str | bytes) -> ExecutionPlan:
-    """Read a plan from JSON. PlanInvalid says which place is wrong."""
-    content = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
-    if len(content) > PLAN_BYTES:
-        raise PlanInvalid(f"a plan may have at most {PLAN_BYTES} bytes", at="plan")
+def plan_hash(document: dict[str, Any]) -> str:
+    """SHA-256 of the plan's canonical JSON (RFC 8785), metadata included: any change of policy changes it."""
     try:
-        document = parse_json(content, depth=PLAN_DEPTH)
+        canonical = rfc8785.dumps(document)
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
+        raise PlanInvalid(f"the plan has no canonical JSON form: {error}", at="plan") from error
+    return hashlib.sha256(canonical).hexdigest()
+
+
+def parse_plan(text: str | bytes) -> ExecutionPlan:
+    """Parse a plan from JSON. Raises PlanInvalid with the place that is wrong."""
+    content = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
+    if len(content) > MAX_PLAN_BYTES:
+        raise PlanInvalid(f"a plan may have at most {MAX_PLAN_BYTES} bytes", at="plan")
+    try:
+        document = parse_json(content, depth=MAX_PLAN_DEPTH)
     except JsonRefused as refused:
         raise PlanInvalid(str(refused), at=refused.at or "plan") from None
     return make_plan(document)
@@ -74,8 +99,8 @@ def make_plan(document: Any) -> ExecutionPlan:
     """Make a plan from a parsed JSON document."""
     if not isinstance(document, dict):
         raise PlanInvalid("must be a JSON object with name, version and steps", at="plan")
-    if is_deeper(document, PLAN_DEPTH):
-        raise PlanInvalid(f"nested deeper than {PLAN_DEPTH} levels", at="plan")
+    if is_deeper(document, MAX_PLAN_DEPTH):
+        raise PlanInvalid(f"nested deeper than {MAX_PLAN_DEPTH} levels", at="plan")
     try:
         # Through JSON, so that an array may become a tuple while every other type stays strict.
         plan = ExecutionPlan.model_validate_json(json.dumps(document))
@@ -100,7 +125,7 @@ def first_problem(error: ValidationError) -> tuple[tuple[int | str, ...], str]:
 
 
 def without_prefix(message: str) -> str:
-    """A message of pydantic, without the prefix that it puts before a message of our own validators."""
+    """A message of pydantic without the prefix that it puts before messages of our own validators."""
     return message.removeprefix("Value error, ")
 
 
@@ -116,7 +141,7 @@ def _check_ids(plan: ExecutionPlan) -> None:
     for number, step in enumerate(plan.steps):
         at = f"steps[{number}].id"
         if step.id == REQUEST:
-            raise PlanInvalid(f"'{REQUEST}' names what the caller gives; choose another id", at=at)
+            raise PlanInvalid(f"'{REQUEST}' is reserved for the caller's values; choose another id", at=at)
         if step.id in seen:
             raise PlanInvalid(f"'{step.id}' is already the id of steps[{seen[step.id]}]", at=at)
         seen[step.id] = number

@@ -1,4 +1,4 @@
-"""What is known about a run afterwards: identities, counts and times, never content."""
+"""The record of a cycle: ids, counts and times, never content."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class CycleRecord:
 
 
 def check_note(name: str, value: Note) -> Note:
-    """Refuse text that is not an identifier, so that no content can slip into a record."""
+    """Refuse text that is not an identifier, so that no content gets into a record."""
     kept = value if isinstance(value, int | float | str) else tuple(value)
     for each in (name, *(kept if isinstance(kept, tuple) else (kept,))):
         if not isinstance(each, int | float | UUID) and not _IDENTIFIER.fullmatch(each):
-            raise ValueError("a note holds numbers and identifiers, not content")
+            raise ValueError("a note may have numbers and identifiers, not content")
     return kept

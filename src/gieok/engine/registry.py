@@ -1,4 +1,4 @@
-"""The steps that exist, and the check that a plan fits them. It needs no store and no model."""
+"""The registry of steps, and the check of plans against it. It needs no store and no model."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from gieok.engine.data import Data
-from gieok.engine.plan import REQUEST, ExecutionPlan, StepSpec, first_problem, place
-from gieok.engine.stages import ORDER, Stage
+from gieok.engine.plan import ORDER, REQUEST, ExecutionPlan, Stage, StepSpec, first_problem, place
 from gieok.engine.step import AnyStep, check_step
 from gieok.errors import PlanInvalid
 
@@ -30,7 +29,7 @@ class CheckedStep:
 
 @dataclass(frozen=True)
 class CheckedPlan:
-    """A plan that can run: every step exists, stands where it may, and finds its inputs."""
+    """A plan that can run: every step exists, is in an allowed stage, and has its inputs."""
 
     plan: ExecutionPlan
     stages: Mapping[Stage, tuple[CheckedStep, ...]]
@@ -38,7 +37,7 @@ class CheckedPlan:
 
 
 class Registry:
-    """The steps that plans may name, by type."""
+    """The steps that plans may use, by type."""
 
     def __init__(self, steps: Iterable[AnyStep] = ()) -> None:
         self._steps: dict[str, AnyStep] = {}
@@ -46,7 +45,7 @@ class Registry:
             self.add(step)
 
     def add(self, step: AnyStep) -> None:
-        """Offer a step to plans. ValueError where its type is taken or its stages do not fit its kind."""
+        """Register a step. Raises ValueError if its type is taken or its stages do not fit its kind."""
         check_step(step)
         if step.type in self._steps:
             raise ValueError(f"a step of type '{step.type}' is registered already")
@@ -57,7 +56,7 @@ class Registry:
         return tuple(self._steps[name] for name in sorted(self._steps))
 
     def check(self, plan: ExecutionPlan) -> CheckedPlan:
-        """Refuse a plan that could not run, with the place in it that is wrong."""
+        """Check a plan. Raises PlanInvalid with the place that is wrong."""
         checked: dict[str, CheckedStep] = {}
         for number, spec in enumerate(plan.steps):
             step = self._find(spec, number)
@@ -71,9 +70,9 @@ class Registry:
         try:
             return self._steps[spec.type]
         except KeyError:
-            known = ", ".join(sorted(self._steps))
+            names = ", ".join(sorted(self._steps))
             raise PlanInvalid(
-                f"no step of type '{spec.type}'; known: {known}", at=f"steps[{number}].type"
+                f"no step of type '{spec.type}'; the types are: {names}", at=f"steps[{number}].type"
             ) from None
 
 
@@ -109,9 +108,9 @@ def _resolve_inputs(
     }
     for name in spec.inputs:
         if name not in wanted:
-            known = ", ".join(sorted(wanted)) or "none"
+            names = ", ".join(sorted(wanted)) or "none"
             raise PlanInvalid(
-                f"{spec.type} has no input '{name}'; it has: {known}", at=f"steps[{number}].inputs.{name}"
+                f"{spec.type} has no input '{name}'; it has: {names}", at=f"steps[{number}].inputs.{name}"
             )
     resolved: dict[str, tuple[str, str]] = {}
     for name, (field, required) in wanted.items():
@@ -144,5 +143,5 @@ def _output_field(source: CheckedStep, name: str, at: str) -> str:
     for field, info in fields.items():
         if name == (info.alias or field):
             return field
-    known = ", ".join(sorted(info.alias or field for field, info in fields.items())) or "nothing"
-    raise PlanInvalid(f"step '{source.id}' has no output '{name}'; it returns: {known}", at=at)
+    names = ", ".join(sorted(info.alias or field for field, info in fields.items())) or "nothing"
+    raise PlanInvalid(f"step '{source.id}' has no output '{name}'; it returns: {names}", at=at)

@@ -1,7 +1,7 @@
-"""Steps: the only things that happen at run time. A step is a read, an act or a write.
+"""Steps: the units that a plan is made of. A step is a read, an act or a write.
 
-* A `ReadStep` looks at the stores. All reads of a stage share one read transaction.
-* An `ActStep` is async. It asks something outside (a model, an embedder), or only computes.
+* A `ReadStep` reads the stores. All reads of a stage share one read transaction.
+* An `ActStep` is async. It calls something outside (a model, an embedder), or only computes.
 * A `WriteStep` changes the stores. It runs after every other step has succeeded, in one transaction with all
   other writes of the plan, in plan order.
 """
@@ -15,8 +15,8 @@ from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from gieok.engine.data import Data
+from gieok.engine.plan import ORDER, Stage
 from gieok.engine.record import Note, check_note
-from gieok.engine.stages import ORDER, Stage
 
 M = TypeVar("M", bound=Data)
 I = TypeVar("I", bound=Data)  # noqa: E741  metadata, inputs, output: M, I, O
@@ -29,7 +29,7 @@ class NoData(Data):
 
 @dataclass(frozen=True)
 class StepEvent:
-    """Something that a step reports while it runs, such as a piece of a reply. It is never stored."""
+    """An event of a running step, such as a piece of a reply. It is never stored."""
 
     step: str
     kind: str
@@ -37,13 +37,13 @@ class StepEvent:
 
 
 class StepContext:
-    """What a running step knows of its cycle, and may report."""
+    """The cycle as a running step sees it: plan hash, time, events and notes."""
 
     def __init__(
         self, step: str, plan_hash: str, now: datetime, listen: Callable[[StepEvent], None] | None
     ) -> None:
         self.plan_hash = plan_hash
-        """The identity of the plan that is running."""
+        """The hash of the running plan."""
         self.now = now
         """One time for the whole cycle."""
         self.notes: dict[str, Note] = {}
@@ -100,10 +100,10 @@ class Ask(Generic[O]):
 
 
 class ReadStep(Step[M, I, O]):
-    """Looks at the stores inside the read transaction of its stage. It may feed other reads there."""
+    """Reads the stores inside the read transaction of its stage. Other reads there may use its output."""
 
     heavy: ClassVar[bool] = False
-    """Whether it may take long, so that it must not run on the event loop's thread."""
+    """Whether it may take long and must not run on the event loop's thread."""
 
     @abstractmethod
     def read(self, view: Any, metadata: M, inputs: I, context: StepContext) -> O | Ask[O]:
@@ -111,7 +111,7 @@ class ReadStep(Step[M, I, O]):
 
 
 class ActStep(Step[M, I, O]):
-    """Asks something outside, or only computes. No transaction is open while it runs."""
+    """Calls something outside, or only computes. No transaction is open while it runs."""
 
     @abstractmethod
     async def run(self, metadata: M, inputs: I, context: StepContext) -> O:
@@ -136,7 +136,7 @@ Outputs = Mapping[str, Data]
 
 
 def check_step(step: AnyStep) -> None:
-    """Raise ValueError for a step that is of no kind, or that may stand in a stage of another kind."""
+    """Raise ValueError for a step of none of the three kinds, or with a stage that its kind must not use."""
     if not isinstance(step, ReadStep | ActStep | WriteStep):
         raise ValueError(f"step '{step.type}' must be a ReadStep, an ActStep or a WriteStep")  # noqa: TRY004
     writes = isinstance(step, WriteStep)

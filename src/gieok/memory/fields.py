@@ -1,4 +1,4 @@
-"""The kinds of value that records of several rooms are made of."""
+"""Field types that records of several rooms share."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pydantic import AfterValidator, AwareDatetime, Field
 from gieok.refs import check_ref
 
 MAX_MESSAGE_CHARS = 20_000
-"""The longest message, and the longest reply."""
+"""The maximum length of a message or a reply."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def storable(value: str) -> str:
-    """Refuse what one of the databases could not keep as it is."""
+    """Refuse text that one of the databases cannot store unchanged."""
     if _UNSTORABLE.search(value):
-        raise ValueError("holds a NUL or half of a surrogate pair")
+        raise ValueError("contains a NUL or half of a surrogate pair")
     return value
 
 
@@ -27,7 +27,7 @@ _FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def since_1970(value: datetime) -> datetime:
-    """Refuse a time that no database here keeps."""
+    """Refuse a time before 1970, which the databases do not store."""
     if value < _FIRST:
         raise ValueError("must not be before 1970")
     return value
@@ -40,7 +40,7 @@ def _utc(value: datetime) -> datetime:
 Language = Literal["ko", "en"]
 PersonaId = Annotated[str, AfterValidator(lambda value: check_ref(value, "personaId"))]
 AccountPlan = Literal["free", "premium"]
-"""What the user pays for; it decides how many memories stay active."""
+"""The user's subscription; it limits the number of active memories."""
 Importance = Annotated[int, Field(ge=1, le=10)]
 SessionRef = Annotated[str, AfterValidator(lambda value: check_ref(value, "sessionRef"))]
 AS_SESSION_ID = Field(validation_alias="sessionId", serialization_alias="sessionId")

@@ -15,7 +15,7 @@ from typing import Annotated, Protocol, TypeVar, cast, runtime_checkable
 from pydantic import Field
 
 from gieok.engine import Data, StepContext
-from gieok.memory.usage.records import ModelUsage
+from gieok.memory.usage import ModelUsage
 
 T = TypeVar("T")
 Seconds = Annotated[float, Field(ge=0, le=3600)]

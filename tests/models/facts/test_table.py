@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from gieok.adapters.models.offline import OfflineModel
-from gieok.memory.canon.grounding import grounded, said_in
+from gieok.memory.canon.grounding import grounded, turn_words
 from gieok.memory.canon.records import ExtractedFact, Fact
 from gieok.plans import load_plan
 from tests.models.facts.score import BLIND, Group, Sentence, score, sentences
@@ -60,7 +60,7 @@ async def test_found_facts_are_grounded_in_their_turn() -> None:
         facts = [
             fact for fact in await OfflineModel().extract_facts(sentence.said, "", ()) if not fact.retracts
         ]
-        said = said_in(sentence.said, "", ())
+        said = turn_words(sentence.said, "", ())
         found += len(facts)
         kept += len(grounded(facts, said, (), from_reply=(), min_grounding=step["metadata"]["minGrounding"]))
     assert kept >= 0.98 * found > 0

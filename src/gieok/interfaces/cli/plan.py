@@ -106,12 +106,12 @@ def print_hash(source: str) -> None:
 
 def _load(source: str) -> ExecutionPlan:
     from gieok.engine import parse_plan
-    from gieok.engine.limits import PLAN_BYTES
+    from gieok.engine.plan import MAX_PLAN_BYTES
     from gieok.plans import load_plan
 
     with _source_in_errors(source):
         if source == STDIN:
-            return parse_plan(sys.stdin.buffer.read(PLAN_BYTES + 1))
+            return parse_plan(sys.stdin.buffer.read(MAX_PLAN_BYTES + 1))
         return load_plan(source)
 
 

@@ -151,5 +151,5 @@ def _state(record: TokenRecord, t: Translator) -> str:
         return t("token.revoked_at", at=f"{record.revoked_at:%Y-%m-%d %H:%M}")
     if record.expires_at is None:
         return t("token.valid")
-    key = "token.valid_until" if record.is_in_force(datetime.now(UTC)) else "token.expired_at"
+    key = "token.valid_until" if record.is_valid(datetime.now(UTC)) else "token.expired_at"
     return t(key, at=f"{record.expires_at:%Y-%m-%d %H:%M}")

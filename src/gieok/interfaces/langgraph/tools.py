@@ -20,7 +20,7 @@ from gieok.errors import Conflict, InputRefused, NotFound
 from gieok.memory.decisions.loading.blocks import render_report
 from gieok.memory.decisions.records import DecisionProposal, RelationType, Strength
 from gieok.memory.fields import Language
-from gieok.memory.requests.records import RequestKey
+from gieok.memory.requests import RequestKey
 
 P = ParamSpec("P")
 

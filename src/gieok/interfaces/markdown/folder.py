@@ -231,7 +231,7 @@ class FolderWriter:
             _replace_file(self._folder, path, render(_record(decision, None)))
             return path, "written"
         file = self._folder / existing.path
-        if not existing.is_in_force or file.is_symlink():
+        if not existing.is_valid or file.is_symlink():
             return existing.path, "left"
         text = _read_text(existing.path, file)
         if _is_up_to_date(text, existing, decision):
@@ -257,17 +257,17 @@ class _ExistingFile(NamedTuple):
     path: str
     name: str | None
     relations: tuple[ProposedRelation, ...]
-    is_in_force: bool
+    is_valid: bool
 
 
 def _existing_files(owner: str, folder: Folder, space: str | None) -> dict[UUID, _ExistingFile]:
     files = {
-        root_id(owner, each.name, space): _ExistingFile(each.path, each.name, (), is_in_force=False)
+        root_id(owner, each.name, space): _ExistingFile(each.path, each.name, (), is_valid=False)
         for each in folder.skipped
         if each.name
     }
     for entry, file in zip(entries(owner, folder.files, space), folder.files, strict=True):
-        existing = _ExistingFile(file.path, file.record.id, entry.relations or (), is_in_force=True)
+        existing = _ExistingFile(file.path, file.record.id, entry.relations or (), is_valid=True)
         files.setdefault(entry.root_id, existing)
     return files
 

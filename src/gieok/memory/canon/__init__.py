@@ -1,1 +1,1 @@
-"""The fixed persona, the facts that conversation changes, and the block that tells a model the state."""
+"""Personas, the facts that conversations change, and the state block of the prompt."""

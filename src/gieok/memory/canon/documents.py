@@ -1,4 +1,4 @@
-"""Facts and personas as they are sealed. `form` numbers their form, so that an old one can always be read."""
+"""The sealed documents of facts and personas. `form` is their format version, so old ones stay readable."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from gieok.memory.canon.records import FactDraft, PersonaDraft
 from gieok.memory.fields import PersonaId
 
 FORM = 1
-"""The form that canon is written in now."""
+"""The current format version."""
 
 
 class FactDocument(FactDraft):
-    """A version of a fact. It says itself whose it is: what it is found by is not sealed with it."""
+    """A version of a fact. It contains its persona, because the index that finds it is not sealed."""
 
     persona_id: PersonaId
 
 
 class PersonaDocument(PersonaDraft):
-    """A version of a persona, which says itself which one it is."""
+    """A version of a persona. It contains its id, because the index that finds it is not sealed."""
 
     id: PersonaId
 
@@ -29,17 +29,17 @@ D = TypeVar("D", FactDocument, PersonaDocument)
 
 
 def to_document(content: Data) -> bytes:
-    """The content in today's form."""
+    """Serialise the content in the current format."""
     return content.model_dump_json(by_alias=True).encode()
 
 
 def from_document(record: type[D], document: bytes, form: int) -> D:
-    """The content of a document. SchemaMismatch for a form from the future, StoreDamaged for a broken one."""
+    """Parse a document. Raises SchemaMismatch for a newer format, StoreDamaged for a broken document."""
     if form > FORM:
         raise SchemaMismatch(
-            f"canon has form {form} and this program reads up to form {FORM}; install a newer Gieok"
+            f"a canon document has format {form}, and this version reads up to {FORM}; upgrade Gieok"
         )
     try:
         return record.model_validate_json(document)
     except ValueError:
-        raise StoreDamaged("stored canon does not have the form it claims; restore a backup") from None
+        raise StoreDamaged("a canon document does not match its format; restore a backup") from None

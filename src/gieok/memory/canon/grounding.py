@@ -1,7 +1,7 @@
-"""What was really said in a turn, and which extracted facts stand on it: pure functions.
+"""Grounding: keep only extracted facts whose words were said in this turn. Pure functions.
 
-A model that extracts facts also sees what the prompt put into the reply: recalled memories, the state block,
-a block that the user pasted. None of that is news. A fact counts only where its words were said in the turn.
+A reply also repeats what the prompt contained (recalled memories, the state block), and users paste blocks.
+None of that is new, so it must not be extracted again as if the user had said it.
 """
 
 from __future__ import annotations
@@ -23,54 +23,54 @@ _ROLE = r"^(?:system|assistant|user) ?:"
 _PASTED = re.compile(f"(?P<header>{_HEADER})|{_FACT}|{_ROLE}", re.IGNORECASE)
 _BULLET = re.compile(r"[-*•]|$")
 _TAGGED = re.compile(r"[<＜](?P<role>system|assistant|user)[>＞].*?(?:[<＜]/(?P=role)[>＞]|\Z)", re.I | re.S)
-# A mail quotes with >, a face such as >_< does not.
+# Mails quote with ">"; an emoticon such as >_< is no quote.
 _CITED = re.compile(r">(?!.{0,3}<)")
 _ENDS = ".!?…\n"
 _THEN_QUOTED = re.compile(rf"[{_ENDS}]{{1,8}}[\"'”’」]?\s{{0,8}}(?=이?라(?:고|는)\s)")
 
 
 @dataclass(frozen=True)
-class Said:
-    """The words of one turn, and beside them those of the prompt."""
+class TurnWords:
+    """The terms of one turn, and those of the prompt."""
 
     by_user: frozenset[str]
     by_reply: frozenset[str]
-    """What the reply added: not the words that it was told."""
-    told: tuple[frozenset[str], ...]
-    """The words of each text that the prompt held."""
+    """Terms of the reply that are not in the prompt."""
+    by_prompt: tuple[frozenset[str], ...]
+    """The terms of each text in the prompt."""
     user_text: str
-    """What the user said, in the form in which texts are compared."""
+    """The user's message, normalised."""
 
 
 def own_words(text: str) -> str:
-    """`text` without what is not the speaker's own.
+    """Remove what the speaker pasted or quoted.
 
-    Pasted from a prompt: blocks, their lines and directives, whatever has a role. Quoted: lines that begin
-    with `>`, and a sentence that the next one quotes (…했어. 라고 쓰여 있더라).
+    Pasted from a prompt: blocks, their lines and directives, text with a role. Quoted: lines that start with
+    `>`, and a sentence that the next one quotes (…했어. 라고 쓰여 있더라).
     """
     return "\n".join(_own_lines(_BREAKS.split(_unquoted(_TAGGED.sub("", text))))).strip()
 
 
-def said_in(message: str, reply: str, told: Iterable[str]) -> Said:
-    """The words of a turn; `told` are the texts that the prompt held beside it."""
-    texts = tuple(frozenset(terms(text)) for text in told)
-    new = frozenset(terms(reply)).difference(*texts)
-    return Said(frozenset(terms(message)), new, texts, normalize(message))
+def turn_words(message: str, reply: str, prompt_texts: Iterable[str]) -> TurnWords:
+    """The terms of a turn, and of the other texts in its prompt."""
+    by_prompt = tuple(frozenset(terms(text)) for text in prompt_texts)
+    by_reply = frozenset(terms(reply)).difference(*by_prompt)
+    return TurnWords(frozenset(terms(message)), by_reply, by_prompt, normalize(message))
 
 
 def grounded(
     found: Sequence[ExtractedFact],
-    said: Said,
+    words: TurnWords,
     known: Sequence[Fact],
     *,
     from_reply: Collection[Category],
     min_grounding: float,
 ) -> list[ExtractedFact]:
-    """The facts that this turn states, one for each key (the last one found counts).
+    """The facts that this turn states, one per key (the last one counts).
 
-    Where a fact comes from is decided here, not by the extractor: the user's words alone, or, in the
-    categories of `from_reply`, theirs and the reply's together. A retraction counts where it names a known
-    fact, by the reply only in those categories too: `그 목표는 포기했어` need not repeat the goal.
+    The provenance is decided here, not by the extractor: the user's words alone, or, in the categories of
+    `from_reply`, those of the user and the reply together. A retraction needs a known fact with its key, but
+    not its words: `그 목표는 포기했어` need not repeat the goal.
     """
     active = {_identity(fact) for fact in known}
     kept: dict[tuple[Category, str], ExtractedFact] = {}
@@ -78,7 +78,7 @@ def grounded(
         origin = (
             _retracted_by(fact, active, from_reply)
             if fact.retracts
-            else _origin(fact, said, from_reply, min_grounding)
+            else _origin(fact, words, from_reply, min_grounding)
         )
         if origin is not None:
             kept.pop(_identity(fact), None)
@@ -87,9 +87,9 @@ def grounded(
 
 
 def most_important(facts: Sequence[ExtractedFact], limit: int) -> tuple[ExtractedFact, ...]:
-    """At most `limit` facts: the most important ones, as they were found."""
-    chosen = sorted(range(len(facts)), key=lambda place: (-facts[place].importance, place))[:limit]
-    return tuple(facts[place] for place in sorted(chosen))
+    """The `limit` most important facts, in their original order."""
+    chosen = sorted(range(len(facts)), key=lambda index: (-facts[index].importance, index))[:limit]
+    return tuple(facts[index] for index in sorted(chosen))
 
 
 def _identity(fact: ExtractedFact | Fact) -> tuple[Category, str]:
@@ -104,34 +104,38 @@ def _retracted_by(
 
 
 def _origin(
-    fact: ExtractedFact, said: Said, from_reply: Collection[Category], min_grounding: float
+    fact: ExtractedFact, words: TurnWords, from_reply: Collection[Category], min_grounding: float
 ) -> Provenance | None:
-    wanted = _words(fact.value)
-    if not wanted:  # no word at all, such as a sign: it must stand there as it is
-        return "user" if normalize(fact.value) in said.user_text else None
-    if _stands_on(said.by_user, wanted, said, min_grounding):
+    wanted = _terms_by_word(fact.value)
+    if not wanted:  # no terms, such as an emoji: it must occur literally
+        return "user" if normalize(fact.value) in words.user_text else None
+    if _is_grounded(wanted, words.by_user, words, min_grounding):
         return "user"
-    if fact.category in from_reply and _stands_on(said.by_user | said.by_reply, wanted, said, min_grounding):
+    if fact.category in from_reply and _is_grounded(
+        wanted, words.by_user | words.by_reply, words, min_grounding
+    ):
         return "model"
     return None
 
 
-def _words(value: str) -> list[frozenset[str]]:
-    """The terms of each word. Words are read in their context: alone, an ending may pass for a noun."""
+def _terms_by_word(value: str) -> list[frozenset[str]]:
+    """The terms of each word, limited to those of the whole value: alone, an ending may look like a noun."""
     in_context = frozenset(terms(value))
     return [found for word in value.split() if (found := in_context.intersection(terms(word)))]
 
 
-def _stands_on(
-    words: frozenset[str], wanted: Sequence[frozenset[str]], said: Said, min_grounding: float
+def _is_grounded(
+    wanted: Sequence[frozenset[str]], said: frozenset[str], words: TurnWords, min_grounding: float
 ) -> bool:
-    """Enough of it was said, and what was not said is not simply one of the texts of the prompt."""
-    share = _share(wanted, words)
-    return share >= min_grounding and (share == 1 or all(_share(wanted, text) < 1 for text in said.told))
+    """Whether enough words were said. A fact that is only partly said must not be a whole prompt text."""
+    share = _share(wanted, said)
+    return share >= min_grounding and (
+        share == 1 or all(_share(wanted, text) < 1 for text in words.by_prompt)
+    )
 
 
 def _share(wanted: Sequence[frozenset[str]], words: frozenset[str]) -> float:
-    """How many of the wanted words are there. A word is there with any of its terms: 영화관 with 영화."""
+    """The share of the wanted words that occur. Any term of a word is enough: 영화 for 영화관."""
     return sum(not words.isdisjoint(word) for word in wanted) / len(wanted)
 
 

@@ -1,4 +1,4 @@
-"""Canon: who the persona is, and what is true by now."""
+"""Records of canon: personas, and facts with their versions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from gieok.engine import Data
-from gieok.memory.chains.records import VersionRef
+from gieok.memory.chains import VersionRef
 from gieok.memory.fields import Importance, Language, PersonaId, Timestamp, storable
 from gieok.text import language
 
@@ -20,7 +20,7 @@ MAX_PERSONA_CHARS = 200_000
 
 
 class Category(StrEnum):
-    """What a fact is about. The first five are state, which conversation changes; the others are not."""
+    """The category of a fact. The first five are state, which the state block shows."""
 
     RELATIONSHIP = "RELATIONSHIP"
     GOAL = "GOAL"
@@ -33,10 +33,10 @@ class Category(StrEnum):
 
 
 STATE = frozenset({Category.RELATIONSHIP, Category.GOAL, Category.EVENT, Category.HABIT, Category.OPINION})
-"""The categories that the state block shows."""
+"""The categories in the state block."""
 
 Provenance = Literal["user", "model", "hand"]
-"""Said by the user, concluded by the model in a turn, or edited by hand."""
+"""The origin of a fact: said by the user, concluded by the model, or edited by hand."""
 
 Key = Annotated[
     str,
@@ -53,7 +53,7 @@ Entries = Annotated[tuple[PromptText, ...], Field(max_length=MAX_ENTRIES)]
 
 
 class FactDraft(Data):
-    """What a fact says, apart from where it stands in its chain."""
+    """The content of a fact, without its position in a version chain."""
 
     category: Category
     key: Key
@@ -63,7 +63,7 @@ class FactDraft(Data):
 
 
 class ExtractedFact(FactDraft):
-    """What an extractor found in a turn. `retracts` says that the fact with this key no longer holds."""
+    """A fact extracted from a turn. `retracts`: the fact with this key is no longer true."""
 
     retracts: bool
 
@@ -75,7 +75,7 @@ class Fact(FactDraft, VersionRef):
 
 
 class FactVersion(Fact):
-    """One version of a fact in its history. None is active where the fact was retired."""
+    """One version of a fact in its history. A retired fact has no active version."""
 
     is_active: bool
 
@@ -84,40 +84,40 @@ Outcome = Literal["added", "superseded", "unchanged", "retired", "unknown"]
 
 
 class FactChange(Data):
-    """What became of a fact that was saved or retracted; `unknown` is a retraction of what never was."""
+    """The result of saving or retracting a fact; `unknown`: there was no such fact to retract."""
 
     outcome: Outcome
     fact: Fact | None
-    """The fact as it stands now; the one that was retired; None where there was none."""
+    """The active fact, or the one that was retired; None if there was none."""
 
 
-def _written_in(draft: dict[str, Any]) -> Language:
+def _detect_language(draft: dict[str, Any]) -> Language:
     return language(f"{draft['system_prompt']} {draft['card']}", default=language(draft["name"]))
 
 
 class PersonaDraft(Data):
-    """What an author writes about a persona."""
+    """The author's texts of a persona."""
 
     name: Key
     system_prompt: PromptText = ""
     card: PromptText = ""
-    language: Language = Field(default_factory=_written_in)
-    """The language that it speaks; the one that it was written in, unless its author says."""
+    language: Language = Field(default_factory=_detect_language)
+    """The language that the persona speaks. By default it is detected from the texts."""
     lorebook: Entries = ()
     boundaries: Entries = ()
     relationships: Entries = ()
-    """How it stands to others when the first conversation begins. State overrides it."""
+    """Relationships before the first conversation. State overrides them."""
 
     @model_validator(mode="after")
     def _fits_a_prompt(self) -> Self:
         texts = (self.system_prompt, self.card, *self.lorebook, *self.boundaries, *self.relationships)
         if sum(map(len, texts)) > MAX_PERSONA_CHARS:
-            raise ValueError(f"a persona may have at most {MAX_PERSONA_CHARS} characters in all")
+            raise ValueError(f"a persona may have at most {MAX_PERSONA_CHARS} characters in total")
         return self
 
 
 class PersonaCard(PersonaDraft):
-    """One version of a persona. An edit by its author makes another; a conversation never does."""
+    """One version of a persona. Edits by the author add versions; conversations never do."""
 
     id: PersonaId
     version: int
@@ -125,7 +125,7 @@ class PersonaCard(PersonaDraft):
 
 
 class PersonaPrompt(Data):
-    """A persona as a prompt needs it: all that its author wrote, as one text."""
+    """A persona for a prompt: all texts of its author as one."""
 
     id: PersonaId
     version: int

@@ -1,56 +1,96 @@
-"""When two facts are the same, when one changes another, and what a persona says: pure functions."""
+"""Rules of canon: comparing facts, ranking them, the state block, the text of a persona. Pure functions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gieok.errors import InputRefused
-from gieok.memory.blocks import HEADERS
+from gieok.memory.blocks import HEADERS, render_state, state_frame, state_line
 from gieok.memory.canon.records import STATE, Category, Fact, FactDraft, PersonaDraft, PersonaPrompt
 from gieok.memory.fields import Language
-from gieok.text import normalize, terms
+from gieok.text import count_tokens, normalize, terms
 
 _SECTIONS: dict[Language, tuple[str, str, str]] = {
     "ko": ("[로어북]", "[경계]", "[처음 관계 — 현재 상태가 우선한다]"),
     "en": ("[Lorebook]", "[Boundaries]", "[Relationships at the start — the current state goes first]"),
 }
 
+MIN_STATE_LINE_CHARS = len("- (GOAL) k: v")
+
 
 def is_state(category: Category) -> bool:
-    """Conversation changes it, and the state block shows it."""
+    """Whether the category is state: conversations change it, and the state block shows it."""
     return category in STATE
 
 
 def normal_key(key: str) -> str:
-    """The one spelling of a key, by which facts are told apart."""
+    """The normalised key, which identifies a fact within its category."""
     return normalize(key) or key
 
 
 def changes(active: FactDraft, draft: FactDraft) -> bool:
-    """Whether the draft says anything else. By hand every difference counts; in a turn only another value.
+    """Whether the draft differs from the active fact.
 
-    An extractor finds the same thing again in other capitals and with another weight; that is not news.
+    By hand every difference counts. In a turn only another value counts, because an extractor often finds the
+    same fact again with other capitals or another importance.
     """
     if draft.provenance == "hand":
         return (draft.value, draft.importance, draft.key) != (active.value, active.importance, active.key)
     return normalize(draft.value) != normalize(active.value)
 
 
-def brought_to_mind(known: Sequence[Fact], query: str, limit: int) -> tuple[Fact, ...]:
-    """At most `limit` ordinary facts: by the words that they share with the query, importance and age."""
-    # A syllable alone is in too many words to name a fact.
-    asked = {term for term in terms(query) if len(term) > 1}
+def rank_facts(known: Sequence[Fact], query: str, limit: int) -> tuple[Fact, ...]:
+    """The best `limit` facts that are not state: by words shared with the query, importance, then age."""
+    # A single syllable occurs in too many words.
+    query_terms = {term for term in terms(query) if len(term) > 1}
 
-    def place(fact: Fact) -> tuple[int, int, float, bytes]:
-        said = normalize(f"{fact.key} {fact.value}")
-        shared = sum(term in said for term in asked)
+    def rank(fact: Fact) -> tuple[int, int, float, bytes]:
+        text = normalize(f"{fact.key} {fact.value}")
+        shared = sum(term in text for term in query_terms)
         return -shared, -fact.importance, -fact.valid_from.timestamp(), fact.root_id.bytes
 
-    return tuple(sorted((fact for fact in known if not is_state(fact.category)), key=place)[:limit])
+    return tuple(sorted((fact for fact in known if not is_state(fact.category)), key=rank)[:limit])
+
+
+@dataclass(frozen=True)
+class StateBlock:
+    """The text of the block, the facts that it shows in order, and how many did not fit."""
+
+    text: str
+    facts: tuple[Fact, ...]
+    left_out: int
+
+
+def state_block(facts: Sequence[Fact], language: Language, *, max_chars: int, max_tokens: int) -> StateBlock:
+    """Render the state block within its limits: most important facts first, then newest, whole lines only.
+
+    The limits include the header and the directives. A line that does not fit is skipped and the next one is
+    tried, so that one long fact cannot empty the block. Facts that are not state are not shown.
+    """
+    ordered = sorted(
+        (fact for fact in facts if is_state(fact.category)),
+        key=lambda fact: (-fact.importance, -fact.valid_from.timestamp(), fact.root_id.bytes),
+    )
+    frame = state_frame(language)
+    chars, tokens = max_chars - len(frame), max_tokens - count_tokens(frame)
+    shown: list[Fact] = []
+    for fact in ordered:
+        line = state_line(fact) + "\n"
+        size = count_tokens(line)
+        if len(line) <= chars and size <= tokens:
+            shown.append(fact)
+            chars, tokens = chars - len(line), tokens - size
+    return StateBlock(render_state(shown, language), tuple(shown), len(ordered) - len(shown))
+
+
+def most_lines(max_chars: int) -> int:
+    """The upper bound of lines in a block of this length."""
+    return max_chars // MIN_STATE_LINE_CHARS
 
 
 def check_persona(draft: PersonaDraft) -> None:
-    """Refuse a persona that holds the header of a block: its own text would pass for state or memory."""
+    """Refuse a persona that contains the header of a block: its text would look like state or memories."""
     for place, texts in (
         ("systemPrompt", (draft.system_prompt,)),
         ("card", (draft.card,)),
@@ -62,11 +102,11 @@ def check_persona(draft: PersonaDraft) -> None:
             seen = normalize(text)
             found = next((header for header in HEADERS if normalize(header) in seen), None)
             if found:
-                raise InputRefused(f"may not hold '{found}', which opens a block of its own", at=place)
+                raise InputRefused(f"must not contain '{found}', which is the header of a block", at=place)
 
 
 def persona_text(persona: PersonaDraft) -> str:
-    """All that the author wrote, as the beginning of a system prompt."""
+    """All texts of the author as one, for the start of a system prompt."""
     listed = (persona.lorebook, persona.boundaries, persona.relationships)
     sections = [
         "\n".join((header, *(f"- {entry}" for entry in entries)))
@@ -77,7 +117,7 @@ def persona_text(persona: PersonaDraft) -> str:
 
 
 def persona_prompt(persona_id: str, version: int, persona: PersonaDraft) -> PersonaPrompt:
-    """The persona as a prompt needs it."""
+    """The persona for a prompt."""
     return PersonaPrompt(
         id=persona_id,
         version=version,

@@ -14,9 +14,7 @@ from pydantic import Field
 
 from gieok.engine import ActStep, AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import NotFound
-from gieok.memory.canon.block import most_lines, state_block
-from gieok.memory.canon.extractor import FactExtractor
-from gieok.memory.canon.grounding import grounded, most_important, own_words, said_in
+from gieok.memory.canon.grounding import grounded, most_important, own_words, turn_words
 from gieok.memory.canon.records import (
     Category,
     ExtractedFact,
@@ -29,11 +27,18 @@ from gieok.memory.canon.records import (
     PersonaDraft,
     PersonaPrompt,
 )
-from gieok.memory.canon.rules import brought_to_mind, check_persona, normal_key, persona_prompt
+from gieok.memory.canon.rules import (
+    check_persona,
+    most_lines,
+    normal_key,
+    persona_prompt,
+    rank_facts,
+    state_block,
+)
 from gieok.memory.canon.store import CanonView, FactStore
 from gieok.memory.fields import Importance, Language, PersonaId
 from gieok.memory.model_calls import ModelLimits, metered_model
-from gieok.memory.usage.records import ModelUsage
+from gieok.memory.usage import ModelUsage
 
 MAX_KNOWN = 10_000
 MAX_BLOCK_CHARS = 100_000
@@ -50,7 +55,7 @@ class LoadedPersona(Data):
 
 
 class LoadPersona(ReadStep[NoData, PersonaInputs, LoadedPersona]):
-    """Loads the active version of a persona. NotFound fails the cycle."""
+    """Load the active version of a persona. NotFound if there is none."""
 
     type = "LoadPersona"
     stages = frozenset({Stage.CONTEXT_SELECT})
@@ -82,7 +87,7 @@ class LoadedState(Data):
 
 
 class LoadState(ReadStep[StateMetadata, StateInputs, LoadedState]):
-    """Loads the current state, independent of any search. A plan without this step has no state block."""
+    """Load the current state, independent of any search. A plan without this step has no state block."""
 
     type = "LoadState"
     stages = frozenset({Stage.CONTEXT_SELECT})
@@ -111,7 +116,7 @@ class LoadedFacts(Data):
 
 
 class LoadFacts(ReadStep[FactsMetadata, PersonaInputs, LoadedFacts]):
-    """Loads the active facts of every category, most important first, for the extractor and for recall."""
+    """Load the active facts of every category, most important first, for the extractor and for recall."""
 
     type = "LoadFacts"
     stages = frozenset({Stage.CONTEXT_SELECT})
@@ -138,7 +143,7 @@ class RecalledFacts(Data):
 
 
 class RecallFacts(ActStep[RecallFactsMetadata, RecallFactsInputs, RecalledFacts]):
-    """Ranks the facts that are not state: by words shared with the query, then by importance."""
+    """Rank the facts that are not state: by words shared with the query, then by importance."""
 
     type = "RecallFacts"
     stages = frozenset({Stage.CONTEXT_SELECT})
@@ -146,37 +151,37 @@ class RecallFacts(ActStep[RecallFactsMetadata, RecallFactsInputs, RecalledFacts]
     async def run(
         self, metadata: RecallFactsMetadata, inputs: RecallFactsInputs, context: StepContext
     ) -> RecalledFacts:
-        facts = brought_to_mind(inputs.known, inputs.query, metadata.top_k)
+        facts = rank_facts(inputs.known, inputs.query, metadata.top_k)
         context.note("facts", len(facts))
         return RecalledFacts(facts=facts)
 
 
-class ToldFact(Data, from_attributes=True):
+class PromptFact(Data, from_attributes=True):
     key: str
     value: str
 
 
-class ToldMemory(Data, from_attributes=True):
+class PromptMemory(Data, from_attributes=True):
     summary: str
 
 
-class ToldMessage(Data, from_attributes=True):
+class PromptMessage(Data, from_attributes=True):
     role: str
     content: str
 
 
-class ToldPersona(Data, from_attributes=True):
+class PromptPersona(Data, from_attributes=True):
     system_prompt: str
 
 
-class Told(Data, from_attributes=True):
-    """What the prompt contained besides the message of this turn, which is the last one."""
+class PromptParts(Data, from_attributes=True):
+    """The parts of the prompt. The last message is that of this turn."""
 
-    persona: ToldPersona
-    messages: tuple[ToldMessage, ...]
-    state: tuple[ToldFact, ...]
-    facts: tuple[ToldFact, ...]
-    memories: tuple[ToldMemory, ...]
+    persona: PromptPersona
+    messages: tuple[PromptMessage, ...]
+    state: tuple[PromptFact, ...]
+    facts: tuple[PromptFact, ...]
+    memories: tuple[PromptMemory, ...]
 
     @property
     def before(self) -> str:
@@ -198,19 +203,33 @@ class ExtractMetadata(ModelLimits):
     min_grounding: Annotated[float, Field(ge=0, le=1)]
     """The share of a value's words that must occur in the turn."""
     from_reply: tuple[Category, ...]
-    """The categories in which a fact may rest on the reply too; empty for none."""
+    """The categories in which words of the reply count too; empty for none."""
 
 
 class ExtractInputs(Data):
     message: str
     reply: str
     known: tuple[Fact, ...]
-    prompt: Told
+    prompt: PromptParts
 
 
 class Extracted(Data):
     facts: tuple[ExtractedFact, ...]
     usage: ModelUsage
+
+
+class FactExtractor(Protocol):
+    """The part of a language model that extracts facts from a turn."""
+
+    async def extract_facts(
+        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
+    ) -> tuple[ExtractedFact, ...]:
+        """The facts that this turn states.
+
+        `known` are the active facts, which the turn may supersede or retract by key. `before` is the user's
+        previous message, which the turn may take back (아니 농담이야); it states nothing new by itself.
+        """
+        ...
 
 
 class ExtractorServices(Protocol):
@@ -221,7 +240,7 @@ class ExtractorServices(Protocol):
 
 
 class ExtractFacts(ActStep[ExtractMetadata, ExtractInputs, Extracted]):
-    """Extracts the facts that a turn changed. It drops facts that were recalled or pasted, not said."""
+    """Extract the facts that a turn changed. Drop facts that were recalled or pasted, not said."""
 
     type = "ExtractFacts"
     stages = frozenset({Stage.POST_PROCESS})
@@ -240,7 +259,7 @@ class ExtractFacts(ActStep[ExtractMetadata, ExtractInputs, Extracted]):
         if found:  # most turns state nothing, and then the prompt need not be analysed
             facts = grounded(
                 found,
-                said_in(message, reply, inputs.prompt.texts()),
+                turn_words(message, reply, inputs.prompt.texts()),
                 inputs.known,
                 from_reply=metadata.from_reply,
                 min_grounding=metadata.min_grounding,
@@ -262,7 +281,7 @@ class SavedFacts(Data):
 
 
 class SaveFacts(WriteStep[NoData, SaveInputs, SavedFacts]):
-    """Adds, supersedes and retracts facts."""
+    """Add, supersede and retract facts."""
 
     type = "SaveFacts"
 
@@ -293,7 +312,7 @@ class CreatedPersona(Data):
 
 
 class CreatePersona(WriteStep[NoData, CreateInputs, CreatedPersona]):
-    """Creates a persona with its first version. Conflict where the id is taken."""
+    """Create a persona with its first version. Conflict if the id is taken."""
 
     type = "CreatePersona"
 
@@ -314,7 +333,7 @@ class EditInputs(Data):
 
 
 class EditPersona(WriteStep[NoData, EditInputs, PersonaCard]):
-    """Appends a version of a persona and returns it."""
+    """Append a version of a persona and return it."""
 
     type = "EditPersona"
 
@@ -345,7 +364,7 @@ class SetInputs(Data):
 
 
 class SetFact(WriteStep[SetMetadata, SetInputs, FactChange]):
-    """Sets a fact by hand. NotFound where there is no such persona."""
+    """Set a fact by hand. NotFound if there is no such persona."""
 
     type = "SetFact"
 
@@ -369,7 +388,7 @@ class RetireInputs(Data):
 
 
 class RetireFact(WriteStep[NoData, RetireInputs, FactChange]):
-    """Retires a fact by hand; its history stays. NotFound where there is no such persona or active fact."""
+    """Retire a fact by hand; its history stays. NotFound if there is no such persona or active fact."""
 
     type = "RetireFact"
 

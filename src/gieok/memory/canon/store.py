@@ -1,4 +1,4 @@
-"""The stores of canon, as its steps see them. Synchronous, for one owner, in one transaction."""
+"""Protocols of the persona store and the fact store: for one owner, inside one transaction."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gieok.memory.canon.records import (
 
 
 class PersonaStore(Protocol):
-    """Version chains that only an author's call appends to."""
+    """Version chains of personas."""
 
     def create(self, persona_id: str, draft: PersonaDraft, *, version_id: UUID, at: datetime) -> PersonaCard:
-        """Begin a persona. Conflict where the id is taken."""
+        """Create a persona. Raises Conflict if the id is taken."""
         ...
 
     def edit(
@@ -34,9 +34,9 @@ class PersonaStore(Protocol):
         at: datetime,
         expected_version: int | None,
     ) -> PersonaCard:
-        """Append a version, or give back the active one where the draft says the same.
+        """Append a version, or return the active one if the draft has the same content.
 
-        NotFound where there is no persona; Conflict where it is not at `expected_version` (None: any).
+        Raises NotFound without such a persona, Conflict if it is not at `expected_version` (None: any).
         """
         ...
 
@@ -49,7 +49,7 @@ class PersonaStore(Protocol):
         ...
 
     def versions(self, persona_id: str, *, after: int, limit: int) -> Sequence[PersonaCard]:
-        """Versions with a number greater than `after`, oldest first. Empty where there is no persona."""
+        """Versions with a number greater than `after`, oldest first. Empty without such a persona."""
         ...
 
 
@@ -57,7 +57,7 @@ class FactStore(Protocol):
     """Version chains by persona, category and key. At most one version of a fact is active."""
 
     def save(self, persona_id: str, draft: FactDraft, *, version_id: UUID, at: datetime) -> FactChange:
-        """Make this the active version of its fact, unless the active one says the same already."""
+        """Append a version of the fact, unless the active one has the same content."""
         ...
 
     def retract(self, persona_id: str, category: Category, key: str, *, at: datetime) -> FactChange:
@@ -65,15 +65,15 @@ class FactStore(Protocol):
         ...
 
     def retire(self, persona_id: str, root_id: UUID, *, at: datetime) -> FactChange:
-        """Retire this fact. NotFound where this persona has no such active fact. Its history stays."""
+        """Retire this fact; its history stays. Raises NotFound if the persona has no such active fact."""
         ...
 
     def active(self, persona_id: str, *, only_state: bool, limit: int) -> Sequence[Fact]:
-        """Active facts: most important first, then newest. `only_state` leaves out what is not state."""
+        """Active facts: most important first, then newest. `only_state` omits other categories."""
         ...
 
     def history(self, persona_id: str, root_id: UUID, *, after: int, limit: int) -> Sequence[FactVersion]:
-        """Versions with a number greater than `after`, oldest first. Empty where there is no such fact."""
+        """Versions with a number greater than `after`, oldest first. Empty without such a fact."""
         ...
 
 

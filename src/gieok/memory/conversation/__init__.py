@@ -1,1 +1,1 @@
-"""One turn of talk: what the model is told, and what it answers."""
+"""One turn of a conversation: context, prompt and reply."""

@@ -1,4 +1,4 @@
-"""What a turn of conversation is made of, from the persona to the reply."""
+"""Records of one turn of a conversation: context, prompt and reply."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gieok.memory.fields import Language
 
 
 class Persona(Data, from_attributes=True):
-    """Who speaks. Fixed by its author; no conversation changes it."""
+    """The persona that speaks. No conversation changes it."""
 
     name: str
     language: Language
@@ -26,14 +26,14 @@ class StateFact(Data, from_attributes=True):
 
 
 class ContextMemory(Data, from_attributes=True):
-    """A memory as the prompt needs it."""
+    """A memory in a prompt."""
 
     summary: str
     timestamp: datetime
 
 
 class KnownFact(Data, from_attributes=True):
-    """Something known of the user that is no state: their name, what they like."""
+    """A fact about the user that is not state, such as a name or a preference."""
 
     key: str
     value: str
@@ -48,7 +48,7 @@ class Message(Data, from_attributes=True):
 
 
 class Context(Data):
-    """All that was selected for this turn, before it becomes text."""
+    """Everything that was selected for the prompt of this turn."""
 
     persona: Persona
     state: tuple[StateFact, ...]
@@ -58,8 +58,11 @@ class Context(Data):
 
 
 class Prompt(Data):
-    """The assembled prompt. `system` and `messages` are what a remote model reads; the parts they
-    were made from are kept, because a model that works by rules needs no text to parse."""
+    """The assembled prompt.
+
+    A remote model reads `system` and `messages`. The offline model reads the other fields, which are the
+    parts of the text.
+    """
 
     system: str
     messages: tuple[Message, ...]
@@ -71,7 +74,7 @@ class Prompt(Data):
 
 
 class Reply(Data):
-    """What the model said, and what it cost."""
+    """The reply of a model, and its tokens."""
 
     text: str
     input_tokens: int

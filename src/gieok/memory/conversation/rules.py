@@ -1,4 +1,4 @@
-"""From a context to the text of a prompt: pure functions."""
+"""Assemble a prompt from a context within a token budget. Pure functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gieok.text import count_tokens
 
 @dataclass(frozen=True)
 class Assembled:
-    """A prompt within its budget, and how much had to stay outside."""
+    """A prompt within its budget, and how many parts were left out."""
 
     prompt: Prompt
     facts_left_out: int
@@ -24,10 +24,11 @@ class Assembled:
 
 
 def assemble(context: Context, message: str, now: datetime, token_budget: int) -> Assembled:
-    """Persona, state, memories, recent messages, in this order; facts stand first among the memories. What
-    does not fit is left out: what was ranked last of those, and the oldest messages. Of the room beside
-    persona, state and the message itself, recent messages may claim half. InputRefused where those three
-    alone are too much.
+    """Assemble persona, state, facts, memories and recent messages, in this order, within the budget.
+
+    Persona, state and the current message are always included; InputRefused if they exceed the budget. Of the
+    rest, recent messages may use up to half even if there are many memories. What does not fit is left out:
+    the lowest-ranked facts and memories, and the oldest messages.
     """
     current = Message(role="user", content=message)
     whole = _prompt(context, (*context.recent, current), now)
@@ -36,8 +37,8 @@ def assemble(context: Context, message: str, now: datetime, token_budget: int) -
     fixed = prompt_tokens(_prompt(_reduced(context, 0, 0), (current,), now))
     if fixed > token_budget:
         raise InputRefused(
-            f"persona, state and message take {fixed} tokens, and the plan has {token_budget}: "
-            "give it more, or make them shorter",
+            f"persona, state and message have {fixed} tokens, and the plan allows {token_budget}: "
+            "raise tokenBudget, or make them shorter",
             at="tokenBudget",
         )
     kept = _reduced(context, *_fitting(context, token_budget - fixed))
@@ -50,7 +51,7 @@ def assemble(context: Context, message: str, now: datetime, token_budget: int) -
 
 
 def _reduced(context: Context, lines: int, messages: int) -> Context:
-    """The context with its first lines and its last messages only."""
+    """The context with only its first `lines` facts and memories and its last `messages` messages."""
     return context.model_copy(
         update={
             "facts": context.facts[:lines],
@@ -61,32 +62,33 @@ def _reduced(context: Context, lines: int, messages: int) -> Context:
 
 
 def _fitting(context: Context, room: int) -> tuple[int, int]:
-    """How many lines and messages there is room for. Parts counted one by one come to no less than they do
-    together, so that the whole keeps its budget.
+    """The number of lines and of messages that fit into `room` tokens.
+
+    The token count of the whole is at most the sum of its parts, so the prompt stays within its budget.
     """
     language = context.persona.language
     frame = count_tokens("\n\n".join(memory_frame(language)) + "\n\n")
-    lines = [count_tokens(memory_line(text, day) + "\n") for text, day in _remembered(context)]
-    said = [count_tokens(each.content) for each in reversed(context.recent)]
-    for_memories = room - min(sum(said), room // 2)
-    remembered = _first(lines, for_memories - frame)
-    taken = frame + sum(lines[:remembered]) if remembered else 0
-    return remembered, _first(said, room - taken)
+    lines = [count_tokens(memory_line(text, day) + "\n") for text, day in _memory_lines(context)]
+    messages = [count_tokens(each.content) for each in reversed(context.recent)]
+    for_memories = room - min(sum(messages), room // 2)
+    line_count = _count_fitting(lines, for_memories - frame)
+    used = frame + sum(lines[:line_count]) if line_count else 0
+    return line_count, _count_fitting(messages, room - used)
 
 
-def _remembered(context: Context) -> list[tuple[str, datetime]]:
-    """What stands on the lines of past conversations: facts, then memories, each with its day."""
+def _memory_lines(context: Context) -> list[tuple[str, datetime]]:
+    """The lines of the block of past conversations: facts, then memories, each with its day."""
     facts = [(f"{fact.key}: {fact.value}", fact.valid_from) for fact in context.facts]
     return facts + [(memory.summary, memory.timestamp) for memory in context.memories]
 
 
-def _first(costs: Sequence[int], room: int) -> int:
-    """How many of the first there is room for."""
+def _count_fitting(costs: Sequence[int], room: int) -> int:
+    """How many costs, from the first on, fit into `room`."""
     return sum(spent <= room for spent in accumulate(costs))
 
 
 def prompt_tokens(prompt: Prompt) -> int:
-    """About how many tokens a model will count for this prompt."""
+    """The estimated number of tokens of the prompt."""
     return count_tokens(prompt.system) + sum(count_tokens(message.content) for message in prompt.messages)
 
 
@@ -95,7 +97,7 @@ def _prompt(context: Context, messages: tuple[Message, ...], now: datetime) -> P
     blocks = (
         context.persona.system_prompt.strip(),
         render_state(context.state, language),
-        render_memories(_remembered(context), language),
+        render_memories(_memory_lines(context), language),
     )
     return Prompt(
         system="\n\n".join(block for block in blocks if block),

@@ -1,14 +1,14 @@
-"""Select the context, assemble the prompt, ask the model. None of these steps reaches a store."""
+"""The steps of a conversation: select the context, assemble the prompt, call the model. No store."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Protocol
 
 from pydantic import Field
 
 from gieok.engine import ActStep, AnyStep, Data, Stage, StepContext
 from gieok.errors import ModelUnavailable
-from gieok.memory.conversation.model import ChatServices
 from gieok.memory.conversation.records import (
     Context,
     ContextMemory,
@@ -16,12 +16,13 @@ from gieok.memory.conversation.records import (
     Message,
     Persona,
     Prompt,
+    Reply,
     StateFact,
 )
 from gieok.memory.conversation.rules import assemble, prompt_tokens
 from gieok.memory.fields import MAX_MESSAGE_CHARS, storable
 from gieok.memory.model_calls import ModelLimits, metered_model
-from gieok.memory.usage.records import ModelUsage
+from gieok.memory.usage import ModelUsage
 
 
 class SelectMetadata(Data):
@@ -33,12 +34,12 @@ class SelectInputs(Data):
     state: tuple[StateFact, ...] = ()
     recent_messages: tuple[Message, ...] = ()
     client_messages: tuple[Message, ...] = ()
-    """From a client that keeps its own window; they replace the stored messages."""
+    """The window of a client that keeps its own; it replaces the stored messages."""
     facts: tuple[KnownFact, ...] = ()
-    """What is known of the user besides the state."""
+    """Facts about the user that are not state."""
     memories: tuple[ContextMemory, ...] = ()
     recalled: tuple[ContextMemory, ...] = ()
-    """From other sessions; they follow what this session itself remembers."""
+    """Memories of other sessions; they follow those of this session."""
 
 
 class Selected(Data):
@@ -46,7 +47,7 @@ class Selected(Data):
 
 
 class ContextSelect(ActStep[SelectMetadata, SelectInputs, Selected]):
-    """Join what the earlier steps returned into one context."""
+    """Combine the outputs of the earlier steps into one context."""
 
     type = "ContextSelect"
     stages = frozenset({Stage.CONTEXT_SELECT})
@@ -93,6 +94,21 @@ class PromptAssemble(ActStep[AssembleMetadata, AssembleInputs, AssembledPrompt])
         return AssembledPrompt(prompt=made.prompt)
 
 
+class ChatModel(Protocol):
+    """The part of a language model that replies to prompts."""
+
+    async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:
+        """Stream the reply through `emit` and return it whole. Raises ModelUnavailable without an answer."""
+        ...
+
+
+class ChatServices(Protocol):
+    """What the steps of a conversation need from the application."""
+
+    @property
+    def model(self) -> ChatModel: ...
+
+
 class CallInputs(Data):
     prompt: Prompt
 
@@ -103,9 +119,9 @@ class Answer(Data):
 
 
 class LLMCall(ActStep[ModelLimits, CallInputs, Answer]):
-    """Ask the model. Each piece of its reply is emitted at once, as an event of the kind `token`.
+    """Call the model and stream its reply as events of the kind `token`.
 
-    ModelUnavailable where the reply is empty, too long, or cannot be stored.
+    ModelUnavailable if the reply is empty, too long, or cannot be stored.
     """
 
     type = "LLMCall"
@@ -117,7 +133,7 @@ class LLMCall(ActStep[ModelLimits, CallInputs, Answer]):
     async def run(self, metadata: ModelLimits, inputs: CallInputs, context: StepContext) -> Answer:
         with metered_model(self._model, metadata, context) as (model, meter):
             reply = await model.reply(inputs.prompt, lambda piece: context.emit("token", piece))
-            if not meter.calls:  # a model without a meter says itself what its reply came to
+            if not meter.calls:  # a model without a meter reports the tokens in its reply
                 meter.count(1, reply.input_tokens, reply.output_tokens)
         _check_reply(reply.text)
         return Answer(text=reply.text, usage=meter.usage)

@@ -21,7 +21,7 @@ from gieok.memory.decisions.records import MAX_HINT_CHARS, Anchor, EvidenceDraft
 from gieok.memory.decisions.store import DecisionView
 from gieok.memory.fields import SessionRef, storable
 from gieok.memory.model_calls import ModelLimits, metered_model
-from gieok.memory.usage.records import ModelUsage
+from gieok.memory.usage import ModelUsage
 from gieok.text import count_tokens
 
 MAX_MESSAGES = 100_000

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from gieok.engine import Data, NoData, StepContext, WriteStep
 from gieok.errors import InputRefused
-from gieok.memory.chains.rules import NEW
+from gieok.memory.chains import NEW
 from gieok.memory.decisions.checks import check_decisions, check_evidence
 from gieok.memory.decisions.records import (
     RELATION_TYPES,

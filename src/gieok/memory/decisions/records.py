@@ -12,7 +12,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from gieok.engine import Data
-from gieok.memory.chains.records import VersionNumber
+from gieok.memory.chains import VersionNumber
 from gieok.memory.fields import AS_SESSION_ID, SessionRef, Timestamp, storable
 
 MAX_STATEMENT_CHARS = 4_000

@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints
 
 from gieok.engine import AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import InputRefused, NotFound
-from gieok.memory.chains.rules import NEW
+from gieok.memory.chains import NEW
 from gieok.memory.decisions.checks import active_version, check_decisions, check_proposal, check_targets
 from gieok.memory.decisions.compaction import CompactConversation, KeepSignposts
 from gieok.memory.decisions.exchange import ImportDecisions

@@ -1,1 +1,1 @@
-"""Sessions: their state, the log of what was said in them, and what of it waits to be summarised."""
+"""Sessions: their plan and activity, the message log, and the queue of summaries."""

@@ -1,8 +1,8 @@
-"""A session, the messages that were said in it, and how far they are summarised."""
+"""Records of sessions: the session, its messages, and the progress of its summaries."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, StringConstraints
@@ -22,29 +22,20 @@ from gieok.refs import check_ref
 MAX_MESSAGES = 200
 """How many messages may be saved at once."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _not_ancient(value: datetime) -> datetime:
-    if value < _EPOCH:
-        raise ValueError("must not be before 1970")
-    return value
-
-
 MessageId = Annotated[str, AfterValidator(lambda value: check_ref(value, "messageId"))]
 PlanHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Role = Literal["user", "assistant"]
 
 
 class ChatMessage(Data):
-    """One message as it was said."""
+    """One message of a session."""
 
     id: MessageId
     role: Role
     content: Annotated[
         str, StringConstraints(min_length=1, max_length=MAX_MESSAGE_CHARS), AfterValidator(storable)
     ]
-    timestamp: Annotated[Timestamp, AfterValidator(_not_ancient)]
+    timestamp: Timestamp
 
 
 class SessionInfo(Data):
@@ -71,7 +62,7 @@ class Session(SessionInfo):
 
 
 class SessionStart(Data):
-    """What a session begins with."""
+    """The arguments to start a session."""
 
     session_ref: SessionRef
     persona_id: PersonaId
@@ -80,21 +71,21 @@ class SessionStart(Data):
 
 
 class Appended(Data):
-    """What saving messages came to. Messages that were there already are not counted as added."""
+    """The result of saving messages. Messages that existed already are not counted as added."""
 
     added: int
     message_count: int
 
 
 class MessageRange(Data):
-    """Messages of a session by their numbers, both ends included. The first message has number 1."""
+    """A range of message numbers, both ends included. The first message has number 1."""
 
     first: int
     last: int
 
 
 class PlanMove(Data):
-    """That a session was moved to another plan on purpose: an entry of its audit trail."""
+    """A move of a session to another plan."""
 
     moved_at: datetime
     from_hash: str

@@ -1,4 +1,4 @@
-"""When a session is over, what it still shows, and which of its messages are due for a summary."""
+"""Rules of sessions: inactivity, checks before a write, and which messages are due for a summary."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ _WATCHES = UUID("5a0c8f0e-7c3e-4f0b-9a55-1d1f4c6f2b7e")
 
 
 def watch_id(session_ref: str) -> UUID:
-    """The id of the one job that watches over a session."""
+    """The id of the inactivity job of a session; there is one per session."""
     return uuid5(_WATCHES, session_ref)
 
 
 def inactive_from(session: Session, inactivity_minutes: int) -> datetime:
-    """The moment at which the session is over, unless it is used before."""
+    """The time at which the session ends unless it is used before."""
     return session.last_activity_at + timedelta(minutes=inactivity_minutes)
 
 
 def check_active(session: Session, inactivity_minutes: int, now: datetime) -> None:
-    """Refuse a session that was not used for so long, though nobody has ended it yet."""
+    """Raise SessionEnded if the session was inactive for too long, even if no worker has ended it yet."""
     if inactive_from(session, inactivity_minutes) <= now:
         raise SessionEnded(
-            f"this session was not used for {inactivity_minutes} minutes; start a new one, and what was said "
-            "here is remembered"
+            f"this session ended after {inactivity_minutes} minutes of inactivity; start a new one, "
+            "which can recall it"
         )
 
 
 def is_cleared(session: Session) -> bool:
-    """The working memory is empty: the session has ended and memories hold what was said."""
+    """Whether the window is empty: the session has ended and memories cover all of its messages."""
     return session.ended_at is not None and session.summarized_count == session.message_count
 
 
 def check_open(session: Session) -> None:
-    """Refuse a session that has ended."""
+    """Raise SessionEnded if the session has ended."""
     if session.ended_at is not None:
-        raise SessionEnded("this session has ended; start a new one, and what was said here is remembered")
+        raise SessionEnded("this session has ended; start a new one, which can recall it")
 
 
 def check_resumable(session: Session, plan_hash: str, persona_id: str | None) -> None:
@@ -51,28 +51,28 @@ def check_resumable(session: Session, plan_hash: str, persona_id: str | None) ->
 
 
 def check_appendable(session: Session, expected_count: int | None) -> None:
-    """Refuse new messages that the session cannot take."""
+    """Refuse new messages if the session has ended, has no persona, or has other messages than expected."""
     check_open(session)
     if session.persona_id is None:
-        raise InputRefused("has no persona, so nobody could remember its messages", at="sessionRef")
+        raise InputRefused("has no persona, so its messages could not be summarised", at="sessionRef")
     if expected_count is not None and session.message_count != expected_count:
         raise Conflict(
-            f"the session has {session.message_count} messages, and {expected_count} were read before; "
-            "someone else wrote meanwhile, so send it again"
+            f"the session has {session.message_count} messages by now, and the reply was based on "
+            f"{expected_count}; send the message again"
         )
 
 
 def check_batch(messages: tuple[ChatMessage, ...]) -> tuple[ChatMessage, ...]:
-    """Refuse more messages than may be saved at once."""
+    """Refuse an empty batch, or more messages than may be saved at once."""
     if not 1 <= len(messages) <= MAX_MESSAGES:
         raise ValueError(f"must be 1 to {MAX_MESSAGES} messages")
     return messages
 
 
 def unclaimed(session: Session, *, summarize_after: int, at_most: int) -> list[MessageRange]:
-    """The ranges that are due for a summary, each of at most `at_most` messages.
+    """The message ranges that are due for a summary, each of at most `at_most` messages.
 
-    An open session waits until `summarize_after` messages have come together; an ended one leaves none.
+    An open session waits for `summarize_after` messages; in an ended one all remaining messages are due.
     """
     waiting = session.message_count - session.claimed_count
     if waiting < (1 if session.ended_at is not None else summarize_after):

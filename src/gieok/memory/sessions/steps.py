@@ -83,7 +83,7 @@ class RememberPlan(WriteStep[NoData, RememberInputs, SessionOutput]):
     def apply(
         self, view: SessionView, metadata: NoData, inputs: RememberInputs, context: StepContext
     ) -> SessionOutput:
-        view.sessions.remember(
+        view.sessions.record_plan(
             inputs.session_ref,
             context.plan_hash,
             context.now,
@@ -102,7 +102,7 @@ class Moved(Data):
 
 
 class MoveSession(WriteStep[NoData, MoveInputs, Moved]):
-    """Move a session to another plan, with an audit entry. No other step does."""
+    """Move a session to another plan and record the move. No other step changes the plan of a session."""
 
     type = "MoveSession"
 
@@ -118,7 +118,7 @@ class LoadedSession(Data):
 
 
 class LoadSession(ReadStep[NoData, SessionInputs, LoadedSession]):
-    """Load the current state of a session. NotFound where there is none."""
+    """Load a session. NotFound if there is none."""
 
     type = "LoadSession"
     stages = CONTEXT_SELECT
@@ -139,7 +139,7 @@ class WindowMetadata(Data):
 class Window(Data):
     messages: tuple[ChatMessage, ...]
     message_count: int
-    """How many messages the session had in the same snapshot."""
+    """The number of messages of the session in the same snapshot."""
 
 
 class LoadWindow(ReadStep[WindowMetadata, SessionInputs, Window]):
@@ -168,7 +168,7 @@ class AppendOutput(SessionOutput):
 
 
 class AppendMessages(WriteStep[NoData, AppendInputs, AppendOutput]):
-    """Append messages that a client sends, in their order. A message with a known id changes nothing."""
+    """Append messages that a client sends, in their order. Idempotent by message id."""
 
     type = "AppendMessages"
 
@@ -183,11 +183,11 @@ class TurnInputs(SessionInputs):
     message: str
     reply: str
     message_count: int
-    """How many messages the session had when the window was read: the reply must be based on all of them."""
+    """The number of messages when the window was read. More by now would mean a reply to an old state."""
 
 
 class AppendTurn(WriteStep[NoData, TurnInputs, AppendOutput]):
-    """Append the user's message and the reply. Conflict where somebody else wrote in the meantime."""
+    """Append the user's message and the reply. Conflict if the session has got other messages meanwhile."""
 
     type = "AppendTurn"
 
@@ -214,7 +214,7 @@ class StartOutput(SessionOutput):
 
 
 class StartSession(WriteStep[NoData, StartInputs, StartOutput]):
-    """Start a session. Conflict where its name is taken."""
+    """Start a session. Conflict if its ref is taken."""
 
     type = "StartSession"
 
@@ -228,7 +228,7 @@ class StartSession(WriteStep[NoData, StartInputs, StartOutput]):
 class WatchSession(WriteStep[NoData, SessionInputs, None]):
     """Queue the job that ends the session after inactivity. One job per session is enough.
 
-    The job is due at once: its own plan says how long a session may be inactive.
+    The job is due at once; its plan says how long a session may be inactive.
     """
 
     type = "WatchSession"
@@ -244,7 +244,7 @@ class WatchSession(WriteStep[NoData, SessionInputs, None]):
 
 
 class EndSession(WriteStep[NoData, SessionInputs, SessionOutput]):
-    """End a session. One that has ended stays as it is."""
+    """End a session. Does nothing if it has ended."""
 
     type = "EndSession"
 
@@ -260,7 +260,7 @@ class InactivityMetadata(Data):
 
 
 class RequireActive(ReadStep[InactivityMetadata, SessionInputs, None]):
-    """Refuse a session that was inactive for too long: it is over, even while no worker runs."""
+    """Refuse a session that was inactive for too long. It counts as ended even while no worker runs."""
 
     type = "RequireActive"
     stages = CONTEXT_SELECT
@@ -278,9 +278,9 @@ class JobInputs(Data):
 
 
 class EndIfInactive(WriteStep[InactivityMetadata, JobInputs, SessionOutput]):
-    """End a session that was inactive for long enough, or look again when it could be.
+    """End a session that was inactive for long enough, or schedule the next check.
 
-    It decides inside the commit: a message that arrives at the last moment keeps the session open.
+    The check runs inside the commit, so a message that arrives at the last moment keeps the session open.
     """
 
     type = "EndIfInactive"
@@ -289,7 +289,7 @@ class EndIfInactive(WriteStep[InactivityMetadata, JobInputs, SessionOutput]):
         self, view: LogView, metadata: InactivityMetadata, inputs: JobInputs, context: StepContext
     ) -> SessionOutput:
         job = inputs.job
-        session = view.sessions.hold(job.subject)
+        session = view.sessions.lock(job.subject)
         over_at = inactive_from(session, metadata.inactivity_minutes)
         if session.ended_at is None and over_at > context.now:
             view.jobs.settle(job, JobOutcome(status="queued", due_at=over_at))
@@ -314,8 +314,8 @@ class QueuedSummaries(Data):
 class QueueSummary(WriteStep[QueueMetadata, SessionInputs, QueuedSummaries]):
     """Queue summaries of the messages that have none, once there are `summarizeAfter` of them.
 
-    Of a session that has ended, all of them. The jobs and the claim on the messages are one commit, so each
-    message is summarised once. No summary has more than `atMost` messages.
+    In a session that has ended, all remaining messages are queued. The jobs and the claim on the messages are
+    one commit, so each message is summarised once. No summary has more than `atMost` messages.
     """
 
     type = "QueueSummary"
@@ -323,7 +323,7 @@ class QueueSummary(WriteStep[QueueMetadata, SessionInputs, QueuedSummaries]):
     def apply(
         self, view: LogView, metadata: QueueMetadata, inputs: SessionInputs, context: StepContext
     ) -> QueuedSummaries:
-        session = view.sessions.hold(inputs.session_ref)
+        session = view.sessions.lock(inputs.session_ref)
         due = unclaimed(session, summarize_after=metadata.summarize_after, at_most=metadata.at_most)
         drafts = [
             JobDraft(
@@ -348,7 +348,7 @@ class ConversationMetadata(Data):
 
 
 class Conversation(Data):
-    """The messages of a summary job, and what a memory of them has to know."""
+    """The messages of a summary job, and the fields that their memory needs."""
 
     session_ref: SessionRef
     persona_id: str
@@ -362,7 +362,7 @@ class Conversation(Data):
 class LoadConversation(ReadStep[ConversationMetadata, JobInputs, Conversation]):
     """Load the messages that a job summarises, at most `charsPerMessage` of each.
 
-    StoreDamaged where one is missing: a summary of fewer messages would pass for one of all.
+    StoreDamaged if one is missing, because the summary would claim to cover it.
     """
 
     type = "LoadConversation"
@@ -377,7 +377,7 @@ class LoadConversation(ReadStep[ConversationMetadata, JobInputs, Conversation]):
         messages = view.messages.between(job.subject, span)
         context.note("messages", len(messages))
         if session is None or session.persona_id is None or len(messages) != span.last - span.first + 1:
-            raise StoreDamaged(f"job {job.id} is about messages that are not all there; restore a backup")
+            raise StoreDamaged(f"messages of job {job.id} are missing; restore a backup")
         return Conversation(
             session_ref=job.subject,
             persona_id=session.persona_id,
@@ -399,7 +399,7 @@ class CoverMessages(WriteStep[NoData, JobInputs, None]):
     def apply(self, view: SessionView, metadata: NoData, inputs: JobInputs, context: StepContext) -> None:
         job = inputs.job
         if job.memory_id is None:
-            view.sessions.cover(job.subject, job.last_seq - job.first_seq + 1)
+            view.sessions.mark_summarized(job.subject, job.last_seq - job.first_seq + 1)
 
 
 STEPS: tuple[type[AnyStep], ...] = (

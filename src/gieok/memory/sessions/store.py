@@ -1,4 +1,4 @@
-"""The stores of sessions and of their messages, as steps see them: of one owner, in one transaction."""
+"""Protocols of the session store and the message store: for one owner, inside one transaction."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange, P
 
 
 class SessionStore(Protocol):
-    """The state of sessions. It does not know that any other memory exists."""
+    """Sessions: their plan, their activity, and the progress of their summaries."""
 
     def get(self, session_ref: str) -> Session | None:
-        """The session, or None where it has not begun."""
+        """The session, or None."""
         ...
 
-    def hold(self, session_ref: str) -> Session:
-        """The session, which no other writer changes until this transaction ends. NotFound without one."""
+    def lock(self, session_ref: str) -> Session:
+        """Lock the session until the transaction ends, and return it. Raises NotFound if there is none."""
         ...
 
     def start(self, start: SessionStart, at: datetime) -> Session:
-        """Begin a session. Conflict where its name is taken."""
+        """Start a session. Raises Conflict if its ref is taken."""
         ...
 
-    def remember(
+    def record_plan(
         self,
         session_ref: str,
         plan_hash: str,
@@ -35,45 +35,44 @@ class SessionStore(Protocol):
         persona_id: str | None,
         account_plan: AccountPlan | None,
     ) -> None:
-        """Record that the session ran this plan; it begins if there is none.
+        """Record that the session ran this plan. Starts the session if there is none.
 
-        None leaves the persona, or what the user pays for, as it is known. PlanHashMismatch, SessionEnded or
-        Conflict where the session ran another plan, has ended, or is with another persona.
+        None leaves the persona or the account plan as it is. Raises PlanHashMismatch, SessionEnded or
+        Conflict if the session ran another plan, has ended, or is with another persona.
         """
         ...
 
     def end(self, session_ref: str, at: datetime) -> Session:
-        """End the session. One that has ended stays as it is; NotFound without one."""
+        """End the session. Does nothing if it has ended. Raises NotFound if there is none."""
         ...
 
     def claim(self, session_ref: str, last: int) -> None:
-        """Note that summaries are queued for all messages up to `last`."""
+        """Record that summaries are queued for all messages up to number `last`."""
         ...
 
-    def cover(self, session_ref: str, count: int) -> None:
-        """Note that a memory covers so many more messages."""
+    def mark_summarized(self, session_ref: str, count: int) -> None:
+        """Record that a memory covers `count` more messages."""
         ...
 
     def move(self, session_ref: str, plan_hash: str, at: datetime) -> PlanMove:
-        """Move the session to another plan and leave an audit entry. NotFound where there is no session."""
+        """Move the session to another plan and record the move. Raises NotFound if there is no session."""
         ...
 
     def moves(self, session_ref: str) -> Sequence[PlanMove]:
-        """The audit entries of the session, oldest first."""
+        """The moves of the session between plans, oldest first."""
         ...
 
 
 class MessageStore(Protocol):
-    """The raw log: what was said, in order, kept after the session has ended."""
+    """The message log of sessions. It is kept after a session has ended."""
 
     def append(
         self, session_ref: str, messages: Sequence[ChatMessage], at: datetime, expected_count: int | None
     ) -> Appended:
-        """Keep messages, and note that the session was used.
+        """Append messages and record the activity of the session. Idempotent by message id.
 
-        A message whose id is known changes nothing, or is a Conflict where it said something else.
-        SessionEnded and NotFound for a session that cannot take them; Conflict where it does not have
-        `expected_count` messages.
+        Raises Conflict if a stored message with the same id has another content, or if the session does not
+        have `expected_count` messages (None: any). Raises SessionEnded or NotFound for the session.
         """
         ...
 
@@ -82,23 +81,19 @@ class MessageStore(Protocol):
         ...
 
     def between(self, session_ref: str, span: MessageRange) -> Sequence[ChatMessage]:
-        """Messages by their numbers, as far as there are any."""
+        """The messages of this range that exist, in order."""
         ...
 
 
 class SessionView(Protocol):
-    """Whatever holds sessions among its rooms."""
+    """A transaction's view with sessions."""
 
     @property
-    def sessions(self) -> SessionStore:
-        """The sessions of the owner at hand."""
-        ...
+    def sessions(self) -> SessionStore: ...
 
 
 class LogView(SessionView, JobView, Protocol):
-    """Sessions with their messages, and the jobs that they give rise to."""
+    """A transaction's view with sessions, their messages and their jobs."""
 
     @property
-    def messages(self) -> MessageStore:
-        """The messages of the owner at hand."""
-        ...
+    def messages(self) -> MessageStore: ...

@@ -1,1 +1,1 @@
-"""Keyword memory of one session: what each turn was about, found again by its words."""
+"""Keyword memory of one session: a summary of each turn, found by its keywords."""

@@ -1,4 +1,4 @@
-"""Turn memory: what one turn of a conversation leaves behind, and nothing more."""
+"""Records of turn memory: the summary and the keywords of one turn."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ Keywords = Annotated[tuple[Keyword, ...], Field(max_length=MAX_KEYWORDS)]
 
 
 class Turn(Data):
-    """One exchange, as it was said. It is read by a summariser and never stored in turn memory."""
+    """A message and its reply. A summariser reads it; turn memory never stores it."""
 
     user: str
     assistant: str
 
 
 class TurnSummary(Data):
-    """What `SummarizeMemory` makes of a turn."""
+    """The summary and the keywords of a turn."""
 
     summary: Summary
     keywords: Keywords
 
 
 class MemoryItem(Data):
-    """Exactly the five fields that turn memory may hold; anything else is refused."""
+    """The five fields that turn memory stores. Any other field is refused."""
 
     id: Annotated[UUID, AfterValidator(_v4)]
     session_ref: SessionRef
@@ -59,7 +59,7 @@ class MemoryItem(Data):
 
 
 class RecalledMemory(Data):
-    """What a search returns. Keywords are internal and never leave the store."""
+    """A search result. It has no keywords: they never leave the store."""
 
     id: UUID
     summary: str

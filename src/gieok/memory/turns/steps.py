@@ -1,9 +1,9 @@
-"""The three steps of turn memory. Thin: a model condenses, a store keeps and finds."""
+"""The steps of turn memory: retrieve, summarise, persist."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Protocol
 from uuid import UUID, uuid4
 
 from pydantic import Field
@@ -22,10 +22,9 @@ from gieok.memory.turns.records import (
     Turn,
     TurnSummary,
 )
-from gieok.memory.turns.rules import MAX_TOP_K, is_raw
+from gieok.memory.turns.rules import MAX_TOP_K, is_copy
 from gieok.memory.turns.store import TurnView
-from gieok.memory.turns.summarizer import SummarizerServices
-from gieok.memory.usage.records import ModelUsage
+from gieok.memory.usage import ModelUsage
 
 
 class RetrieveMetadata(Data):
@@ -42,7 +41,7 @@ class Retrieved(Data):
 
 
 class RetrieveMemory(ReadStep[RetrieveMetadata, RetrieveInputs, Retrieved]):
-    """Find what was said earlier in this session about the words of the query."""
+    """Search the earlier turns of this session by the words of the query."""
 
     type = "RetrieveMemory"
     stages = frozenset({Stage.CONTEXT_SELECT})
@@ -53,6 +52,24 @@ class RetrieveMemory(ReadStep[RetrieveMetadata, RetrieveInputs, Retrieved]):
         memories = tuple(view.turns.search(inputs.session_ref, inputs.query, metadata.top_k))
         context.note("recalled", [memory.id for memory in memories])
         return Retrieved(memories=memories)
+
+
+class TurnSummarizer(Protocol):
+    """The part of a language model that summarises turns, in the language of the user's message."""
+
+    async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
+        """A summary of at most `summary_chars` characters with at most `max_keywords` keywords.
+
+        Raises ModelUnavailable when the model cannot answer.
+        """
+        ...
+
+
+class SummarizerServices(Protocol):
+    """What the steps of turn memory need from the application."""
+
+    @property
+    def model(self) -> TurnSummarizer: ...
 
 
 class SummarizeMetadata(ModelLimits):
@@ -83,22 +100,22 @@ class SummarizeMemory(ActStep[SummarizeMetadata, SummarizeInputs, Summarized]):
     ) -> Summarized:
         turn = Turn(user=inputs.message, assistant=inputs.reply)
         with metered_model(self._model, metadata, context) as (model, meter):
-            made = await model.summarize_turn(
+            summary = await model.summarize_turn(
                 turn, summary_chars=metadata.summary_chars, max_keywords=metadata.max_keywords
             )
-        _check(made, turn, metadata)
-        context.note("keywords", len(made.keywords))
-        return Summarized(summary=made.summary, keywords=made.keywords, usage=meter.usage)
+        _check(summary, turn, metadata)
+        context.note("keywords", len(summary.keywords))
+        return Summarized(summary=summary.summary, keywords=summary.keywords, usage=meter.usage)
 
 
-def _check(made: TurnSummary, turn: Turn, metadata: SummarizeMetadata) -> None:
-    """Hold the model to the plan: a summary that is too long or that repeats the turn is not a summary."""
-    if len(made.summary) > metadata.summary_chars:
+def _check(result: TurnSummary, turn: Turn, metadata: SummarizeMetadata) -> None:
+    """Raise ModelUnavailable for a summary that breaks the plan's limits or repeats the turn."""
+    if len(result.summary) > metadata.summary_chars:
         raise ModelUnavailable(f"the model's summary is longer than summaryChars ({metadata.summary_chars})")
-    if len(made.keywords) > metadata.max_keywords:
+    if len(result.keywords) > metadata.max_keywords:
         raise ModelUnavailable(f"the model gave more keywords than maxKeywords ({metadata.max_keywords})")
-    if is_raw(made.summary, turn.user) or is_raw(made.summary, turn.assistant):
-        raise ModelUnavailable("the model repeated the turn instead of condensing it")
+    if is_copy(result.summary, turn.user) or is_copy(result.summary, turn.assistant):
+        raise ModelUnavailable("the model repeated the turn instead of summarising it")
 
 
 class PersistInputs(Data):

@@ -1,4 +1,4 @@
-"""The store of turn memory, as its steps see it. Synchronous; made for one owner inside one transaction."""
+"""The protocol of the turn memory store: for one owner, inside one transaction."""
 
 from __future__ import annotations
 
@@ -9,26 +9,24 @@ from gieok.memory.turns.records import MemoryItem, RecalledMemory
 
 
 class MemoryStore(Protocol):
-    """Passive: it keeps and finds what it is given, and decides nothing."""
+    """Saves and searches turn memories."""
 
     def save(self, item: MemoryItem) -> None:
-        """Keep an item. Conflict where its id exists; InputRefused for anything but a MemoryItem."""
+        """Save an item. Raises Conflict if its id exists, InputRefused for anything but a MemoryItem."""
         ...
 
     def search(self, session_ref: str, query: str, top_k: int) -> Sequence[RecalledMemory]:
         """At most `top_k` items of this session that share words with the query.
 
-        Items with a keyword that shares a whole word with the query come first, then items with a keyword
-        that only begins like a word of the query; in each rank the number of such keywords decides, then the
-        newest. A damaged row is an error: there is no partial result.
+        Items with a keyword that shares a whole word with the query rank first, then items with a keyword of
+        which a query word is only a prefix. Within each group, more such keywords rank first, then newer
+        items. A damaged row raises an error: there is no partial result.
         """
         ...
 
 
 class TurnView(Protocol):
-    """Whatever holds turn memory among its rooms."""
+    """A transaction's view with turn memory."""
 
     @property
-    def turns(self) -> MemoryStore:
-        """Turn memory of the owner at hand."""
-        ...
+    def turns(self) -> MemoryStore: ...

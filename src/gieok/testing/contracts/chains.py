@@ -18,9 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gieok.errors import Conflict, NotFound
-from gieok.memory.chains.records import ChainVersion, VersionDraft
-from gieok.memory.chains.rules import NEW
-from gieok.memory.chains.store import ChainStore
+from gieok.memory.chains import NEW, ChainStore, ChainVersion, VersionDraft
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

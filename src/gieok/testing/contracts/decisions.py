@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gieok.errors import Conflict, InputRefused, NotFound
-from gieok.memory.chains.rules import NEW
+from gieok.memory.chains import NEW
 from gieok.memory.decisions.records import (
     STRENGTHS,
     Anchor,

@@ -15,8 +15,7 @@ from typing import Protocol, TypeVar
 import pytest
 
 from gieok.errors import Conflict
-from gieok.memory.requests.records import RequestKey
-from gieok.memory.requests.store import RequestView
+from gieok.memory.requests import RequestKey, RequestView
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -40,11 +39,11 @@ async def remember(
     scope: RequestScope, request: RequestKey, answer: str = "made", *, now: datetime = START
 ) -> None:
     """Store the answer of a request for a day."""
-    await scope.write(lambda view: view.requests.remember(request, answer, now=now, until=now + DAY))
+    await scope.write(lambda view: view.requests.save_result(request, answer, now=now, until=now + DAY))
 
 
 async def answered(scope: RequestScope, request: RequestKey, *, now: datetime = START) -> str | None:
-    return await scope.write(lambda view: view.requests.answer(request, now))
+    return await scope.write(lambda view: view.requests.result(request, now))
 
 
 class RequestStoreContract:

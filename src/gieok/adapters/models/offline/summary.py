@@ -41,7 +41,7 @@ def summarize(utterance: Utterance, answer: str, topics: tuple[str, ...], limit:
     made = retell_best(utterance, limit, salience)
     for text in (made, _about(utterance, topics), _SMALL_TALK[utterance.language][utterance.small_talk]):
         short = cut(text, limit)
-        if short and not _is_raw(short, utterance.text) and not _is_raw(short, answer):
+        if short and not _is_copy(short, utterance.text) and not _is_copy(short, answer):
             return short
     return cut("사용자와 대화함." if utterance.language == "ko" else "A short exchange.", limit)
 
@@ -91,7 +91,7 @@ def _about(utterance: Utterance, topics: tuple[str, ...]) -> str:
     return f"The user talked about {named}."
 
 
-def _is_raw(summary: str, said: str) -> bool:
+def _is_copy(summary: str, said: str) -> bool:
     if len(said) > 8 * len(summary):
         return False  # too long to stand in it, and not worth normalising
     told, raw = normalize(summary).rstrip(" .!?"), normalize(said).rstrip(" .!?")

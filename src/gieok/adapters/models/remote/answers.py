@@ -13,7 +13,7 @@ from gieok.memory.canon.records import Category, ExtractedFact, FactValue, Key
 from gieok.memory.companion.records import Emotion, Labels, SessionSummary, SummaryText
 from gieok.memory.fields import Importance, Language, storable
 from gieok.memory.turns.records import Keywords, Summary, Turn, TurnSummary
-from gieok.memory.turns.rules import is_raw
+from gieok.memory.turns.rules import is_copy
 from gieok.text import language
 
 MAX_FACTS = 100
@@ -46,7 +46,7 @@ class TurnAnswer(Answer):
         """Why turn memory would refuse the summary, as an instruction for the repair request."""
         if len(self.summary) > summary_chars:
             return f"the summary may have at most {summary_chars} characters"
-        if is_raw(self.summary, turn.user) or is_raw(self.summary, turn.assistant):
+        if is_copy(self.summary, turn.user) or is_copy(self.summary, turn.assistant):
             return "the summary repeats the message; condense it in other words"
         return None
 

@@ -8,23 +8,23 @@ from uuid import UUID, uuid4
 
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.errors import NotFound
-from gieok.memory.audit.records import AuditAction, AuditEntry
+from gieok.memory.audit import AuditAction, AuditEntry
 
 
 class SqlAuditLog:
-    """The entries of one owner inside one transaction. They hold no content, so nothing here is sealed."""
+    """The entries of one owner inside one transaction. They have no content, so nothing is sealed."""
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
 
     def add(self, action: AuditAction, subject: str | None, at: datetime) -> AuditEntry:
-        """Keep that something was done. Call it in the transaction that does it."""
+        """Add an entry. Call it in the transaction of the action."""
         entry = AuditEntry(uuid4(), at, action, subject)
         self._tx.run("add_audit_entry", id=entry.id.bytes, at=to_micros(at), action=action, subject=subject)
         return entry
 
     def list(self, limit: int, before: UUID | None = None) -> Sequence[AuditEntry]:
-        """The newest first; with `before`, those that follow this entry. NotFound where it is not there."""
+        """The newest entries first, older than the entry `before` if given. Raises NotFound for `before`."""
         if before is None:
             rows = self._tx.all("list_audit_entries", limit=limit)
         else:

@@ -1,4 +1,4 @@
-"""Canon in SQL: version chains of personas and facts, and heads by which the active versions are found."""
+"""Canon in SQL: version chains of personas and facts, and heads that point to the active versions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from gieok.memory.canon.records import (
     PersonaDraft,
 )
 from gieok.memory.canon.rules import changes, is_state, normal_key
-from gieok.memory.chains.records import ChainHead, ChainVersion, VersionDraft
-from gieok.memory.chains.rules import NEW, check_expected
+from gieok.memory.chains import NEW, ChainHead, ChainVersion, VersionDraft, check_expected
 from gieok.vault import OwnerKeys
 
 _RETIRED, _ORDINARY, _STATE = 0, 1, 2
@@ -39,7 +38,7 @@ class SqlPersonaStore:
             "add_persona", persona_id=persona_id, root_id=version_id.bytes, created_at=to_micros(at)
         )
         if not added:
-            raise Conflict("there is a persona with this id already; edit it, or choose another id")
+            raise Conflict("a persona with this id exists; edit it, or choose another id")
         return self._append(version_id, persona_id, draft, version_id, at, NEW)
 
     def edit(
@@ -51,12 +50,12 @@ class SqlPersonaStore:
         at: datetime,
         expected_version: int | None,
     ) -> PersonaCard:
-        held = self._tx.one("hold_persona", persona_id=persona_id)
-        active = self.get(persona_id) if held else None
-        if held is None or active is None:
+        row = self._tx.one("lock_persona", persona_id=persona_id)
+        active = self.get(persona_id) if row else None
+        if row is None or active is None:
             raise NotFound("no such persona")
-        root_id = UUID(bytes=held[0])
-        if _written(active) == _written(draft):
+        root_id = UUID(bytes=row[0])
+        if _author_fields(active) == _author_fields(draft):
             check_expected(
                 ChainHead(root_id=root_id, latest=active.version, is_retired=False), expected_version
             )
@@ -72,7 +71,7 @@ class SqlPersonaStore:
     def list(self, *, after: str | None, limit: int) -> list[PersonaCard]:
         head = self._tx.one("get_persona_head", persona_id=after) if after else None
         if after and head is None:
-            raise NotFound("no such persona to go on after")
+            raise NotFound("no such persona in `after`")
         rows = self._tx.all(
             "list_personas", created_at=head[1] if head else 0, persona_id=after or "", limit=limit
         )
@@ -84,7 +83,7 @@ class SqlPersonaStore:
         return [_card(persona_id, version) for version in found]
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Seal the next versions under the current key. Returns how many, and where to go on, if at all."""
+        """Reseal the next versions. Returns their number and the next cursor, if any."""
         return self._chain.reseal(after, limit)
 
     def _append(
@@ -96,7 +95,7 @@ class SqlPersonaStore:
         at: datetime,
         expected_version: int | None,
     ) -> PersonaCard:
-        document = PersonaDocument(**_written(draft), id=persona_id)
+        document = PersonaDocument(**_author_fields(draft), id=persona_id)
         version = VersionDraft(id=version_id, form=FORM, content=to_document(document), created_at=at)
         return _card(persona_id, self._chain.append(root_id, version, expected_version))
 
@@ -111,13 +110,13 @@ class SqlFactStore:
 
     def save(self, persona_id: str, draft: FactDraft, *, version_id: UUID, at: datetime) -> FactChange:
         token = self._key_token(persona_id, draft.category, draft.key)
-        head = self._tx.one("hold_fact_by_key", key_token=token)
+        head = self._tx.one("lock_fact_by_key", key_token=token)
         if head is None:
-            if self._begin(persona_id, token, version_id, draft, at):
+            if self._add(persona_id, token, version_id, draft, at):
                 fact = self._append(version_id, persona_id, draft, version_id, at, NEW)
                 return FactChange(outcome="added", fact=fact)
-            # Another writer began the same fact meanwhile and has committed by now.
-            head = cast(Row, self._tx.one("hold_fact_by_key", key_token=token))
+            # Another writer has added the same fact and committed in the meantime.
+            head = cast(Row, self._tx.one("lock_fact_by_key", key_token=token))
         root_id = UUID(bytes=head[0])
         is_retired = head[1] == _RETIRED
         active = None if is_retired else self._active_of(root_id, persona_id, draft.category, draft.key)
@@ -135,13 +134,13 @@ class SqlFactStore:
         return FactChange(outcome="added" if is_retired else "superseded", fact=fact)
 
     def retract(self, persona_id: str, category: Category, key: str, *, at: datetime) -> FactChange:
-        head = self._tx.one("hold_fact_by_key", key_token=self._key_token(persona_id, category, key))
+        head = self._tx.one("lock_fact_by_key", key_token=self._key_token(persona_id, category, key))
         if head is None or head[1] == _RETIRED:
             return FactChange(outcome="unknown", fact=None)
         return self._retire(self._active_of(UUID(bytes=head[0]), persona_id, category, key), at)
 
     def retire(self, persona_id: str, root_id: UUID, *, at: datetime) -> FactChange:
-        head = self._tx.one("hold_fact", persona_token=self._persona_token(persona_id), root_id=root_id.bytes)
+        head = self._tx.one("lock_fact", persona_token=self._persona_token(persona_id), root_id=root_id.bytes)
         if head is None or head[1] == _RETIRED:
             raise NotFound(f"there is no active fact {root_id}")
         return self._retire(self._active_of(root_id, persona_id), at)
@@ -164,10 +163,10 @@ class SqlFactStore:
         ]
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Seal the next versions under the current key. Returns how many, and where to go on, if at all."""
+        """Reseal the next versions. Returns their number and the next cursor, if any."""
         return self._chain.reseal(after, limit)
 
-    def _begin(self, persona_id: str, token: int, root_id: UUID, draft: FactDraft, at: datetime) -> bool:
+    def _add(self, persona_id: str, token: int, root_id: UUID, draft: FactDraft, at: datetime) -> bool:
         added = self._tx.run(
             "add_fact",
             key_token=token,
@@ -228,8 +227,8 @@ def _standing(category: Category) -> int:
     return _STATE if is_state(category) else _ORDINARY
 
 
-def _written(persona: PersonaDraft) -> dict[str, Any]:
-    """What the author wrote, of a record that may have more."""
+def _author_fields(persona: PersonaDraft) -> dict[str, Any]:
+    """The author's fields of a record that may have more."""
     return {name: getattr(persona, name) for name in PersonaDraft.model_fields}
 
 
@@ -249,5 +248,5 @@ def _fact(persona_id: str, version: ChainVersion) -> Fact:
 
 
 def _misplaced(kind: str, root_id: UUID) -> StoreDamaged:
-    """Heads are not sealed: a row that was moved to another place in them is damage."""
-    return StoreDamaged(f"{kind} {root_id} is in the index of another place; restore a backup")
+    """Heads are not sealed, so a head that points to another fact or persona is damage."""
+    return StoreDamaged(f"{kind} {root_id} is in the wrong place of the index; restore a backup")

@@ -1,4 +1,4 @@
-"""Version chains in SQL: sealed versions that are only ever appended, and a head that moves."""
+"""Version chains in SQL: sealed append-only versions, and a head per chain."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.errors import Conflict, NotFound, StoreDamaged
-from gieok.memory.chains.records import ChainHead, ChainVersion, VersionDraft
-from gieok.memory.chains.rules import check_expected, next_version
+from gieok.memory.chains import ChainHead, ChainVersion, VersionDraft, check_expected, next_version
 from gieok.vault import OwnerKeys, Place
 
 
@@ -21,7 +20,7 @@ class SqlChainStore:
         self._kind = kind
 
     def append(self, root_id: UUID, draft: VersionDraft, expected_version: int | None) -> ChainVersion:
-        number = next_version(root_id, self._hold(root_id), expected_version)
+        number = next_version(root_id, self._lock(root_id), expected_version)
         root = root_id.bytes
         created_at = to_micros(draft.created_at)
         place = self._place(root_id, number, draft.id, draft.form, created_at)
@@ -36,12 +35,12 @@ class SqlChainStore:
             created_at=created_at,
         )
         if not is_first:
-            raise Conflict(f"chain {root_id} was begun by someone else meanwhile; read it and decide anew")
+            raise Conflict(f"chain {root_id} was created by another writer; read it again and retry")
         self._tx.run("move_chain_head", kind=self._kind, root_id=root, version=number)
         return ChainVersion(**vars(draft), root_id=root_id, version=number, is_active=True)
 
     def retire(self, root_id: UUID, expected_version: int | None) -> None:
-        head = self._hold(root_id)
+        head = self._lock(root_id)
         if head is None or head.is_retired:
             raise NotFound(f"there is no active chain {root_id}")
         check_expected(head, expected_version)
@@ -63,7 +62,7 @@ class SqlChainStore:
         return [self.open_row(row[:6], is_active=bool(row[6])) for row in rows]
 
     def open_row(self, row: Row, *, is_active: bool = True) -> ChainVersion:
-        """A version from its columns root, version, id, form, content, time."""
+        """Decrypt a row with the columns root, version, id, form, content, time."""
         root, number, identity, form, content, created_at = row
         root_id = UUID(bytes=root)
         if content is None:
@@ -81,7 +80,7 @@ class SqlChainStore:
         )
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Seal the next versions under the current key. Returns how many, and where to go on, if at all."""
+        """Reseal the next versions. Returns their number and the next cursor, if any."""
         root, number = after[:16], int.from_bytes(after[16:], "big")
         rows = self._tx.all("list_chain_seals", kind=self._kind, root_id=root, version=number, limit=limit)
         for root, number, identity, form, content, created_at in rows:
@@ -95,11 +94,11 @@ class SqlChainStore:
             )
         return len(rows), root + number.to_bytes(8, "big") if len(rows) == limit else None
 
-    def _hold(self, root_id: UUID) -> ChainHead | None:
-        row = self._tx.one("hold_chain_head", kind=self._kind, root_id=root_id.bytes)
+    def _lock(self, root_id: UUID) -> ChainHead | None:
+        row = self._tx.one("lock_chain_head", kind=self._kind, root_id=root_id.bytes)
         return ChainHead(root_id=root_id, latest=row[0], is_retired=row[1] is None) if row else None
 
     def _place(self, root_id: UUID, version: int, version_id: UUID, form: int, created_at: int) -> Place:
-        """Bound to every column, so that a version with another id, form or time does not open."""
+        """Binds the seal to every column: a version with another id, form or time does not open."""
         row = f"{self._kind} {root_id} {version_id} {form} {created_at}"
         return Place("chain_versions", "content", row, version)

@@ -9,7 +9,7 @@ from uuid import UUID
 from gieok.adapters.sql.driver.database import Row, Tx, to_micros
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.errors import InputRefused, StoreDamaged
-from gieok.memory.chains.records import ChainVersion, VersionDraft
+from gieok.memory.chains import ChainVersion, VersionDraft
 from gieok.memory.decisions.documents import FORM, from_document, to_document
 from gieok.memory.decisions.records import (
     STRENGTHS,

@@ -1,4 +1,4 @@
-"""The raw log of sessions in SQL: numbered without a gap, sealed, and only ever appended to."""
+"""The message log in SQL: sealed, append-only, numbered without gaps."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class SqlMessageStore:
     def append(
         self, session_ref: str, messages: Sequence[ChatMessage], at: datetime, expected_count: int | None
     ) -> Appended:
-        session = SqlSessionStore(self._tx).hold(session_ref)
-        new = list(_unknown(messages, self._known(session_ref, messages)))
+        session = SqlSessionStore(self._tx).lock(session_ref)
+        new = list(_new_messages(messages, self._stored(session_ref, messages)))
         if not new:
             return Appended(added=0, message_count=session.message_count)
         check_appendable(session, expected_count)
@@ -51,7 +51,7 @@ class SqlMessageStore:
         return [self._open(row) for row in _without_gaps(rows)]
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Seal the next rows under the current key. Returns how many, and where to go on, if at all."""
+        """Reseal the next rows under the current key. Returns their number and the next cursor, if any."""
         number, session_ref = int.from_bytes(after[:8], "big"), after[8:].decode()
         rows = self._tx.all("list_message_seals", session_ref=session_ref, seq=number, limit=limit)
         for row in rows:
@@ -65,7 +65,7 @@ class SqlMessageStore:
             )
         return len(rows), number.to_bytes(8, "big") + session_ref.encode() if len(rows) == limit else None
 
-    def _known(self, session_ref: str, messages: Sequence[ChatMessage]) -> dict[str, ChatMessage]:
+    def _stored(self, session_ref: str, messages: Sequence[ChatMessage]) -> dict[str, ChatMessage]:
         ids = [message.id for message in messages]
         rows = self._tx.all("list_messages_by_id", session_ref=session_ref, ids=ids)
         return {message.id: message for message in (self._open(row) for row in rows)}
@@ -88,23 +88,23 @@ class SqlMessageStore:
         return ChatMessage(id=message_id, role=role, content=text, timestamp=from_micros(at))
 
 
-def _unknown(messages: Iterable[ChatMessage], known: dict[str, ChatMessage]) -> Iterator[ChatMessage]:
-    """The messages that are new. One whose id is known must say the same."""
+def _new_messages(messages: Iterable[ChatMessage], stored: dict[str, ChatMessage]) -> Iterator[ChatMessage]:
+    """The messages whose ids are not stored. Raises Conflict if one is stored with another content."""
     for message in messages:
-        before = known.setdefault(message.id, message)
+        before = stored.setdefault(message.id, message)
         if before is message:
             yield message
         elif (before.role, before.content) != (message.role, message.content):
-            raise Conflict(f"message {message.id} was saved with another content; give a new one a new id")
+            raise Conflict(f"message {message.id} exists with another content; use a new id")
 
 
 def _without_gaps(rows: Sequence[Row]) -> Sequence[Row]:
     if rows and rows[-1][1] - rows[0][1] != len(rows) - 1:
-        raise StoreDamaged("messages are missing in the middle of a session; restore a backup")
+        raise StoreDamaged("messages of a session are missing; restore a backup")
     return rows
 
 
 def _place(row: Sequence[object]) -> Place:
-    """Bound to every column, so that a message of another speaker, time or session does not open."""
+    """Binds the seal to every column: a message moved to another session, role or time does not open."""
     session_ref, seq, message_id, role, at = row[:5]
     return Place("messages", "content", f"{session_ref} {seq} {message_id} {role} {at}")

@@ -1,4 +1,4 @@
-"""Named requests in SQL: keyed hashes of the name and of the request, and the id that was the answer."""
+"""Idempotency keys in SQL: keyed hashes of the key and of the request, and the id that was the result."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ from hashlib import sha256
 
 from gieok.adapters.sql.driver.database import Tx, to_micros
 from gieok.errors import Conflict
-from gieok.memory.requests.records import RequestKey
+from gieok.memory.requests import RequestKey
 from gieok.vault import OwnerKeys
 
-SWEPT_AT_ONCE = 100
-"""How many old requests a new one takes with it: more than one, so that they never pile up."""
+EXPIRED_PER_SAVE = 100
+"""How many expired keys a save deletes: more than one, so that they do not accumulate."""
 
 
 class SqlRequestStore:
-    """The named requests of one owner inside one transaction. The hashes outlive a new data key."""
+    """Idempotency keys of one owner inside one transaction. A new data key does not change the hashes."""
 
     def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
         self._tx = tx
         self._keys = keys
 
-    def answer(self, request: RequestKey, now: datetime) -> str | None:
+    def result(self, request: RequestKey, now: datetime) -> str | None:
         row = self._tx.one("get_request", key=self._key(request), now=to_micros(now))
         if row is None:
             return None
-        body, answer = row
+        body, result = row
         if body != self._body(request):
             raise Conflict(
-                "this Idempotency-Key named another request before; give each request a key of its own"
+                "this Idempotency-Key was used for another request; use a new key for each request"
             )
-        return answer
+        return result
 
-    def remember(self, request: RequestKey, answer: str, *, now: datetime, until: datetime) -> None:
-        self._tx.run("sweep_requests", now=to_micros(now), limit=SWEPT_AT_ONCE)
-        remembered = self._tx.run(
-            "remember_request",
+    def save_result(self, request: RequestKey, result: str, *, now: datetime, until: datetime) -> None:
+        self._tx.run("delete_expired_requests", now=to_micros(now), limit=EXPIRED_PER_SAVE)
+        is_saved = self._tx.run(
+            "add_request",
             key=self._key(request),
             body=self._body(request),
-            answer=answer,
+            answer=result,
             now=to_micros(now),
             expires_at=to_micros(until),
         )
-        if not remembered:
-            raise Conflict("a request with this Idempotency-Key was answered meanwhile; ask again")
+        if not is_saved:
+            raise Conflict("a concurrent request with this Idempotency-Key was faster; try again")
 
     def _key(self, request: RequestKey) -> bytes:
         return self._keys.digest("requests.key", request.key)

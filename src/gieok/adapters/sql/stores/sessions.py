@@ -1,4 +1,4 @@
-"""Sessions in SQL: the plan each one ran, its moves, its activity, and how far it is summarised."""
+"""Sessions in SQL: their plan and moves, their activity, and the progress of their summaries."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gieok.refs import check_ref
 
 
 class SqlSessionStore:
-    """Sessions of one owner inside one transaction. They hold no content, so nothing here is sealed."""
+    """Sessions of one owner inside one transaction. They have no content, so nothing is sealed."""
 
     def __init__(self, tx: Tx, *, is_reading: bool = False) -> None:
-        """In a read transaction a session cannot change, so its row is read once however often it is used."""
+        """In a read transaction a session cannot change, so each row is read once."""
         self._tx = tx
         self._loaded: dict[str, Session | None] = {}
         self._is_reading = is_reading
@@ -30,18 +30,18 @@ class SqlSessionStore:
             self._loaded[session_ref] = session
         return session
 
-    def hold(self, session_ref: str) -> Session:
-        row = self._tx.one("hold_session", session_ref=check_ref(session_ref, "sessionRef"))
+    def lock(self, session_ref: str) -> Session:
+        row = self._tx.one("lock_session", session_ref=check_ref(session_ref, "sessionRef"))
         if row is None:
             raise NotFound("no such session")
         return _session(session_ref, row)
 
     def start(self, start: SessionStart, at: datetime) -> Session:
         if not self._start(start.session_ref, start.persona_id, start.account_plan, start.plan_hash, at):
-            raise Conflict("there is a session of this name already; choose another name")
-        return self.hold(start.session_ref)
+            raise Conflict("a session with this ref exists already; choose another ref")
+        return self.lock(start.session_ref)
 
-    def remember(
+    def record_plan(
         self,
         session_ref: str,
         plan_hash: str,
@@ -53,7 +53,7 @@ class SqlSessionStore:
         check_ref(session_ref, "sessionRef")
         if self._start(session_ref, persona_id, account_plan or "free", plan_hash, at):
             return
-        check_resumable(self.hold(session_ref), plan_hash, persona_id)
+        check_resumable(self.lock(session_ref), plan_hash, persona_id)
         self._tx.run(
             "use_session",
             session_ref=session_ref,
@@ -64,16 +64,16 @@ class SqlSessionStore:
 
     def end(self, session_ref: str, at: datetime) -> Session:
         self._tx.run("end_session", session_ref=check_ref(session_ref, "sessionRef"), at=to_micros(at))
-        return self.hold(session_ref)
+        return self.lock(session_ref)
 
     def claim(self, session_ref: str, last: int) -> None:
         self._tx.run("claim_session_messages", session_ref=session_ref, last=last)
 
-    def cover(self, session_ref: str, count: int) -> None:
-        self._tx.run("cover_session_messages", session_ref=session_ref, count=count)
+    def mark_summarized(self, session_ref: str, count: int) -> None:
+        self._tx.run("mark_messages_summarized", session_ref=session_ref, count=count)
 
     def move(self, session_ref: str, plan_hash: str, at: datetime) -> PlanMove:
-        before = self.hold(session_ref).last_execution_plan_hash
+        before = self.lock(session_ref).last_execution_plan_hash
         self._tx.run("move_session", session_ref=session_ref, plan_hash=plan_hash)
         self._tx.run(
             "add_session_plan_move",

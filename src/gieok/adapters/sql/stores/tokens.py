@@ -1,8 +1,7 @@
-"""Tokens in SQL. What is kept of a token is its SHA-256, by which it is found.
+"""Tokens in SQL. Only the SHA-256 of a token is stored, and tokens are looked up by it.
 
-A token is 256 random bits, so its hash needs neither salt nor stretching. Nor need it be compared in constant
-time: the index is asked for the hash of a guess, and how long that takes tells nothing about which guess to
-make next, for nobody can choose a token by the beginning of its hash.
+A token has 256 random bits, so its hash needs neither salt nor stretching. The lookup need not take constant
+time: its timing depends on the hash of a guess, and nobody can construct tokens with a chosen hash prefix.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from gieok.adapters.sql.driver.database import Row, SystemTx, Tx, from_micros, t
 
 
 class SqlTokenStore:
-    """The tokens of one owner inside one transaction. They hold no content, so nothing here is sealed."""
+    """The tokens of one owner inside one transaction. They have no content, so nothing is sealed."""
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
@@ -43,30 +42,30 @@ class SqlTokenStore:
         return [_record(row) for row in self._tx.all("list_tokens")]
 
     def revoke(self, token_id: UUID, at: datetime) -> bool:
-        """False where it was revoked before, which keeps its time, or is not there."""
+        """Revoke the token. False if it was revoked before or does not exist."""
         return bool(self._tx.run("revoke_token", id=token_id.bytes, revoked_at=to_micros(at)))
 
 
 def find_token(tx: SystemTx, digest: bytes) -> TokenRecord | None:
-    """The token with this hash, whoever's it is."""
+    """The token with this hash, of any owner."""
     rows = tx.all("find_token", hash=digest)
     return _record(rows[0]) if rows else None
 
 
 def find_token_owner(tx: SystemTx, token_id: UUID) -> str | None:
-    """Whose token this is."""
+    """The owner of this token."""
     rows = tx.all("find_token_owner", id=token_id.bytes)
     return rows[0][0] if rows else None
 
 
 def list_every_token(tx: SystemTx) -> Sequence[TokenRecord]:
-    """Of every owner, by owner and then oldest first."""
+    """The tokens of all owners, by owner, oldest first."""
     return [_record(row) for row in tx.all("list_every_token")]
 
 
 @lru_cache(maxsize=1024)
 def _record(row: Row) -> TokenRecord:
-    """The record of a row, made once while the row stays as it is: every request asks for one."""
+    """The record of a row, cached because every request needs one."""
     owner, identity, plan, scopes, label, created_at, expires_at, revoked_at = row
     return TokenRecord(
         id=UUID(bytes=identity),

@@ -1,4 +1,4 @@
-"""Turn memory in SQL: sealed rows, and postings that reveal no word."""
+"""Turn memory in SQL: sealed rows, and postings in a blind index."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SqlMemoryStore:
 
     def save(self, item: MemoryItem) -> None:
         if type(item) is not MemoryItem:
-            raise InputRefused("turn memory keeps a MemoryItem and nothing else", at="item")
+            raise InputRefused("must be a MemoryItem; turn memory stores nothing else", at="item")
         row, at = item.id.bytes, to_micros(item.timestamp)
         saved = self._tx.run(
             "save_turn_memory",
@@ -56,12 +56,12 @@ class SqlMemoryStore:
         rows = self._tx.all("search_turn_memories", tokens=tokens, top_k=top_k) if tokens else []
         found = [self._recall(session_ref, *row) for row in rows]
         if len(found) < top_k:
-            known = {memory.id.bytes for memory in found}
-            found += self._search_parts(session_ref, query, top_k - len(found), known)
+            found_ids = {memory.id.bytes for memory in found}
+            found += self._search_parts(session_ref, query, top_k - len(found), found_ids)
         return found
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Seal the next rows by id under the current key. Returns how many, and where to go on, if at all."""
+        """Reseal the next rows by id. Returns their number and the next cursor, if any."""
         rows = self._tx.all("list_turn_seals", after=after, limit=limit)
         for identity, summary, keywords in rows:
             row = UUID(bytes=identity)
@@ -74,7 +74,7 @@ class SqlMemoryStore:
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
     def reindex(self, after: bytes, limit: int) -> bytes | None:
-        """Make the next rows by id findable by the terms that their keywords have now."""
+        """Add the missing postings of the next rows by id. Returns the next cursor, if any."""
         rows = self._tx.all("list_turn_keywords", after=after, limit=limit)
         for identity, session_ref, at, sealed in rows:
             keywords = self._all_keywords(UUID(bytes=identity), sealed)
@@ -83,7 +83,7 @@ class SqlMemoryStore:
         return rows[-1][0] if len(rows) == limit else None
 
     def remove_stale(self, after: bytes, limit: int) -> bytes | None:
-        """Take out the next postings, by token, whose keyword does not have that term any more."""
+        """Remove the postings of the next tokens whose keyword no longer has that term."""
         first = int.from_bytes(after, "big", signed=True) + 1 if after else _FIRST_TOKEN
         tokens = [token for (token,) in self._tx.all("list_turn_tokens", first=first, limit=limit)]
         rows = self._tx.all("list_turn_postings", tokens=tokens) if tokens else []
@@ -109,12 +109,12 @@ class SqlMemoryStore:
         ]
 
     def _search_parts(
-        self, session_ref: str, query: str, top_k: int, known: set[bytes]
+        self, session_ref: str, query: str, top_k: int, found_ids: set[bytes]
     ) -> list[RecalledMemory]:
-        """Memories whose keywords only begin like a word of the query.
+        """Memories with a keyword of which a query word is only a prefix.
 
-        A posting says which keyword has the same first letters; whether it begins with the whole word of the
-        query, only the opened keyword can say. As few are opened as that takes.
+        A posting says that a keyword has the same first letters. Whether the whole query word is its prefix
+        shows only when the keyword is opened, so candidates are opened best first and no more than needed.
         """
         stems = query_stems(query)
         if not stems:
@@ -123,12 +123,12 @@ class SqlMemoryStore:
         best: list[tuple[int, int, bytes, Row]] = []
         for *memory, sealed, numbers in self._tx.all("list_turn_candidates", tokens=tokens):
             identity, at = memory[0], memory[1]
-            hopeful = numbers.split(",")
-            if len(best) >= top_k and best[top_k - 1] < (-len(hopeful), -at, identity):
-                break  # the most hopeful come first: none that is left can do better
-            if identity in known:
+            candidates = numbers.split(",")
+            if len(best) >= top_k and best[top_k - 1] < (-len(candidates), -at, identity):
+                break  # sorted by the number of candidate keywords: no later one can rank higher
+            if identity in found_ids:
                 continue
-            matched = sum(matches_part(word, stems) for word in self._keywords(identity, sealed, hopeful))
+            matched = sum(matches_part(word, stems) for word in self._keywords(identity, sealed, candidates))
             if matched:
                 insort(best, (-matched, -at, identity, tuple(memory)))
         return [self._recall(session_ref, *memory) for *_, memory in best[:top_k]]

@@ -1,4 +1,4 @@
-"""Usage of language models in SQL."""
+"""Model usage in SQL."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import date
 
 from gieok.adapters.sql.driver.database import Tx
-from gieok.memory.usage.records import UNUSED, ModelUsage, UsageDay
+from gieok.memory.usage import UNUSED, ModelUsage, UsageDay
 
 
 class SqlUsageStore:
-    """The days of one owner inside one transaction. They hold no content, so nothing here is sealed."""
+    """Usage of one owner inside one transaction. Numbers only, so nothing is sealed."""
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx

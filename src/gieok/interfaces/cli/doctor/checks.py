@@ -23,7 +23,7 @@ from gieok.adapters.sql.driver.open import find_database, find_keystore, open_da
 from gieok.app import root_key_source
 from gieok.app.assembly import check_keystore, choose_model
 from gieok.app.embedding import choose_embedder
-from gieok.app.opening import remembered_keystore
+from gieok.app.opening import stored_keystore_id
 from gieok.errors import GieokError, RootKeyMissing, SettingsInvalid
 from gieok.interfaces.cli.database import PRODUCTS, schema_text
 from gieok.interfaces.cli.keys import keys_exist, root_key_place
@@ -295,7 +295,7 @@ def _keystore_of_database(settings: Settings) -> str | None:
         found = find_database(settings.database_url)
         if found is None or found.pending:
             return None
-        return asyncio.run(remembered_keystore(settings.database_url))
+        return asyncio.run(stored_keystore_id(settings.database_url))
     except GieokError:
         return None
 

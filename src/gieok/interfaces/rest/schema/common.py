@@ -25,7 +25,7 @@ from gieok.errors import InputRefused
 from gieok.memory.conversation.records import Message
 from gieok.memory.fields import MAX_MESSAGE_CHARS, Language, since_1970, storable
 from gieok.memory.sessions.records import MAX_MESSAGES, ChatMessage, Role
-from gieok.refs import LONGEST, check_ref
+from gieok.refs import MAX_REF_CHARS, check_ref
 
 
 class RequestBody(BaseModel):
@@ -93,7 +93,9 @@ def _parse_time(value: object) -> datetime:
 
 
 Ref = Annotated[
-    str, AfterValidator(parse_ref), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": LONGEST})
+    str,
+    AfterValidator(parse_ref),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_REF_CHARS}),
 ]
 Uuid = Annotated[UUID, BeforeValidator(parse_uuid), WithJsonSchema({"type": "string", "format": "uuid"})]
 MessageTime = Annotated[

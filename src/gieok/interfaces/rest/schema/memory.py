@@ -19,7 +19,7 @@ from gieok.interfaces.rest.schema.common import (
     Window,
     example,
 )
-from gieok.memory.chains.records import VersionNumber
+from gieok.memory.chains import VersionNumber
 from gieok.memory.companion.records import (
     MAX_LABELS,
     EmotionName,

@@ -15,7 +15,7 @@ from gieok.app import Gieok
 from gieok.errors import InputRefused, NotFound
 from gieok.interfaces.rest.schema.common import Ref, RequestBody, parse_ref, parse_uuid
 from gieok.memory.companion.rules import MAX_PAGE
-from gieok.memory.requests.records import RequestKey
+from gieok.memory.requests import RequestKey
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ from gieok.memory.canon.records import (
     PersonaDraft,
     PromptText,
 )
-from gieok.memory.chains.records import VersionNumber
+from gieok.memory.chains import VersionNumber
 from gieok.memory.fields import Importance, Language
 
 Texts = Annotated[list[PromptText], Field(max_length=MAX_ENTRIES)]

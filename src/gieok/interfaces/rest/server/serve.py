@@ -125,7 +125,7 @@ async def _check(settings: Settings) -> None:
         if is_loopback(host) or settings.jwt is not None:
             return
         now = datetime.now(UTC)
-        if not any(token.is_in_force(now) for token in await gieok.tokens.list()):
+        if not any(token.is_valid(now) for token in await gieok.tokens.list()):
             raise SettingsInvalid(
                 f"other machines could reach {host}, and there is no token yet; create one with "
                 "`gieok token create --user NAME`, then start again"

@@ -29,7 +29,7 @@ from gieok.memory.companion.steps.memories import apply_policy, next_version, sa
 from gieok.memory.companion.store import CompanionStore, CompanionView
 from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef, Timestamp
 from gieok.memory.model_calls import ModelLimits, metered_model
-from gieok.memory.usage.records import ModelUsage
+from gieok.memory.usage import ModelUsage
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from gieok.memory.canon import documents
 from gieok.memory.canon.documents import FactDocument, PersonaDocument
 from gieok.memory.canon.records import FactDraft, PersonaDraft
 from gieok.memory.canon.rules import check_persona, is_state
-from gieok.memory.chains.records import ChainVersion
+from gieok.memory.chains import ChainVersion
 from gieok.memory.decisions import documents as decision_documents
 from gieok.memory.decisions.records import DecisionContent
 
@@ -82,7 +82,7 @@ class FactTransfer(SqlFactStore):
         draft = subset(FactDraft, record)
         token = self._key_token(record.persona_id, record.category, record.key)
         if record.version == 1:
-            self._begin(record.persona_id, token, record.root_id, draft, record.valid_from)
+            self._add(record.persona_id, token, record.root_id, draft, record.valid_from)
         self._check_head(token, record)
         expected = record.version - 1
         self._append(record.root_id, record.persona_id, draft, record.version_id, record.valid_from, expected)
@@ -90,7 +90,7 @@ class FactTransfer(SqlFactStore):
         return True
 
     def _check_head(self, token: int, record: FactRecord) -> None:
-        head = self._tx.one("hold_fact_by_key", key_token=token)
+        head = self._tx.one("lock_fact_by_key", key_token=token)
         if head is None:
             raise InputRefused("is a version of a fact whose first version is not before it")
         if head[0] != record.root_id.bytes:

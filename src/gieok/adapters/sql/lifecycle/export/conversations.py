@@ -88,7 +88,7 @@ class SessionTransfer:
             )
         )
         if not is_new:
-            _check_continues(record, self._sessions.hold(record.session_ref))
+            _check_continues(record, self._sessions.lock(record.session_ref))
         self._current = _ImportedSession(record, is_new)
         return is_new
 

@@ -17,7 +17,7 @@ from gieok.adapters.sql.driver.database import Row, Tx, Value
 from gieok.engine import Data
 from gieok.errors import Conflict
 from gieok.memory.canon.records import FactDraft, PersonaDraft
-from gieok.memory.chains.records import VersionNumber
+from gieok.memory.chains import VersionNumber
 from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig
 from gieok.memory.decisions.records import AnchorDraft, DecisionContent, EvidenceDraft, Relation
 from gieok.memory.fields import AccountPlan, PersonaId, SessionRef, Timestamp, storable

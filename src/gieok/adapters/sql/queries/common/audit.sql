@@ -1,4 +1,4 @@
--- What was done to an owner as a whole.
+-- The audit trail of an owner.
 
 -- name: add_audit_entry(owner, id, at, action, subject)!
 INSERT INTO audit_entries (owner, id, at, action, subject)
@@ -17,7 +17,7 @@ ORDER BY at DESC, id
 LIMIT :limit;
 
 -- name: list_audit_entries_before(owner, at, id, limit)
--- Those that follow an entry in the order of the list.
+-- The next page: older than this entry.
 SELECT id, at, action, subject
 FROM audit_entries
 WHERE owner = :owner AND at <= :at AND (at < :at OR id > :id)

@@ -13,7 +13,7 @@ UPDATE persona_heads SET version = :version WHERE owner = :owner AND persona_id 
 SELECT root_id, created_at FROM persona_heads WHERE owner = :owner AND persona_id = :persona_id;
 
 -- name: get_persona(owner, persona_id)^
--- The active version. One that is gone gives NULLs, so that damage is noticed.
+-- The active version. A head without its version gives NULLs, so that damage is detected.
 SELECT head.root_id, head.version, one.id, one.form, one.content, one.created_at
 FROM persona_heads AS head
 LEFT JOIN chain_versions AS one
@@ -31,7 +31,7 @@ ORDER BY head.created_at, head.persona_id
 LIMIT :limit;
 
 -- name: add_fact(owner, key_token, persona_token, root_id, standing, importance, updated_at)!
--- 0 rows when there is a fact with this key already.
+-- 0 rows when a fact with this key exists.
 INSERT INTO fact_heads (owner, key_token, persona_token, root_id, version, standing, importance, updated_at)
 VALUES (:owner, :key_token, :persona_token, :root_id, 1, :standing, :importance, :updated_at)
 ON CONFLICT (owner, key_token) DO NOTHING;
@@ -48,7 +48,7 @@ UPDATE fact_heads SET standing = 0, updated_at = :updated_at WHERE owner = :owne
 SELECT 1 FROM fact_heads WHERE owner = :owner AND persona_token = :persona_token AND root_id = :root_id;
 
 -- name: list_state(owner, persona_token, limit)
--- The active facts that are state: a stretch of one index, most important first, then newest.
+-- The active facts that are state: one index range, most important first, then newest.
 SELECT head.standing, head.root_id, head.version, one.id, one.form, one.content, one.created_at
 FROM fact_heads AS head
 LEFT JOIN chain_versions AS one
@@ -73,16 +73,16 @@ DELETE FROM persona_heads WHERE owner = :owner;
 -- name: erase_fact_heads(owner)!
 DELETE FROM fact_heads WHERE owner = :owner;
 
--- name: hold_persona(owner, persona_id)^
--- Held so that two writers follow one another.
+-- name: lock_persona(owner, persona_id)^
+-- With a row lock, so that concurrent writers run in turn.
 SELECT root_id, version FROM persona_heads WHERE owner = :owner AND persona_id = :persona_id
 FOR NO KEY UPDATE;
 
--- name: hold_fact_by_key(owner, key_token)^
+-- name: lock_fact_by_key(owner, key_token)^
 SELECT root_id, standing FROM fact_heads WHERE owner = :owner AND key_token = :key_token
 FOR NO KEY UPDATE;
 
--- name: hold_fact(owner, persona_token, root_id)^
+-- name: lock_fact(owner, persona_token, root_id)^
 SELECT root_id, standing FROM fact_heads
 WHERE owner = :owner AND persona_token = :persona_token AND root_id = :root_id
 FOR NO KEY UPDATE;

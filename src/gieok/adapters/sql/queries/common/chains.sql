@@ -1,7 +1,7 @@
--- Version chains. Nothing here changes what a version says.
+-- Version chains. No query changes the content of a version.
 
 -- name: add_chain_version(owner, kind, root_id, version, id, form, content, created_at)!
--- 0 rows when another writer was first.
+-- 0 rows when another writer has added this version.
 INSERT INTO chain_versions (owner, kind, root_id, version, id, form, content, created_at)
 VALUES (:owner, :kind, :root_id, :version, :id, :form, :content, :created_at)
 ON CONFLICT (owner, kind, root_id, version) DO NOTHING;
@@ -46,7 +46,7 @@ DELETE FROM chain_heads WHERE owner = :owner;
 DELETE FROM chain_versions WHERE owner = :owner;
 
 -- name: list_active_chain_versions(owner, kind, root_ids)
--- A head whose version is gone gives NULLs, so that damage is noticed.
+-- A head without its version gives NULLs, so that damage is detected.
 SELECT head.root_id, head.active, one.id, one.form, one.content, one.created_at
 FROM chain_heads AS head
 LEFT JOIN chain_versions AS one
@@ -55,7 +55,7 @@ WHERE
     head.owner = :owner AND head.kind = :kind AND head.active IS NOT NULL
     AND head.root_id IN list(:root_ids);
 
--- name: hold_chain_head(owner, kind, root_id)^
--- The newest version and the active one, held so that two writers append one after the other.
+-- name: lock_chain_head(owner, kind, root_id)^
+-- The newest version and the active one, with a row lock, so that concurrent writers append in turn.
 SELECT latest, active FROM chain_heads WHERE owner = :owner AND kind = :kind AND root_id = :root_id
 FOR NO KEY UPDATE;

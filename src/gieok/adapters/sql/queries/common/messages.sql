@@ -1,11 +1,11 @@
--- The raw log of sessions, sealed.
+-- The message log of sessions, sealed.
 
 -- name: add_messages(owner, session_ref, seq, id, role, at, content)*!
 INSERT INTO messages (owner, session_ref, seq, id, role, at, content)
 VALUES (:owner, :session_ref, :seq, :id, :role, :at, :content);
 
 -- name: count_messages(owner, session_ref, message_count, at)!
--- The session has so many messages now, and was used at this time.
+-- Set the number of messages and the last activity of the session.
 UPDATE sessions
 SET message_count = :message_count,
     last_activity_at = CASE WHEN last_activity_at < :at THEN :at ELSE last_activity_at END

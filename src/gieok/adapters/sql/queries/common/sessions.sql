@@ -1,4 +1,4 @@
--- Sessions: their plan, their activity, and how far they are summarised.
+-- Sessions: their plan, their activity, and the progress of their summaries.
 
 -- name: get_session(owner, session_ref)^
 SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
@@ -13,7 +13,7 @@ VALUES (:owner, :session_ref, :persona_id, :account_plan, :plan_hash, :at, :at)
 ON CONFLICT (owner, session_ref) DO NOTHING;
 
 -- name: use_session(owner, session_ref, persona_id, account_plan, at)!
--- The session was used at this time; it is never used earlier than it was before. NULL changes nothing.
+-- Record the last activity, which never goes back in time. NULL leaves a column as it is.
 UPDATE sessions
 SET persona_id = coalesce(persona_id, :persona_id),
     account_plan = coalesce(:account_plan, account_plan),
@@ -28,7 +28,7 @@ WHERE owner = :owner AND session_ref = :session_ref AND ended_at IS NULL;
 UPDATE sessions SET claimed_count = :last
 WHERE owner = :owner AND session_ref = :session_ref;
 
--- name: cover_session_messages(owner, session_ref, count)!
+-- name: mark_messages_summarized(owner, session_ref, count)!
 UPDATE sessions SET summarized_count = summarized_count + :count
 WHERE owner = :owner AND session_ref = :session_ref;
 
@@ -54,8 +54,8 @@ DELETE FROM session_plan_moves WHERE owner = :owner;
 -- name: erase_sessions(owner)!
 DELETE FROM sessions WHERE owner = :owner;
 
--- name: hold_session(owner, session_ref)^
--- The session for a unit that decides by what it reads, held so that nobody changes it in between.
+-- name: lock_session(owner, session_ref)^
+-- The session with a row lock, for a transaction that decides by what it reads.
 SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
        message_count, claimed_count, summarized_count
 FROM sessions

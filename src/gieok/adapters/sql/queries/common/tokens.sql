@@ -1,4 +1,4 @@
--- Tokens of the service. Finding one without knowing its owner is in queries/system.
+-- API tokens. Lookup without knowing the owner is in queries/system.
 
 -- name: add_token(owner, id, hash, plan, scopes, label, created_at, expires_at)!
 INSERT INTO tokens (owner, id, hash, plan, scopes, label, created_at, expires_at)
@@ -16,12 +16,12 @@ WHERE owner = :owner
 ORDER BY created_at, id;
 
 -- name: revoke_token(owner, id, revoked_at)!
--- 0 rows when it was revoked before: the first time counts.
+-- 0 rows when it was revoked before: the first time stays.
 UPDATE tokens SET revoked_at = :revoked_at
 WHERE owner = :owner AND id = :id AND revoked_at IS NULL;
 
 -- name: revoke_tokens(owner, revoked_at)!
--- All of an owner who is being erased.
+-- All tokens of an owner who is being erased.
 UPDATE tokens SET revoked_at = :revoked_at
 WHERE owner = :owner AND revoked_at IS NULL;
 

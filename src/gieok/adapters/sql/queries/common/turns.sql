@@ -1,7 +1,7 @@
--- Turn memory: what is kept, sealed, and the postings that find it.
+-- Turn memory: sealed rows, and the postings of the blind index.
 
 -- name: save_turn_memory(owner, id, session_ref, at, summary, keywords)!
--- 0 rows when the id is there already.
+-- 0 rows when the id exists.
 INSERT INTO turn_memories (owner, id, session_ref, at, summary, keywords)
 VALUES (:owner, :id, :session_ref, :at, :summary, :keywords)
 ON CONFLICT (owner, id) DO NOTHING;
@@ -30,7 +30,7 @@ DELETE FROM turn_memories WHERE owner = :owner;
 
 -- name: search_turn_memories(owner, tokens, top_k)
 -- The memories with a posting for any of the tokens: most keywords first, then newest.
--- A posting whose memory is gone gives NULLs, so that damage is noticed.
+-- A posting without its memory gives NULLs, so that damage is detected.
 SELECT found.id, found.at, memory.session_ref, memory.summary
 FROM (
     SELECT id, at, count(DISTINCT keyword) AS matched

@@ -1,4 +1,4 @@
--- What language models were used for an owner, day by day.
+-- Model usage of an owner per day.
 
 -- name: add_usage(owner, day, calls, input_tokens, output_tokens)!
 INSERT INTO usage_days (owner, day, calls, input_tokens, output_tokens)

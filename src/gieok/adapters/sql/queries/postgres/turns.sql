@@ -1,8 +1,8 @@
--- Turn memory: finding by tokens of the blind index.
+-- Turn memory: search by tokens of the blind index.
 
 -- name: list_turn_candidates(owner, tokens)
--- The memories with a posting for any of the tokens and the numbers of those keywords, for a closer look at
--- them: those with the most such keywords first, then the newest.
+-- The memories with a posting for any of the tokens, and the numbers of the matching keywords: most matching
+-- keywords first, then newest.
 SELECT found.id, found.at, memory.session_ref, memory.summary, memory.keywords, found.numbers
 FROM (
     SELECT id, at, string_agg(DISTINCT keyword::text, ',') AS numbers, count(DISTINCT keyword) AS hopeful

@@ -1,4 +1,4 @@
-"""One line of the audit trail."""
+"""The audit trail of an owner: actions on tokens, keys, exports and sessions. It has no content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AuditAction = Literal[
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """`subject` is the id of what was acted on, never a text of the owner's; None where it is the owner."""
+    """One action. `subject` is the id of the token or session; None where it is the owner as a whole."""
 
     id: UUID
     at: datetime

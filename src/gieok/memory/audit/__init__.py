@@ -1,1 +1,0 @@
-"""The audit trail: what was done to an owner as a whole, and when. It holds no content."""

@@ -1,1 +1,0 @@
-"""Version chains: a change appends, nothing is overwritten, and one version at most is active."""

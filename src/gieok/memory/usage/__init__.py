@@ -1,1 +1,0 @@
-"""What language models were used for an owner, day by day, and the budget that a plan sets."""
