@@ -1,9 +1,9 @@
-"""A step of your own in a plan of your own: a diary page about each thing that was said.
+"""Your own step in your own plan: write a diary page for each message.
 
     python examples/custom_step.py
 
-A step declares three models: its policy (from the plan), its inputs, its output. It is a read, an act or a
-write; this one is an act. The plan below puts it before a step that Gieok has, which stores what it made.
+A step declares three models: metadata (from the plan), inputs and output. It is a read, an act or a write;
+this one is an act. In the plan below, a step of Gieok stores its output.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gieok.text import terms
 
 
 class PageMetadata(Data):
-    """No defaults: a plan says what it wants, or is refused."""
+    """No defaults: a plan without a value is rejected."""
 
     most_keywords: Annotated[int, Field(ge=1, le=64)]
 
@@ -35,14 +35,14 @@ class Page(Data):
 
 
 class WritePage(ActStep[PageMetadata, PageInputs, Page]):
-    """Makes a page, and stores nothing: that is for a write step."""
+    """Create a page. A write step stores it."""
 
     type = "WritePage"
     stages = frozenset({Stage.POST_PROCESS})
 
     async def run(self, metadata: PageMetadata, inputs: PageInputs, context: StepContext) -> Page:
         keywords = tuple(dict.fromkeys(terms(inputs.message)))[: metadata.most_keywords]
-        context.note("keywords", len(keywords))  # counts and ids may go into the record, content may not
+        context.note("keywords", len(keywords))  # counts and ids only, no content
         return Page(summary=f"{context.now:%Y-%m-%d}: {inputs.message}", keywords=keywords)
 
 
@@ -72,8 +72,8 @@ READ_DIARY = make_plan({"name": "read_diary", "version": 1, "request": REQUEST, 
 
 
 async def main() -> None:
-    async with await Gieok.open(steps=[WritePage()]) as memory:
-        user = memory.user("minsu")
+    async with await Gieok.open(steps=[WritePage()]) as gieok:
+        user = gieok.user("minsu")
         for line in ("오늘 면접을 봤다", "Nabi had her surgery"):
             result = await user.run(WRITE_DIARY, {"sessionRef": "diary", "message": line})
             print("wrote", result.record.plan_hash[:12], [step.id for step in result.record.steps])
@@ -81,10 +81,10 @@ async def main() -> None:
             found = await user.run(READ_DIARY, {"sessionRef": "diary", "message": question})
             print(f"{question} →", found.outputs["find"].model_dump()["memories"][0]["summary"])
 
-        careless = {**PAGE, "metadata": {}}
+        incomplete = {**PAGE, "metadata": {}}
         try:
-            memory.check(
-                make_plan({"name": "careless", "version": 1, "request": REQUEST, "steps": [careless]})
+            gieok.check(
+                make_plan({"name": "incomplete", "version": 1, "request": REQUEST, "steps": [incomplete]})
             )
         except PlanInvalid as refused:
             print("refused:", refused)

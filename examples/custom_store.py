@@ -1,10 +1,10 @@
-"""A store of your own behind a room's Protocol, held to the contract that Gieok's own stores keep.
+"""Your own store for a room, verified by the contract suite of Gieok.
 
-    python examples/custom_store.py    Gieok's engine and steps over it, as they are
-    pytest examples/custom_store.py    the shipped contract: is it right? (pytest-asyncio and hypothesis)
+    python examples/custom_store.py    run Gieok's engine and steps on it
+    pytest examples/custom_store.py    run the contract suite (needs pytest-asyncio and hypothesis)
 
-Turn memory asks two things of a store: `save` and `search` (gieok.memory.turns.store.MemoryStore). This one
-is a list in memory, so nothing is sealed and nothing lasts.
+Turn memory needs a store with `save` and `search` (gieok.memory.turns.store.MemoryStore). This one is a list
+in memory: nothing is encrypted or persistent.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ T = TypeVar("T")
 
 
 class ListStore:
-    """One owner's turn memory."""
+    """Turn memory of one owner."""
 
     def __init__(self, items: list[MemoryItem]) -> None:
         self._items = items
 
     def save(self, item: MemoryItem) -> None:
-        if type(item) is not MemoryItem:  # a subclass could carry more than the five fields
-            raise InputRefused("turn memory keeps a MemoryItem and nothing else", at="item")
+        if type(item) is not MemoryItem:  # a subclass could have more fields
+            raise InputRefused("turn memory stores a MemoryItem and nothing else", at="item")
         if any(kept.id == item.id for kept in self._items):
-            raise Conflict(f"there is a memory {item.id} already")
+            raise Conflict(f"the memory {item.id} exists already")
         self._items.append(item)
 
     def search(self, session_ref: str, query: str, top_k: int) -> Sequence[RecalledMemory]:
@@ -53,7 +53,7 @@ class ListStore:
 
 
 def _rank(item: MemoryItem, session_ref: str, query: str) -> tuple[int, int] | None:
-    """Whole words before words that only begin alike, more keywords before fewer; None for no match."""
+    """Rank whole words before prefixes, then more keywords before fewer. None if nothing matches."""
     if item.session_ref != session_ref:
         return None
     terms, stems = match_terms(query), query_stems(query)
@@ -64,7 +64,7 @@ def _rank(item: MemoryItem, session_ref: str, query: str) -> tuple[int, int] | N
 
 @dataclass
 class ListScope:
-    """One owner's data as the engine sees it: reads, and writes that all take effect or none."""
+    """The data of one owner. A write takes effect completely or not at all."""
 
     items: list[MemoryItem] = field(default_factory=list[MemoryItem])
 
@@ -78,12 +78,12 @@ class ListScope:
     async def write(self, work: Callable[[ListScope], T]) -> T:
         draft = ListScope(list(self.items))
         done = work(draft)
-        self.items[:] = draft.items  # only now, when every write has succeeded
+        self.items[:] = draft.items  # all writes have succeeded
         return done
 
 
 class TestListStore(MemoryStoreContract):
-    """All that turn memory asks of a store."""
+    """The contract of a store for turn memory."""
 
     @pytest.fixture
     def scope_of(self) -> ScopeOf:

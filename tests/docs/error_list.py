@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gieok import errors
 from gieok.errors import GieokError
 from gieok.interfaces.rest.gateway.errors import problem_of
-from tests.docs.generated import DOCS, GeneratedPage
+from tests.docs.generated import DOCS, GeneratedPage, wrapped
 
 ARGUMENTS: dict[type[GieokError], tuple[object, ...]] = {
     errors.Unauthenticated: (),
@@ -59,13 +59,12 @@ def tree(error: type[GieokError] = GieokError, depth: int = 0) -> Iterator[tuple
 
 
 def lines() -> Iterator[str]:
-    """One row per error."""
-    yield "| error | code | HTTP | what happened | what to do |"
-    yield "|---|---|---|---|---|"
+    """A nested list with one item per error."""
     for error, depth in tree():
-        name = "&nbsp;&nbsp;" * depth + f"`{error.__name__}`"
-        happened = " ".join((error.__doc__ or "").partition("\n\n")[0].split())
-        yield f"| {name} | `{error.code}` | {_http_status(error)} | {happened} | {REMEDIES[error]} |"
+        indent = "    " * depth
+        meaning = " ".join((error.__doc__ or "").partition("\n\n")[0].split())
+        item = f"**`{error.__name__}`** · `{error.code}` · HTTP {_http_status(error)}: {meaning}"
+        yield from wrapped(f"{item} **Remedy**: {REMEDIES[error]}.", f"{indent}*   ", f"{indent}    ")
 
 
 def _http_status(error: type[GieokError]) -> str:

@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 
 DOCS = Path(__file__).parents[2] / "docs"
+WIDTH = 140
+
+
+def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
+    """Wrap a text to lines. `first` and `rest` are the indentation of the first line and of the others."""
+    return wrap(
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 @dataclass(frozen=True)

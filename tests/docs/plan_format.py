@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gieok.app import build_registry, offline_model
-from gieok.engine import ORDER, Data
-from gieok.engine.step import AnyStep
-from tests.docs.generated import DOCS, GeneratedPage
+from gieok.engine import ORDER, ActStep, AnyStep, Data, ReadStep, WriteStep
+from tests.docs.generated import DOCS, GeneratedPage, wrapped
 
 Schema = Mapping[str, Any]
 ROOMS = {
@@ -23,6 +22,7 @@ ROOMS = {
     "usage": "Usage",
 }
 """The packages of steps, in the order of the page."""
+KINDS = {"read": ReadStep, "act": ActStep, "write": WriteStep}
 
 
 def lines() -> Iterator[str]:
@@ -39,17 +39,19 @@ def lines() -> Iterator[str]:
 def _step(step: AnyStep) -> Iterator[str]:
     yield f"### `{step.type}`"
     yield ""
-    yield " ".join((step.__doc__ or "").partition("\n\n")[0].split())
+    yield from wrapped(" ".join((step.__doc__ or "").partition("\n\n")[0].split()))
     yield ""
+    kind = next(name for name, base in KINDS.items() if isinstance(step, base))
+    yield f"- kind: {kind}"
     stages = " or ".join(stage.value for stage in ORDER if stage in step.stages)
     yield f"- stage: {stages}"
-    yield f"- inputs: {_names(step.inputs_model)}"
-    yield f"- outputs: {_names(step.output_model)}"
+    yield from wrapped(_names(step.inputs_model), "- inputs: ", "  ")
+    yield from wrapped(_names(step.output_model), "- outputs: ", "  ")
     rows = list(_metadata(step.metadata_model))
     if not rows:
         yield "- metadata: none"
         return
-    yield from ["", "| metadata | what it takes |", "|---|---|", *rows]
+    yield from ["", "| metadata | value |", "|---|---|", *rows]
 
 
 def _names(model: type[Data]) -> str:
