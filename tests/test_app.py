@@ -109,7 +109,7 @@ async def test_a_plan_that_cannot_run_is_refused_before_anything_runs(gieok: Gie
 
 
 @pytest.mark.req("OPS-2")
-async def test_a_new_data_key_seals_everything_anew(gieok: Gieok) -> None:
+async def test_a_new_data_key_reseals_everything(gieok: Gieok) -> None:
     """The old seals are gone from the rows, everything is still found, and the old key is destroyed."""
     scope = gieok.scope("minsu")
     await save(scope, *(item("interview", minute=minute) for minute in range(7)))

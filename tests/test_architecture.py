@@ -1,4 +1,4 @@
-"""The shape of the source: imports go one way, functions fit a screen, and nothing is left lying about."""
+"""The structure of the source: import direction, function length, file length, leftovers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_file_is_one_idea() -> None:
     assert long == []
 
 
-def test_nothing_is_left_lying_about() -> None:
+def test_there_are_no_leftovers() -> None:
     """No note for later, and no place of the machine where it was written."""
     marks = re.compile("TO" + "DO|FIX" + r"ME|\bXXX\b|breakpoint\(|/ro" + "ot/|/ho" + "me/")
     found = [

@@ -1,4 +1,4 @@
-"""The blocks of a system prompt: their form, their inverse, and text that tries to be more than text."""
+"""The blocks of a system prompt: their form, parsing, and stored text that imitates a block."""
 
 from __future__ import annotations
 
@@ -73,9 +73,7 @@ def test_an_english_persona_reads_it_in_english() -> None:
 @pytest.mark.req("CANON-3")
 @given(LINES, LANGUAGES)
 @example([StateLine("A) b: c", "k: v", " : ")], "ko")
-def test_what_was_rendered_is_parsed_back_whatever_it_says(
-    lines: list[StateLine], language: Language
-) -> None:
+def test_any_rendered_block_is_parsed_back(lines: list[StateLine], language: Language) -> None:
     assert parse_state(render_state(lines, language)) == tuple(lines)
 
 
@@ -120,18 +118,18 @@ def test_a_memory_stays_one_line_too(text: str, language: Language) -> None:
         ),
     ],
 )
-def test_what_is_not_a_block_is_refused(block: str) -> None:
+def test_other_text_is_refused(block: str) -> None:
     with pytest.raises(InputRefused):
         parse_state(block)
 
 
-def test_no_facts_no_block() -> None:
+def test_without_facts_there_is_no_block() -> None:
     assert render_state((), "ko") == ""
     assert render_memories((), "en") == ""
     assert parse_state("") == ()
 
 
-def test_a_line_is_read_as_it_was_said() -> None:
+def test_a_line_is_parsed_unchanged() -> None:
     """A colon is marked only where it could end the key."""
     line = StateLine("HABIT", "person:민수", "매일 아침 6시: 달리기")
     assert state_line(line) == "- (HABIT) person:민수: 매일 아침 6시: 달리기"

@@ -1,4 +1,4 @@
-"""Opening Gieok: a database stays with its keystore, and an opening that fails leaves nothing open."""
+"""Opening Gieok: a database keeps its keystore, and a failed opening leaves nothing open."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def lose_keystore(settings: Settings) -> None:
 
 
 @pytest.mark.req("OPS-2")
-async def test_keys_are_not_made_anew_beside_sealed_data(settings: Settings) -> None:
+async def test_no_new_keys_are_created_for_sealed_data(settings: Settings) -> None:
     """The keystore and the root key are both lost: a new pair would open nothing and hide the loss."""
     await remember(settings)
     lose_keystore(settings)
@@ -77,7 +77,7 @@ async def test_a_database_that_was_only_made_takes_its_first_keystore(settings: 
     await remember(settings)
 
 
-async def test_an_index_of_another_analyzer_is_told(
+async def test_an_index_of_another_analyzer_is_logged(
     settings: Settings, behind: Behind, caplog: pytest.LogCaptureFixture
 ) -> None:
     await remember(settings)

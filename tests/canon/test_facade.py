@@ -18,7 +18,7 @@ HANA = PersonaDraft(name="하나", system_prompt="너는 하나야.")
 
 
 @pytest.mark.req("CANON-1")
-async def test_a_persona_lives_through_its_authors_edits(settings: Settings) -> None:
+async def test_each_edit_of_a_persona_makes_a_version(settings: Settings) -> None:
     clock = Clock()
     async with await Gieok.open(settings, clock=clock) as gieok:
         personas = gieok.user("minsu").personas
@@ -32,7 +32,7 @@ async def test_a_persona_lives_through_its_authors_edits(settings: Settings) -> 
         assert await personas.list() == [second]
 
 
-async def test_of_two_authors_at_once_one_is_told(gieok: Gieok) -> None:
+async def test_one_of_two_concurrent_edits_is_a_conflict(gieok: Gieok) -> None:
     personas = gieok.user("minsu").personas
     card = await personas.create(HANA, persona_id="hana")
     edits = (personas.edit("hana", PersonaDraft(name=name), expected_version=1) for name in ("하나", "두리"))
@@ -45,7 +45,7 @@ async def test_of_two_authors_at_once_one_is_told(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("COMP-7")
-async def test_what_another_user_has_is_not_found(gieok: Gieok) -> None:
+async def test_the_canon_of_another_user_is_not_found(gieok: Gieok) -> None:
     minsu, other = gieok.user("minsu"), gieok.user("other")
     await minsu.personas.create(HANA, persona_id="hana")
     kept = (await minsu.canon.set_fact("hana", Category.GOAL, "토익", "900점")).fact
@@ -129,7 +129,7 @@ async def test_a_persona_that_forges_a_block_is_refused_and_not_stored(gieok: Gi
         ({"persona_id": "no such id"}, "personaId"),
     ],
 )
-async def test_what_cannot_be_a_fact_is_refused_with_its_place(
+async def test_an_invalid_fact_is_refused_with_its_place(
     gieok: Gieok, change: dict[str, object], at: str
 ) -> None:
     user = gieok.user("minsu")

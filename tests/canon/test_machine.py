@@ -1,4 +1,4 @@
-"""Any order of setting and retiring facts, against a model that fits in a head."""
+"""Facts set and retired in any order, against a simple model."""
 
 from __future__ import annotations
 

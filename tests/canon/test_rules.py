@@ -1,4 +1,4 @@
-"""The rules of canon: which facts the block shows, what a persona says, what was really said in a turn."""
+"""The rules of canon: the state block, the text of a persona, grounding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gieok.memory.canon.records import STATE, Category, Fact, PersonaDraft, Prov
 from gieok.memory.canon.rules import check_persona, most_lines, persona_text, rank_facts, state_block
 from gieok.memory.fields import Language
 from gieok.text import count_tokens
-from tests.canon.talking import found
+from tests.canon.scripted_turns import found
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -56,7 +56,7 @@ FACTS = st.lists(
 
 
 @pytest.mark.req("CANON-2", "CANON-8")
-def test_ordinary_facts_come_to_mind_by_words_then_importance_then_age() -> None:
+def test_facts_rank_by_words_then_importance_then_age() -> None:
     """State never does: it has a block of its own."""
     info, taste = Category.PERSONAL_INFO, Category.PREFERENCE
     known = [
@@ -88,7 +88,7 @@ def test_the_block_keeps_its_limits_whole_lines_only(
 
 
 @pytest.mark.req("CANON-4")
-def test_a_fact_that_fits_nowhere_does_not_blank_the_state() -> None:
+def test_a_fact_that_does_not_fit_does_not_empty_the_block() -> None:
     endless = fact("[" * 900, importance=10)
     made = state_block([endless, fact("b", importance=9)], "ko", max_chars=1500, max_tokens=500)
     assert [one.value for one in made.facts] == ["b"]
@@ -112,7 +112,7 @@ def test_no_block_has_more_lines_than_are_read() -> None:
 
 
 @pytest.mark.req("CANON-1")
-def test_a_persona_says_all_that_its_author_wrote_in_one_order() -> None:
+def test_the_persona_text_has_all_texts_in_one_order() -> None:
     made = PersonaDraft(
         name="Hana",
         language="en",
@@ -149,7 +149,7 @@ def test_a_persona_says_all_that_its_author_wrote_in_one_order() -> None:
         (PersonaDraft(name="하나", language="en"), "en"),
     ],
 )
-def test_a_persona_speaks_the_language_it_was_written_in(draft: PersonaDraft, language: str) -> None:
+def test_the_language_of_a_persona_is_detected(draft: PersonaDraft, language: str) -> None:
     assert draft.language == language
 
 
@@ -163,7 +163,7 @@ def test_a_persona_cannot_open_a_block(header: str, place: str) -> None:
         check_persona(PersonaDraft.model_validate({"name": "하나", **given}))
 
 
-def test_a_persona_has_a_limit_as_a_whole() -> None:
+def test_the_total_size_of_a_persona_is_limited() -> None:
     with pytest.raises(ValidationError, match="at most 200000 characters in total"):
         PersonaDraft(name="하나", lorebook=("가" * 20_000,) * 11)
 
@@ -188,7 +188,7 @@ REPLY = "힘들었겠다. 우리 주말에 같이 걷기로 약속하자."
         ("♥", Category.OPINION, (), None),
     ],
 )
-def test_a_fact_stands_on_what_was_said_in_the_turn(
+def test_a_fact_must_be_grounded_in_the_turn(
     value: str, category: Category, told: tuple[str, ...], origin: str | None
 ) -> None:
     """Half of its words here; and what the prompt held counts for nothing."""
@@ -204,7 +204,7 @@ def test_a_fact_stands_on_what_was_said_in_the_turn(
 
 @pytest.mark.req("CANON-7")
 @pytest.mark.parametrize(("provenance", "kept"), [("user", 2), ("model", 1)])
-def test_the_reply_takes_back_only_what_it_may_conclude(provenance: Provenance, kept: int) -> None:
+def test_the_reply_retracts_only_in_its_categories(provenance: Provenance, kept: int) -> None:
     """A goal is the user's own here: the reply cannot give it up for them."""
     known = [fact("걷기", category=category) for category in (Category.RELATIONSHIP, Category.GOAL)]
     gone = [
@@ -217,7 +217,7 @@ def test_the_reply_takes_back_only_what_it_may_conclude(provenance: Provenance, 
     assert len(standing) == kept
 
 
-def test_of_two_facts_with_one_key_the_last_counts() -> None:
+def test_the_last_of_two_facts_with_one_key_counts() -> None:
     kept = grounded(
         [found("지훈과 헤어짐", "Jihun"), found("헤어짐", "jihun ")],
         turn_words(SAID, "", ()),
@@ -229,7 +229,7 @@ def test_of_two_facts_with_one_key_the_last_counts() -> None:
 
 
 @given(st.text(max_size=80))
-def test_ordinary_text_is_left_as_it_was_said(text: str) -> None:
+def test_ordinary_text_is_unchanged(text: str) -> None:
     """Unless it has a header, a fact line, a directive, a role or a quotation in it, nothing is taken out."""
     said = own_words(text)
     if not any(mark in text for mark in ("[", "(", ":", "［", "（", "：", ">", "＞", "﹥", "라고", "라는")):
@@ -255,11 +255,11 @@ def test_ordinary_text_is_left_as_it_was_said(text: str) -> None:
         ("나 결혼했어. 라면 먹고 싶다", "나 결혼했어. 라면 먹고 싶다"),
     ],
 )
-def test_only_what_was_pasted_is_taken_out(text: str, said: str) -> None:
+def test_only_pasted_text_is_removed(text: str, said: str) -> None:
     assert own_words(text) == said
 
 
-def test_roots_are_told_apart_by_their_uuid() -> None:
+def test_facts_with_equal_rank_are_ordered_by_root_id() -> None:
     """Of two facts that are alike in everything else, the order is still one order."""
     one, two = (fact("v").model_copy(update={"root_id": UUID(int=number)}) for number in (1, 2))
     for facts in ([one, two], [two, one]):

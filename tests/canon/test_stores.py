@@ -1,4 +1,4 @@
-"""Canon in SQL: the contracts on both databases, and rows that were tampered with."""
+"""Canon in SQL: the contracts on both databases, and tampered rows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ TAMPERED: list[tuple[str, str, type[GieokError]]] = [
 
 @pytest.mark.req("CANON-2", "COMP-7")
 @pytest.mark.parametrize(("what", "sql", "error"), TAMPERED, ids=[what for what, _, _ in TAMPERED])
-async def test_a_fact_that_is_not_where_it_was_put_is_damage(
+async def test_a_moved_fact_is_damage(
     scope: OwnerScope, behind: Behind, what: str, sql: str, error: type[GieokError]
 ) -> None:
     """Heads are not sealed, so what they say is held against what the version says."""
@@ -96,7 +96,7 @@ def test_a_newer_format_is_refused() -> None:
 
 
 @pytest.mark.req("OPS-2")
-async def test_nothing_of_canon_lies_in_clear(gieok: Gieok, scope: OwnerScope, behind: Behind) -> None:
+async def test_canon_is_not_stored_in_clear(gieok: Gieok, scope: OwnerScope, behind: Behind) -> None:
     await create(scope, "hana-in-clear")
     await save(scope, fact("zebrafish 관찰", "어류 일지"))
     words = ("zebrafish", "어류", "일지", "다정한 친구", "의학 조언")
@@ -107,7 +107,7 @@ async def test_nothing_of_canon_lies_in_clear(gieok: Gieok, scope: OwnerScope, b
 
 
 @pytest.mark.req("OPS-2")
-async def test_a_new_key_seals_canon_anew(gieok: Gieok, scope: OwnerScope, behind: Behind) -> None:
+async def test_a_new_key_reseals_canon(gieok: Gieok, scope: OwnerScope, behind: Behind) -> None:
     persona = await create(scope)
     first = await save(scope, fact("one"))
     await save(scope, fact("two"))

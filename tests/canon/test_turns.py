@@ -1,4 +1,4 @@
-"""Canon in real turns: what the model is told, what changes the state, and what must not."""
+"""Canon in real turns: the prompt, and what changes the state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gieok.memory.canon.records import Category, PersonaDraft
 from gieok.memory.canon.steps import SaveFacts
 from gieok.memory.conversation.records import ContextMemory, Message
 from tests.behind import Behind
-from tests.canon.talking import HANA, Scripted, found, system_prompt, talk, turn_plan
+from tests.canon.scripted_turns import HANA, Scripted, found, system_prompt, talk, turn_plan
 
 MET = "나 지훈이랑 사귀기로 했어"
 BROKE = "지훈이랑 헤어졌어"
@@ -84,7 +84,7 @@ async def test_only_the_plan_switches_the_state_off(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("CANON-7")
-async def test_what_the_reply_concludes_is_caught_and_marked(gieok: Gieok, model: Scripted) -> None:
+async def test_a_fact_from_the_reply_is_saved_with_its_provenance(gieok: Gieok, model: Scripted) -> None:
     """A promise that only the assistant puts into words, and a wound that it finds healed."""
     model.replies = {
         "응, 그러자": "그럼 매주 토요일에 전화하기로 약속할게!",
@@ -104,7 +104,7 @@ async def test_what_the_reply_concludes_is_caught_and_marked(gieok: Gieok, model
 
 
 @pytest.mark.req("CANON-7")
-async def test_the_reply_counts_only_where_the_plan_lets_it(gieok: Gieok, model: Scripted) -> None:
+async def test_the_reply_counts_only_in_the_categories_of_the_plan(gieok: Gieok, model: Scripted) -> None:
     """A preference is the user's to state; and a plan of the first version does not show the reply at all."""
     model.replies = {"글쎄": "너는 커피를 좋아하잖아. 내가 커피 사줄게."}
     model.facts = {
@@ -125,7 +125,7 @@ async def test_the_reply_counts_only_where_the_plan_lets_it(gieok: Gieok, model:
 
 
 @pytest.mark.req("CANON-7", "CANON-6")
-async def test_what_was_recalled_is_not_extracted_again(gieok: Gieok, model: Scripted) -> None:
+async def test_recalled_text_is_not_extracted_again(gieok: Gieok, model: Scripted) -> None:
     """The reply repeats an old memory. It is no news, and the state does not fall back to it."""
     await talk(gieok, MET)
     await talk(gieok, BROKE)
@@ -138,7 +138,7 @@ async def test_what_was_recalled_is_not_extracted_again(gieok: Gieok, model: Scr
 
 
 @pytest.mark.req("CANON-7", "CANON-6")
-async def test_what_was_said_before_is_not_extracted_again(gieok: Gieok, model: Scripted) -> None:
+async def test_earlier_messages_are_not_extracted_again(gieok: Gieok, model: Scripted) -> None:
     """Nor does the state fall back where the reply repeats an earlier message, or the persona itself."""
     await talk(gieok, MET)
     await talk(gieok, BROKE)
@@ -151,7 +151,7 @@ async def test_what_was_said_before_is_not_extracted_again(gieok: Gieok, model: 
 
 
 @pytest.mark.req("CANON-6")
-async def test_a_retraction_retires_what_is_known(gieok: Gieok, model: Scripted) -> None:
+async def test_a_retraction_retires_a_known_fact(gieok: Gieok, model: Scripted) -> None:
     await talk(gieok, MET)
     model.facts["그건 없던 일로 해줘"] = [
         found("없음", retracts=True),
@@ -194,7 +194,7 @@ async def test_a_turn_changes_a_limited_number_of_facts(gieok: Gieok, model: Scr
 
 
 @pytest.mark.req("ENG-6", "ENG-7")
-async def test_an_extractor_that_fails_fails_the_turn(
+async def test_a_failing_extractor_fails_the_turn(
     gieok: Gieok, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await talk(gieok, MET)
@@ -209,7 +209,7 @@ async def test_an_extractor_that_fails_fails_the_turn(
 
 
 @pytest.mark.req("CANON-1")
-async def test_a_long_talk_leaves_the_persona_as_it_is_byte_for_byte(
+async def test_a_long_conversation_does_not_change_the_persona(
     gieok: Gieok, model: Scripted, behind: Behind
 ) -> None:
     """However often the user and the model say that the persona is someone else by now."""
@@ -228,7 +228,7 @@ async def test_a_long_talk_leaves_the_persona_as_it_is_byte_for_byte(
 
 
 @pytest.mark.req("CANON-1")
-def test_no_step_makes_what_an_author_writes() -> None:
+def test_no_step_outputs_a_persona_draft() -> None:
     """EditPersona and CreatePersona take a draft, and no other step returns one: only an author does."""
     steps = build_registry(Scripted()).steps()
     makers = {step.type for step in steps if has_persona(step.output_model)}
@@ -247,7 +247,7 @@ def has_persona(model: type[Data]) -> bool:
 
 @pytest.mark.req("CANON-1", "ENG-4")
 @pytest.mark.parametrize("source", ["call.text", "persona.persona"])
-async def test_a_plan_cannot_pass_talk_off_as_an_edit(gieok: Gieok, source: str) -> None:
+async def test_a_plan_cannot_turn_a_message_into_an_edit(gieok: Gieok, source: str) -> None:
     def edit(steps: dict[str, Any]) -> None:
         steps["plan"]["request"].append("expectedVersion")
         steps["plan"]["steps"].append(

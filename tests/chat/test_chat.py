@@ -1,4 +1,4 @@
-"""The chat turn: everything of it in one cycle, for one user and one persona."""
+"""The chat turn: one cycle for one user and one persona."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ async def test_the_window_is_the_last_ten_messages_and_the_rest_is_recalled(gieo
 
 
 @pytest.mark.req("COMP-7", "OPS-4")
-async def test_personas_and_users_never_meet(settings: Settings) -> None:
+async def test_personas_and_users_are_isolated(settings: Settings) -> None:
     """One user with two personas, two users with a persona of the same id: nothing crosses."""
     clock = Clock()
     async with await Gieok.open(settings, clock=clock) as gieok:
@@ -169,7 +169,7 @@ async def test_a_session_stays_with_its_plan(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("SESS-2")
-async def test_an_ended_session_takes_no_message(gieok: Gieok) -> None:
+async def test_an_ended_session_accepts_no_message(gieok: Gieok) -> None:
     user = gieok.user("minsu")
     hana = await user.personas.create(HANA)
     told = await user.chat.send(hana.id, "안녕")
@@ -180,7 +180,7 @@ async def test_an_ended_session_takes_no_message(gieok: Gieok) -> None:
 
 @pytest.mark.req("SESS-2")
 @pytest.mark.parametrize("plan", CHAT_PLANS)
-async def test_a_session_is_over_after_thirty_minutes_also_without_a_worker(
+async def test_a_session_ends_after_thirty_minutes_even_without_a_worker(
     settings: Settings, plan: str
 ) -> None:
     clock = Clock()
@@ -195,7 +195,7 @@ async def test_a_session_is_over_after_thirty_minutes_also_without_a_worker(
             await user.chat.send(hana.id, "아직 있어?", session_ref=told.session_ref, plan=plan)
 
 
-async def test_what_a_user_pays_for_stays_known_where_a_send_does_not_say(gieok: Gieok) -> None:
+async def test_a_session_keeps_its_account_plan(gieok: Gieok) -> None:
     user = gieok.user("minsu")
     hana = await user.personas.create(HANA)
     free = await user.chat.send(hana.id, "안녕")
@@ -207,7 +207,7 @@ async def test_what_a_user_pays_for_stays_known_where_a_send_does_not_say(gieok:
 
 @pytest.mark.req("SESS-4")
 @pytest.mark.parametrize("plan", CHAT_PLANS)
-async def test_a_reply_that_missed_a_message_is_not_kept(
+async def test_a_reply_based_on_an_old_window_is_not_stored(
     gieok: Gieok, monkeypatch: pytest.MonkeyPatch, plan: str
 ) -> None:
     """Another process writes after the window was read and before the turn commits."""
@@ -227,7 +227,7 @@ async def test_a_reply_that_missed_a_message_is_not_kept(
     assert len(await user.sessions.log(told.session_ref)) == 3
 
 
-async def test_two_sends_at_once_are_both_kept_in_order(gieok: Gieok) -> None:
+async def test_two_concurrent_sends_are_both_stored_in_order(gieok: Gieok) -> None:
     user = gieok.user("minsu")
     hana = await user.personas.create(HANA)
     told = await user.chat.send(hana.id, "시작하자")
@@ -271,7 +271,7 @@ async def test_an_invalid_argument_is_refused_before_any_step_runs(
     assert behind.count("messages") == 0
 
 
-async def test_the_reply_is_told_piece_by_piece(gieok: Gieok) -> None:
+async def test_the_reply_is_streamed(gieok: Gieok) -> None:
     user = gieok.user("minsu")
     hana = await user.personas.create(HANA)
     heard: list[str] = []

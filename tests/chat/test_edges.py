@@ -1,4 +1,4 @@
-"""The edges of a chat: a reply that cannot be kept, and a session that no one summarises."""
+"""Chats with an invalid reply, and sessions without summaries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Says(OfflineModel):
 
 
 @pytest.mark.parametrize("text", ["", " \n", "x" * 20_001, "안녕\0", "\ud800"])
-async def test_a_reply_that_cannot_be_kept_is_the_models_failure(
+async def test_an_invalid_reply_is_a_failure_of_the_model(
     settings: Settings, behind: Behind, text: str
 ) -> None:
     async with await Gieok.open(settings, model=Says(text)) as gieok:
@@ -43,7 +43,7 @@ async def test_a_reply_that_cannot_be_kept_is_the_models_failure(
     assert behind.count("messages") == 0
 
 
-async def test_a_session_without_summaries_ends_too(settings: Settings, behind: Behind) -> None:
+async def test_a_session_without_summaries_ends_after_inactivity(settings: Settings, behind: Behind) -> None:
     """Left alone it is closed, and with the job plans made for it nothing is summarised."""
     clock = Clock()
     job_plans: JobPlans = {**JOB_PLANS, "watch": "close_inactive_session_without_summaries"}

@@ -12,7 +12,7 @@ from gieok.errors import ModelUnavailable
 from gieok.memory.canon.records import PersonaCard, PersonaDraft
 from gieok.memory.companion.records import Emotion, MemoryDraft, SessionSummary, Spoken
 from gieok.testing.clock import Clock
-from tests.sessions.talk import job_plans
+from tests.sessions.conversation import job_plans
 
 HANA = PersonaDraft(
     name="하나", language="ko", system_prompt="너는 하나, 사용자의 다정한 친구다. 반말로 말한다."
@@ -43,7 +43,7 @@ async def talk(user: User, persona: PersonaCard, clock: Clock, *messages: str) -
 
 
 @pytest.mark.req("COMP-1", "COMP-6", "CANON-9", "SESS-1")
-async def test_a_character_speaks_of_yesterday(settings: Settings) -> None:
+async def test_a_character_recalls_yesterday(settings: Settings) -> None:
     """Twenty messages and more, the end, a memory by itself; the next day the character mentions it."""
     clock = Clock()
     async with await Gieok.open(settings, clock=clock) as gieok:
@@ -67,9 +67,7 @@ async def test_a_character_speaks_of_yesterday(settings: Settings) -> None:
 @pytest.mark.parametrize(
     "plan", ["chat_turn", "chat_turn_without_summaries", "chat_turn_without_turn_memory"]
 )
-async def test_what_the_user_told_of_themselves_is_known_in_another_session(
-    settings: Settings, plan: str
-) -> None:
+async def test_facts_about_the_user_are_known_in_another_session(settings: Settings, plan: str) -> None:
     """Whatever the summary kept: a name, a pet and an allergy are no state, and are known all the same."""
     clock = Clock()
     async with await Gieok.open(settings, clock=clock) as gieok:
@@ -89,7 +87,7 @@ async def test_what_the_user_told_of_themselves_is_known_in_another_session(
 
 
 @pytest.mark.req("CANON-6")
-async def test_a_jest_leaves_no_state_behind(settings: Settings) -> None:
+async def test_a_joke_leaves_no_state(settings: Settings) -> None:
     """Only what was said right before is taken back, in the same session; what was true before stays."""
     clock = Clock()
     async with await Gieok.open(settings, clock=clock) as gieok:
@@ -140,7 +138,7 @@ class NoSummaries(OfflineModel):
 
 
 @pytest.mark.req("COMP-3")
-async def test_without_a_model_an_excerpt_is_kept_and_replaced_later(settings: Settings) -> None:
+async def test_without_a_model_an_excerpt_is_stored_and_replaced_later(settings: Settings) -> None:
     """The model is blocked, the session ends: a marked excerpt is kept until a summary succeeds."""
     clock = Clock()
     model = NoSummaries()

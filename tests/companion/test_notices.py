@@ -19,7 +19,7 @@ from gieok.plans import plan_names
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.sessions import message
 from tests.behind import Behind
-from tests.sessions.talk import PLAN, MoodyModel, job_plans, work
+from tests.sessions.conversation import PLAN, MoodyModel, job_plans, work
 
 FULL = "메모리가 가득 찼습니다. 중요도가 낮은 이전 대화는 아카이브됩니다."
 MORE = "더 많은 메모리를 원하시면 Knock Plus를 이용하세요"

@@ -1,4 +1,4 @@
-"""From a context to a prompt: its order, its budget, and text that tries to be more than text."""
+"""Assembling a prompt: order, token budget, and stored text that imitates a block."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_persona_state_memories_then_messages(language: Language) -> None:
     assert [message.content[:7] for message in made.prompt.messages] == ["recent0", "recent1", "the mes"]
 
 
-def test_a_block_without_content_is_not_there() -> None:
+def test_an_empty_block_is_omitted() -> None:
     made = assemble(context(), "hello", NOW, 10_000)
     assert made.prompt.system == "PERSONA"
 
@@ -72,7 +72,7 @@ def test_the_last_memories_and_the_oldest_messages_are_left_out() -> None:
     assert tight.prompt.messages[:-1] == full.recent[-messages:]
 
 
-def test_however_much_is_remembered_the_conversation_keeps_half_the_room() -> None:
+def test_recent_messages_keep_half_of_the_budget() -> None:
     """A large persona and many memories do not silently remove what was just said."""
     full = context(memories=1_000, recent=4)
     large = full.persona.model_copy(update={"system_prompt": "PERSONA " * 400})
@@ -86,8 +86,8 @@ def test_however_much_is_remembered_the_conversation_keeps_half_the_room() -> No
     assert 0 < made.memories_left_out < 1_000
 
 
-def test_what_cannot_be_left_out_must_fit() -> None:
-    with pytest.raises(InputRefused, match=r"^tokenBudget: persona, state and message take \d+ tokens"):
+def test_persona_state_and_message_must_fit() -> None:
+    with pytest.raises(InputRefused, match=r"^tokenBudget: persona, state and message have \d+ tokens"):
         assemble(context(memories=3, recent=3, state=2), "hello", NOW, 3)
 
 
@@ -118,7 +118,7 @@ def test_a_prompt_keeps_its_budget(budget: int, facts: int, memories: int, recen
 
 
 @pytest.mark.req("CANON-9", "COMP-6")
-def test_facts_stand_first_among_the_memories_and_go_last() -> None:
+def test_facts_precede_memories_and_are_left_out_last() -> None:
     full = context(facts=2, memories=3)
     lines = [
         line for line in assemble(full, "hello", NOW, 10_000).prompt.system.splitlines() if line[:1] == "-"

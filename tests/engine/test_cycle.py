@@ -62,7 +62,7 @@ async def test_an_output_reaches_only_the_step_that_declares_it() -> None:
 
 
 @pytest.mark.req("ENG-4")
-async def test_two_cycles_at_once_share_nothing() -> None:
+async def test_two_concurrent_cycles_share_nothing() -> None:
     scope = MemoryScope()
     made = plan(say("a", "A", first="request.word"), keep("k", first="a.text"), request=["word"])
     results = await asyncio.gather(*(run(made, scope, {"word": str(number)}) for number in range(20)))
@@ -334,7 +334,7 @@ async def test_an_observer_that_fails_changes_nothing(caplog: pytest.LogCaptureF
     assert "an observer of cycle" in caplog.text
 
 
-async def test_events_are_told_as_they_happen_and_carry_no_right_to_store() -> None:
+async def test_events_are_emitted_as_they_happen_and_store_nothing() -> None:
     scope = MemoryScope()
     heard: list[StepEvent] = []
 
@@ -402,7 +402,7 @@ async def test_an_output_of_the_wrong_type_or_size_fails_its_step() -> None:
             )
 
 
-async def test_the_record_tells_what_ran_and_holds_no_content() -> None:
+async def test_the_record_lists_the_steps_and_has_no_content() -> None:
     records: list[CycleRecord] = []
 
     def note(context: StepContext) -> Said:

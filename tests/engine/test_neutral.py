@@ -1,4 +1,4 @@
-"""The engine knows plans, stages, steps, outputs and the unit of work, and no word of anything else."""
+"""The engine knows plans, stages, steps and the unit of work, and nothing of memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan is, what makes its identity, and how a bad one is refused."""
+"""Plans: their form, their hash, and the refusal of invalid plans."""
 
 from __future__ import annotations
 

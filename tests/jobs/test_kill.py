@@ -19,7 +19,7 @@ from tests.crash.conftest import NewPlace, new_place
 from tests.crash.place import Place
 from tests.crash.test_kill import ROUNDS, SEED
 from tests.jobs.worker_process import WorkerProcess
-from tests.sessions.talk import begin, memories, said
+from tests.sessions.conversation import begin, memories, said
 
 __all__ = ["new_place"]
 

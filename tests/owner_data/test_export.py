@@ -14,7 +14,7 @@ from gieok.errors import StoreDamaged, StoreUnavailable
 from gieok.testing.contracts.sessions import message
 from tests.behind import Behind
 from tests.owner_data.world import all_of, export, fill, lines
-from tests.sessions.talk import begin
+from tests.sessions.conversation import begin
 
 LONG = "가" * 10_000
 FEW = 8

@@ -16,7 +16,7 @@ from gieok.memory.canon.records import Category, PersonaDraft
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.sessions import message
 from tests.owner_data.world import FRIEND, KINDS, export, fill, lines, pieces, records, stream_of
-from tests.sessions.talk import PLAN, MoodyModel, begin, job_plans, memories, said
+from tests.sessions.conversation import PLAN, MoodyModel, begin, job_plans, memories, said
 from tests.turns.run_turn import run_turn
 
 

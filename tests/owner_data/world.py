@@ -11,7 +11,7 @@ from gieok.memory.canon.records import Category, PersonaDraft
 from gieok.memory.companion.records import Emotion, MemoryConfig, MemoryDraft
 from gieok.memory.conversation.records import Persona
 from gieok.memory.decisions.records import DecisionProposal, Target
-from tests.sessions.talk import said
+from tests.sessions.conversation import said
 from tests.turns.run_turn import run_turn
 
 HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")

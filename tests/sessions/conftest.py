@@ -1,4 +1,4 @@
-"""A Gieok with a clock that stands still and a model that can be away."""
+"""A Gieok with a fixed clock and a model that can be made unavailable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from gieok import Gieok, Settings
 from gieok.app.background.worker import Worker
 from gieok.testing.clock import Clock
-from tests.sessions.talk import MoodyModel, job_plans
+from tests.sessions.conversation import MoodyModel, job_plans
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Sessions, messages, jobs and summaries against a model that fits in a head, in any order of events."""
+"""Sessions, messages, jobs and summaries against a simple model, in any order of events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gieok.app.background.worker import Worker
 from gieok.errors import SessionEnded
 from gieok.testing.clock import Clock
 from gieok.testing.settings import settings_for
-from tests.sessions.talk import MoodyModel, begin, job_plans, memories, said, work
+from tests.sessions.conversation import MoodyModel, begin, job_plans, memories, said, work
 
 T = TypeVar("T")
 NAMES = ("s1", "s2")

@@ -1,4 +1,4 @@
-"""The facade of sessions: beginning, saying, reading back, ending."""
+"""The facade of sessions: start, messages, log, end."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gieok.plans import load_plan
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.sessions import message
 from tests.behind import Behind
-from tests.sessions.talk import PLAN, MoodyModel, begin, said, talk
+from tests.sessions.conversation import PLAN, MoodyModel, begin, said, talk
 
 
-async def test_a_session_begins_with_a_persona_and_a_plan(gieok: Gieok, clock: Clock) -> None:
+async def test_a_session_starts_with_a_persona_and_a_plan(gieok: Gieok, clock: Clock) -> None:
     user = gieok.user("minsu")
     await user.personas.create(PersonaDraft(name="하나"), persona_id="hana")
     started = await user.sessions.start("hana", plan=PLAN, account_plan="premium")
@@ -55,7 +55,7 @@ async def test_the_window_is_the_last_ten_messages(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("SESS-4", "COMP-10")
-async def test_what_was_saved_is_there_for_the_next_process(settings: Settings, clock: Clock) -> None:
+async def test_saved_messages_are_durable(settings: Settings, clock: Clock) -> None:
     async with await Gieok.open(settings, model=MoodyModel(), clock=clock) as gieok:
         await begin(gieok.user("minsu"))
         await gieok.user("minsu").sessions.save_messages("s", said(1, 3))
@@ -76,7 +76,7 @@ async def test_a_client_may_send_the_same_batch_again(gieok: Gieok) -> None:
 
 
 @pytest.mark.req("SESS-2")
-async def test_a_closed_session_takes_nothing_more(gieok: Gieok, clock: Clock) -> None:
+async def test_a_closed_session_accepts_no_messages(gieok: Gieok, clock: Clock) -> None:
     user = gieok.user("minsu")
     await begin(user)
     clock.advance(minutes=3)
@@ -87,7 +87,7 @@ async def test_a_closed_session_takes_nothing_more(gieok: Gieok, clock: Clock) -
 
 
 @pytest.mark.req("SESS-2")
-async def test_a_turn_in_an_ended_session_is_refused_before_the_model_speaks(gieok: Gieok) -> None:
+async def test_a_turn_in_an_ended_session_is_refused_before_the_model_call(gieok: Gieok) -> None:
     plan = make_plan(
         {
             "name": "resume",
@@ -112,7 +112,7 @@ async def test_a_turn_in_an_ended_session_is_refused_before_the_model_speaks(gie
 
 
 @pytest.mark.parametrize("count", [0, MAX_MESSAGES + 1])
-async def test_a_batch_has_a_size(gieok: Gieok, count: int) -> None:
+async def test_the_size_of_a_batch_is_limited(gieok: Gieok, count: int) -> None:
     user = gieok.user("minsu")
     await begin(user)
     with pytest.raises(InputRefused, match="messages"):
@@ -120,7 +120,7 @@ async def test_a_batch_has_a_size(gieok: Gieok, count: int) -> None:
 
 
 @pytest.mark.parametrize("asked", [{"after": -1}, {"limit": 0}])
-async def test_a_page_of_the_log_that_cannot_be_meant_is_named(gieok: Gieok, asked: dict[str, int]) -> None:
+async def test_an_invalid_page_of_the_log_is_refused(gieok: Gieok, asked: dict[str, int]) -> None:
     await begin(gieok.user("minsu"))
     with pytest.raises(InputRefused) as refused:
         await gieok.user("minsu").sessions.log("s", **asked)
@@ -128,7 +128,7 @@ async def test_a_page_of_the_log_that_cannot_be_meant_is_named(gieok: Gieok, ask
 
 
 @pytest.mark.req("SESS-4")
-async def test_sends_at_once_neither_interleave_nor_lose_a_message(
+async def test_concurrent_sends_neither_interleave_nor_lose_a_message(
     settings: Settings, clock: Clock, gieok: Gieok
 ) -> None:
     """From two processes: each batch lies together, in its order, and all of them are there."""
@@ -146,7 +146,7 @@ async def test_sends_at_once_neither_interleave_nor_lose_a_message(
     assert sorted(arrived, key=lambda batch: batch[0].timestamp) == batches
 
 
-async def test_of_two_turns_at_once_the_later_one_is_a_conflict(gieok: Gieok) -> None:
+async def test_the_later_of_two_concurrent_turns_is_a_conflict(gieok: Gieok) -> None:
     """Both began when the session had no messages; what the second says is not stored."""
     plan = make_plan(
         {

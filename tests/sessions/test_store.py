@@ -1,4 +1,4 @@
-"""Sessions and messages in SQL: the contract on both databases, and what only a database can get wrong."""
+"""Sessions and messages in SQL: the contract on both databases, sealing and damage."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TestSqlMessageStore(MessageStoreContract):
 
 
 @pytest.mark.req("OPS-2", "COMP-10")
-async def test_nothing_that_was_said_lies_in_clear(log_scope_of: LogScopeOf, behind: Behind) -> None:
+async def test_messages_are_not_stored_in_clear(log_scope_of: LogScopeOf, behind: Behind) -> None:
     scope = log_scope_of("minsu")
     await start(scope)
     await append(scope, message(1, "zebrafish secret"))
@@ -43,7 +43,7 @@ async def test_nothing_that_was_said_lies_in_clear(log_scope_of: LogScopeOf, beh
         "UPDATE messages SET content = (SELECT m.content FROM messages m WHERE m.seq = 1) WHERE seq = 2",
     ],
 )
-async def test_a_message_opens_only_as_it_was_said(
+async def test_a_changed_message_row_does_not_open(
     log_scope_of: LogScopeOf, behind: Behind, damage: str
 ) -> None:
     scope = log_scope_of("minsu")
@@ -64,7 +64,7 @@ async def test_a_missing_message_is_damage(log_scope_of: LogScopeOf, behind: Beh
 
 
 @pytest.mark.req("OPS-2")
-async def test_a_new_data_key_seals_every_message_anew(
+async def test_a_new_data_key_reseals_every_message(
     gieok: Gieok, log_scope_of: LogScopeOf, monkeypatch: pytest.MonkeyPatch, behind: Behind
 ) -> None:
     """In batches that end in the middle of a session, so that the walk has to find its place again."""

@@ -1,4 +1,4 @@
-"""When summaries are made, by whom, and that each message is summarised exactly once."""
+"""When summaries are made, and that each message is summarised exactly once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gieok.memory.jobs.records import Job, JobOutcome
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.sessions import message
 from tests.behind import Behind
-from tests.sessions.talk import MoodyModel, begin, memories, said, talk, work
+from tests.sessions.conversation import MoodyModel, begin, memories, said, talk, work
 
 
 def contents(first: int, last: int) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ async def test_twenty_messages_make_a_summary(
 
 
 @pytest.mark.req("COMP-1", "SESS-2", "COMP-10")
-async def test_closing_summarises_the_rest_and_clears_the_working_memory(
+async def test_closing_summarises_the_rest_and_clears_the_window(
     gieok: Gieok, worker: Worker, clock: Clock, model: MoodyModel, session: str
 ) -> None:
     """The window is there until the summary is, and the raw log stays for good."""
@@ -74,7 +74,7 @@ async def test_closing_can_wait_for_the_memory(gieok: Gieok, model: MoodyModel, 
 
 
 @pytest.mark.req("COMP-5", "COMP-4")
-async def test_closing_tells_when_a_memory_lost_its_place(gieok: Gieok) -> None:
+async def test_closing_returns_a_notice_about_an_archived_memory(gieok: Gieok) -> None:
     """The sixth memory of a free account; the account is known to the session."""
     user = gieok.user("minsu")
     notices: list[tuple[Notice, ...]] = []
@@ -193,7 +193,7 @@ async def test_a_worker_that_lost_its_lease_changes_nothing(
     assert (await gieok.user("minsu").sessions.get(session)).session.summarized_count == 3
 
 
-async def test_a_worker_runs_until_it_is_told_to_stop_and_finishes_its_work(
+async def test_a_worker_finishes_its_job_when_it_is_stopped(
     gieok: Gieok, model: MoodyModel, session: str
 ) -> None:
     user = gieok.user("minsu")
@@ -208,7 +208,7 @@ async def test_a_worker_runs_until_it_is_told_to_stop_and_finishes_its_work(
     assert (await user.sessions.job(job.id)).status == "done"
 
 
-async def test_a_job_that_cannot_be_done_is_tried_again_and_then_has_failed(
+async def test_a_failing_job_is_retried_and_then_fails(
     gieok: Gieok, worker: Worker, clock: Clock, session: str, behind: Behind
 ) -> None:
     """No summary of half a conversation: the damage is named, and nothing is stored."""
@@ -228,7 +228,7 @@ async def test_a_job_that_cannot_be_done_is_tried_again_and_then_has_failed(
 
 
 @pytest.mark.req("SESS-5")
-async def test_a_session_in_use_for_weeks_is_still_watched(
+async def test_inactivity_is_still_checked_after_weeks(
     gieok: Gieok, worker: Worker, clock: Clock, session: str, behind: Behind
 ) -> None:
     """Looking again is no failure: the first real one, after many looks, does not end the watch."""
@@ -263,7 +263,7 @@ async def claimed_elsewhere(gieok: Gieok, clock: Clock, job_id: UUID) -> tuple[O
     return scope, job
 
 
-async def test_who_waits_does_not_wait_for_the_next_try_of_a_worker(
+async def test_waiting_does_not_wait_for_the_retry_of_a_worker(
     gieok: Gieok, clock: Clock, session: str
 ) -> None:
     user = gieok.user("minsu")
@@ -276,7 +276,7 @@ async def test_who_waits_does_not_wait_for_the_next_try_of_a_worker(
         assert (await user.sessions.close(session, wait=True)).memory_id is not None
 
 
-async def test_who_waits_is_told_when_a_worker_puts_the_job_off(
+async def test_waiting_fails_when_a_worker_postpones_the_job(
     gieok: Gieok, clock: Clock, session: str
 ) -> None:
     user = gieok.user("minsu")
@@ -294,7 +294,7 @@ async def test_who_waits_is_told_when_a_worker_puts_the_job_off(
 
 
 @pytest.mark.req("OPS-4")
-async def test_an_erasure_takes_jobs_and_messages_along(
+async def test_an_erasure_deletes_jobs_and_messages(
     gieok: Gieok, worker: Worker, clock: Clock, model: MoodyModel, session: str, behind: Behind
 ) -> None:
     """Also while a worker has the job in its hands."""

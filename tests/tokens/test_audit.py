@@ -1,4 +1,4 @@
-"""The audit trail: what was done, when, and no content. On both databases."""
+"""The audit trail: actions and times, without content. On both databases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def add(gieok: Gieok, subject: str | None, at: datetime = NOON, owner: str
     return await scope.write(lambda rooms: rooms.audit.add("owner.exported", subject, at))
 
 
-async def test_making_and_revoking_a_token_leave_their_traces(gieok: Gieok) -> None:
+async def test_creating_and_revoking_a_token_are_recorded(gieok: Gieok) -> None:
     """The entries name the token by its id, and are those of its owner alone."""
     made = await gieok.tokens.create("kim", label="laptop")
     await gieok.tokens.revoke(made.record.id)
@@ -61,7 +61,7 @@ async def test_a_page_has_a_limit(gieok: Gieok) -> None:
             await gieok.user("kim").audit.list(limit)
 
 
-async def test_what_was_not_done_is_not_in_the_trail(gieok: Gieok, behind: Behind) -> None:
+async def test_a_failed_action_is_not_recorded(gieok: Gieok, behind: Behind) -> None:
     """An entry and its act are one transaction."""
 
     def fail(rooms: SqlView) -> None:

@@ -1,4 +1,4 @@
-"""Tokens: made once, known by their hash, refused at once when they are no longer good. On both databases."""
+"""Tokens: created once, stored as a hash, refused as soon as they are invalid. On both databases."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def refused(gieok: Gieok, token: str) -> str:
     return str(caught.value)
 
 
-async def test_a_token_stands_for_its_owner(gieok: Gieok) -> None:
+async def test_a_token_authenticates_its_owner(gieok: Gieok) -> None:
     made = await gieok.tokens.create("kim", account_plan="premium", scopes=["read", "write"], label="노트북")
     assert re.fullmatch(r"gk_[A-Za-z0-9_-]{43}", made.token)
     assert await gieok.tokens.authenticate(made.token) == Principal(
@@ -91,7 +91,7 @@ async def test_a_token_stands_for_its_owner(gieok: Gieok) -> None:
     )
 
 
-async def test_a_token_is_free_and_good_for_everything_unless_told_otherwise(gieok: Gieok) -> None:
+async def test_a_token_is_free_and_has_all_scopes_by_default(gieok: Gieok) -> None:
     made = await gieok.tokens.create("kim")
     caller = await gieok.tokens.authenticate(made.token)
     assert (caller.account_plan, caller.scopes) == ("free", ALL_SCOPES)
@@ -142,7 +142,7 @@ async def test_revoking_again_changes_nothing(gieok: Gieok, clock: Clock) -> Non
     ]
 
 
-async def test_a_token_that_is_not_there_cannot_be_revoked(gieok: Gieok) -> None:
+async def test_an_unknown_token_cannot_be_revoked(gieok: Gieok) -> None:
     with pytest.raises(NotFound, match="no such token"):
         await gieok.tokens.revoke(uuid4())
 
@@ -155,7 +155,7 @@ async def test_a_token_expires_at_its_time(gieok: Gieok, clock: Clock) -> None:
     await refused(gieok, made.token)
 
 
-async def test_nobody_learns_why_a_token_is_refused(gieok: Gieok, clock: Clock) -> None:
+async def test_the_reason_of_a_refusal_is_not_disclosed(gieok: Gieok, clock: Clock) -> None:
     expired = await gieok.tokens.create("kim", expires_at=START + timedelta(seconds=1))
     revoked = await gieok.tokens.create("kim")
     erased = await gieok.tokens.create("lee")
@@ -166,14 +166,14 @@ async def test_nobody_learns_why_a_token_is_refused(gieok: Gieok, clock: Clock) 
     assert len({await refused(gieok, token) for token in tokens}) == 1
 
 
-async def test_garbage_is_refused_like_anything_else(gieok: Gieok) -> None:
+async def test_malformed_tokens_are_refused_alike(gieok: Gieok) -> None:
     """Empty, too short, too long, huge, with NUL, in other scripts, half of a surrogate pair, SQL, a JWT."""
     expected = await refused(gieok, UNKNOWN)
     for token in GARBAGE:
         assert await refused(gieok, token) == expected
 
 
-async def test_a_token_that_cannot_be_is_refused(gieok: Gieok) -> None:
+async def test_invalid_arguments_are_refused(gieok: Gieok) -> None:
     """The error names the place, and nothing is stored."""
     for wrong, at in WRONG:
         with pytest.raises(InputRefused) as caught:
@@ -193,7 +193,7 @@ async def test_the_token_itself_is_stored_nowhere(gieok: Gieok, behind: Behind) 
     assert made.token not in repr(made)
 
 
-async def test_an_erased_owner_has_no_token_and_gets_none(gieok: Gieok, behind: Behind) -> None:
+async def test_an_erased_owner_has_no_token_and_cannot_get_one(gieok: Gieok, behind: Behind) -> None:
     made = await gieok.tokens.create("kim")
     assert (await gieok.user("kim").data.erase()).erased["tokens"] == 1
     await refused(gieok, made.token)
@@ -203,7 +203,7 @@ async def test_an_erased_owner_has_no_token_and_gets_none(gieok: Gieok, behind: 
     assert behind.count("tokens") == 0
 
 
-async def test_an_erasure_that_was_cut_off_has_closed_the_door_already(
+async def test_an_interrupted_erasure_has_revoked_the_tokens(
     gieok: Gieok, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The rows of the tokens are still there, and refused."""
@@ -224,14 +224,14 @@ async def test_an_erasure_that_was_cut_off_has_closed_the_door_already(
     await refused(gieok, made.token)
 
 
-async def test_a_token_outlives_a_new_key(gieok: Gieok) -> None:
+async def test_a_token_survives_a_new_data_key(gieok: Gieok) -> None:
     made = await gieok.tokens.create("kim")
     await gieok.user("kim").rotate_key()
     assert (await gieok.tokens.authenticate(made.token)).owner == "kim"
 
 
 @pytest.mark.req("OPS-4")
-async def test_the_door_on_postgresql_leads_to_tokens_and_changes_none(
+async def test_the_system_role_on_postgresql_reads_tokens_and_changes_none(
     gieok: Gieok, database_url: str
 ) -> None:
     """By raw SQL under row-level security: without the door nobody's tokens, with it only to look."""

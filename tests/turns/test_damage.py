@@ -1,4 +1,4 @@
-"""A row that is not what was written fails the search whole, whatever was done to it."""
+"""A damaged row fails the whole search."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def test_a_posting_of_a_keyword_that_does_not_exist_fails_a_partial_search
 
 
 @pytest.mark.req("OPS-2", "TURN-1")
-async def test_nothing_of_a_turn_lies_in_clear(gieok: Gieok, behind: Behind) -> None:
+async def test_turn_memories_are_not_stored_in_clear(gieok: Gieok, behind: Behind) -> None:
     """Neither what was said nor a keyword is in any file of the database, its log or its keystore."""
     await run_turn(gieok.user("minsu"), "s-in-clear", "내일 zebrafish 스타트업 면접이 있어", persona=HANA)
     words = ("zebrafish", "면접", "스타트업", "내일")

@@ -1,4 +1,4 @@
-"""The three steps of turn memory inside a real cycle: what each may do, and what fails with it."""
+"""The steps of turn memory in a real cycle."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def test_summarising_alone_stores_nothing(gieok: Gieok) -> None:
 
 @pytest.mark.req("TURN-4", "ENG-3")
 @pytest.mark.parametrize("stage", ["PromptAssemble", "LLMCall", "PostProcess", "Persist"])
-def test_retrieval_stands_in_context_select_only(stage: str) -> None:
+def test_retrieval_is_allowed_in_context_select_only(stage: str) -> None:
     from gieok.app import build_registry, offline_model  # noqa: PLC0415  one test needs them
 
     def move(steps: dict[str, Any]) -> None:
@@ -84,7 +84,7 @@ def test_retrieval_stands_in_context_select_only(stage: str) -> None:
 
 @pytest.mark.req("ENG-5")
 @pytest.mark.parametrize("top_k", [None, 0, -3, 2.5, "5", True, 10_000])
-async def test_top_k_comes_from_the_plan_and_must_be_sensible(gieok: Gieok, top_k: Any) -> None:
+async def test_an_invalid_top_k_in_the_plan_is_refused(gieok: Gieok, top_k: Any) -> None:
     def change(steps: dict[str, Any]) -> None:
         steps["retrieve"]["metadata"] = {} if top_k is None else {"topK": top_k}
 
@@ -160,7 +160,7 @@ class StreamingModel(OfflineModel):
 
 
 @pytest.mark.req("ENG-6")
-async def test_a_turn_cancelled_while_the_model_speaks_leaves_nothing(settings: Settings) -> None:
+async def test_a_turn_cancelled_during_the_model_call_stores_nothing(settings: Settings) -> None:
     model = StreamingModel()
     heard: list[str] = []
     async with await Gieok.open(settings, model=model) as gieok:
@@ -176,7 +176,7 @@ async def test_a_turn_cancelled_while_the_model_speaks_leaves_nothing(settings: 
         assert await gieok.scope("minsu").read(lambda r: r.sessions.get("s1")) is None
 
 
-async def test_the_reply_is_told_piece_by_piece(gieok: Gieok) -> None:
+async def test_the_reply_is_streamed(gieok: Gieok) -> None:
     heard: list[str] = []
     result = await run_turn(
         gieok.user("minsu"),

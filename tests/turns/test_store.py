@@ -1,4 +1,4 @@
-"""Turn memory in SQL: the contract on both databases, and what only a database can get wrong."""
+"""Turn memory in SQL: the contract on both databases, and the prefix search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class TestSqlMemoryStore(MemoryStoreContract):
 
 
 @pytest.mark.req("TURN-6")
-async def test_a_partial_search_looks_on_while_a_better_memory_may_come(gieok: Gieok) -> None:
+async def test_a_prefix_search_continues_while_a_better_match_is_possible(gieok: Gieok) -> None:
     """Both memories have two keywords in `cat`; only the older one has two in `catal`."""
     scope = gieok.scope("minsu")
     better = item("catalogue", "catalyst", minute=1)

@@ -14,7 +14,7 @@ from gieok.testing.clock import Clock
 from tests.chat.test_scenarios import DAY_ONE, NoSummaries
 from tests.rest.conftest import GENEROUS, Server, serving
 from tests.rest.routes.conftest import Api
-from tests.sessions.talk import job_plans
+from tests.sessions.conversation import job_plans
 
 HANA = {"name": "하나", "systemPrompt": "너는 하나, 사용자의 다정한 친구다. 반말로 말한다."}
 FULL = "메모리가 가득 찼습니다. 중요도가 낮은 이전 대화는 아카이브됩니다."

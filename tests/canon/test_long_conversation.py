@@ -1,4 +1,4 @@
-"""Two hundred turns in which a life changes: the state is always the current one, the persona never moves."""
+"""A conversation of 200 turns: the state is always current, and the persona never changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gieok.memory.canon.records import Category, PersonaDraft
 from gieok.memory.canon.rules import is_state, persona_text
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.testing.clock import Clock
-from tests.canon.long_talk import TALK, Line
+from tests.canon.long_conversation import TALK, Line
 
 HANA = PersonaDraft(
     name="하나",
@@ -46,7 +46,7 @@ def follow(current: dict[tuple[Category, str], str], line: Line) -> set[str]:
     return past
 
 
-def test_the_talk_is_long_and_changes_much() -> None:
+def test_the_conversation_is_long_and_changes_much() -> None:
     """The script itself is what the clause asks for."""
     changes = [change for line in TALK for change in line.changes if is_state(change.category)]
     assert len(TALK) >= 200

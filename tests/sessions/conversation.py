@@ -1,4 +1,4 @@
-"""Talking in a test: messages, a model that may be away, and a worker that does all there is to do."""
+"""Messages, a model that can be unavailable, and a worker that runs all due jobs."""
 
 from __future__ import annotations
 

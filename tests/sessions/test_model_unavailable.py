@@ -1,4 +1,4 @@
-"""A model that does not answer: patience, an honest excerpt, and a real summary as soon as there is one."""
+"""Summaries while the model is unavailable: retries, an excerpt, and a summary as soon as possible."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gieok.memory.companion.steps.summarize import SummarizeInputs, SummarizeMet
 from gieok.plans import read_plan
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.sessions import message
-from tests.sessions.talk import MoodyModel, begin, job_plans, memories, said, talk, work
+from tests.sessions.conversation import MoodyModel, begin, job_plans, memories, said, talk, work
 
 TRIES = 3
 
@@ -48,7 +48,7 @@ def context() -> StepContext:
 @pytest.mark.parametrize(
     ("failures", "waits", "is_final"), [(0, [], True), (1, [1], True), (2, [1, 2], True), (3, [1, 2], False)]
 )
-async def test_it_tries_three_times_and_waits_one_and_two_seconds(
+async def test_a_model_call_is_tried_three_times_with_backoff(
     failures: int, waits: list[float], *, is_final: bool
 ) -> None:
     waited: list[float] = []
@@ -72,7 +72,7 @@ class SilentModel(MoodyModel):
 
 
 @pytest.mark.req("COMP-3")
-async def test_a_model_that_never_answers_has_failed_too() -> None:
+async def test_a_model_that_never_answers_times_out() -> None:
     model = SilentModel()
     impatiently = shipped(attemptSeconds=0.01, backoffSeconds=[0])
     made = await SummarizeSession(Services(model, None)).run(impatiently, spoken(2), context())
@@ -80,7 +80,7 @@ async def test_a_model_that_never_answers_has_failed_too() -> None:
 
 
 @pytest.mark.req("COMP-3")
-async def test_an_excerpt_is_at_most_five_hundred_characters_of_what_was_said(
+async def test_an_excerpt_has_at_most_five_hundred_characters_of_the_messages(
     gieok: Gieok, session: str, model: MoodyModel, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is marked, of middling importance, and the log says so without a word of the conversation."""
@@ -99,7 +99,7 @@ async def test_an_excerpt_is_at_most_five_hundred_characters_of_what_was_said(
 
 
 @pytest.mark.req("COMP-3")
-async def test_a_real_summary_takes_the_place_of_the_excerpt(
+async def test_a_summary_replaces_the_excerpt_later(
     gieok: Gieok, worker: Worker, clock: Clock, model: MoodyModel, session: str
 ) -> None:
     model.failures = 2 * TRIES
@@ -119,7 +119,7 @@ async def test_a_real_summary_takes_the_place_of_the_excerpt(
 
 
 @pytest.mark.req("SESS-2")
-async def test_an_excerpt_clears_the_working_memory_once(
+async def test_an_excerpt_clears_the_window_once(
     gieok: Gieok, worker: Worker, clock: Clock, model: MoodyModel, session: str
 ) -> None:
     model.failures = TRIES
@@ -154,7 +154,7 @@ async def strict(settings: Settings, clock: Clock, model: MoodyModel) -> AsyncIt
 
 
 @pytest.mark.req("COMP-3")
-async def test_a_plan_without_excerpts_fails_and_can_be_asked_again(strict: Gieok, model: MoodyModel) -> None:
+async def test_a_plan_without_excerpts_fails_and_can_be_retried(strict: Gieok, model: MoodyModel) -> None:
     user = strict.user("minsu")
     await begin(user)
     await talk(user, 1, 4)

@@ -1,4 +1,4 @@
-"""A request that its client has named: asking again answers the same thing, and makes nothing."""
+"""Idempotency keys: a repeated request returns the stored result and creates nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def gieok(settings: Settings, clock: Clock) -> AsyncIterator[Gieok]:
         yield opened
 
 
-async def test_the_same_request_answers_the_same_memory_as_it_is_now(gieok: Gieok, behind: Behind) -> None:
+async def test_a_repeated_request_returns_the_memory_as_it_is_now(gieok: Gieok, behind: Behind) -> None:
     companion = gieok.user("minsu").companion
     first = await companion.create(WALK, account_plan="free", once=named())
     await companion.edit(first.memory.id, MemoryChanges(importance=9))
@@ -66,7 +66,7 @@ async def test_a_persona_is_created_once(gieok: Gieok) -> None:
     assert len(await personas.list()) == 2
 
 
-async def test_a_decision_is_saved_once_and_its_version_is_the_answer(gieok: Gieok) -> None:
+async def test_a_decision_is_saved_once_and_its_version_is_returned(gieok: Gieok) -> None:
     """Someone else has appended a version since: the request made the one before."""
     decisions = gieok.user("minsu").decisions
     root = (await decisions.save(RUST)).root_id
@@ -85,7 +85,7 @@ async def test_a_key_belongs_to_one_operation(gieok: Gieok) -> None:
         await user.personas.create(HANA, once=named())
 
 
-async def test_many_at_once_make_one_and_all_answer_it(
+async def test_concurrent_requests_create_one_and_return_it(
     gieok: Gieok, settings: Settings, clock: Clock, behind: Behind
 ) -> None:
     """From two processes' worth of Gieok on the same database."""
@@ -99,7 +99,7 @@ async def test_many_at_once_make_one_and_all_answer_it(
     assert behind.count("memories") == behind.count("requests") == 1
 
 
-async def test_what_failed_was_not_asked(gieok: Gieok, behind: Behind) -> None:
+async def test_a_failed_request_does_not_use_up_its_key(gieok: Gieok, behind: Behind) -> None:
     """Nothing is remembered of a request that made nothing, so it can be sent again."""
     companion = gieok.user("minsu").companion
     for _ in range(5):
@@ -131,7 +131,7 @@ async def test_each_owner_has_keys_of_their_own(gieok: Gieok) -> None:
     assert answers[0].memory.id != answers[1].memory.id
 
 
-async def test_a_thing_that_was_deleted_since_is_not_made_again(gieok: Gieok) -> None:
+async def test_a_deleted_memory_is_not_created_again(gieok: Gieok) -> None:
     companion = gieok.user("minsu").companion
     kept = await companion.create(WALK, account_plan="free", once=named())
     await companion.delete(kept.memory.id)
@@ -139,7 +139,7 @@ async def test_a_thing_that_was_deleted_since_is_not_made_again(gieok: Gieok) ->
         await companion.create(WALK, account_plan="free", once=named())
 
 
-async def test_a_new_data_key_forgets_no_request(gieok: Gieok) -> None:
+async def test_idempotency_keys_survive_a_new_data_key(gieok: Gieok) -> None:
     user = gieok.user("minsu")
     first = await user.companion.create(WALK, account_plan="free", once=named())
     await user.rotate_key()
@@ -156,7 +156,7 @@ async def test_neither_key_nor_request_is_stored_in_clear(gieok: Gieok, behind: 
 
 
 @pytest.mark.req("OPS-3")
-async def test_an_erasure_takes_requests_along(gieok: Gieok, behind: Behind) -> None:
+async def test_an_erasure_deletes_idempotency_keys(gieok: Gieok, behind: Behind) -> None:
     user = gieok.user("minsu")
     await user.companion.create(WALK, account_plan="free", once=named())
     await user.data.erase()
@@ -164,7 +164,7 @@ async def test_an_erasure_takes_requests_along(gieok: Gieok, behind: Behind) -> 
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "a\nb", "a\0", "a\x7f", "\ud800"])
-def test_a_key_that_cannot_be_one_is_refused(key: str) -> None:
+def test_an_invalid_key_is_refused(key: str) -> None:
     with pytest.raises(InputRefused) as refused:
         RequestKey(key=key, body=b"")
     assert refused.value.at == "Idempotency-Key"

@@ -1,4 +1,4 @@
-"""Random plans with random failures, against a model that fits in a head: all of a cycle, or nothing."""
+"""Random plans with random failures, against a simple model: a cycle is atomic."""
 
 from __future__ import annotations
 

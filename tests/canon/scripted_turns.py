@@ -1,4 +1,4 @@
-"""Turns with canon: a plan that has every step of it, and a model that says and finds what a test wants."""
+"""Turns with all steps of canon, and a model with scripted replies and facts."""
 
 from __future__ import annotations
 
