@@ -18,8 +18,8 @@ from gieok.app.decisions import CompactedConversation, Decisions
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import InputRefused, ModelUnavailable, PlanInvalid, StepFailed
 from gieok.memory.decisions.compaction import (
+    ConversationMessage,
     KeepSignpostsInputs,
-    Said,
     Signpost,
     count_fitting,
     shorten_hint,
@@ -113,7 +113,7 @@ async def test_a_signpost_beyond_the_conversation_is_refused() -> None:
     with pytest.raises(ValidationError, match="a message that the conversation does not have"):
         KeepSignpostsInputs(
             session_ref="s1",
-            messages=(Said(role="user", content="one"),),
+            messages=(ConversationMessage(role="user", content="one"),),
             signposts=(Signpost(hint="a hint", first=1, count=2),),
         )
 
@@ -125,7 +125,7 @@ class ScriptedModel(CountingModel):
         self.calls = 0
         self.answer: str | Exception | None = None
 
-    async def hint_conversation(self, messages: Sequence[Said], *, hint_tokens: int) -> str:
+    async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:
         self.calls += 1
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -216,7 +216,11 @@ async def test_an_invalid_conversation_is_refused(
 
 
 CONVERSATIONS = st.lists(
-    st.builds(Said, role=st.sampled_from(["user", "assistant"]), content=st.text("ab 가나.😀", max_size=60)),
+    st.builds(
+        ConversationMessage,
+        role=st.sampled_from(["user", "assistant"]),
+        content=st.text("ab 가나.😀", max_size=60),
+    ),
     min_size=1,
     max_size=30,
 )
@@ -224,7 +228,7 @@ CONVERSATIONS = st.lists(
 
 @given(CONVERSATIONS, st.integers(20, 200), st.integers(3, 19))
 def test_splitting_loses_no_message_and_replaces_no_more_than_needed(
-    messages: list[Said], budget: int, chunk: int
+    messages: list[ConversationMessage], budget: int, chunk: int
 ) -> None:
     made = split_conversation(messages, budget, chunk, hint_tokens=2)
     replaced = [message for each in made.chunks for message in each.messages]
@@ -239,7 +243,7 @@ def test_splitting_loses_no_message_and_replaces_no_more_than_needed(
 
 @given(CONVERSATIONS, CONVERSATIONS, st.integers(20, 200))
 def test_a_longer_conversation_is_split_at_the_same_places(
-    messages: list[Said], more: list[Said], budget: int
+    messages: list[ConversationMessage], more: list[ConversationMessage], budget: int
 ) -> None:
     short, long = (
         split_conversation(messages, budget, 15, 2),
@@ -276,7 +280,8 @@ async def test_the_offline_model_writes_hints_in_the_language_of_the_conversatio
     said: list[str], topic: str
 ) -> None:
     messages = [
-        Said(role="assistant" if number else "user", content=text) for number, text in enumerate(said)
+        ConversationMessage(role="assistant" if number else "user", content=text)
+        for number, text in enumerate(said)
     ]
     hint = await offline_model().hint_conversation(messages, hint_tokens=HINT)
     assert hint.strip()

@@ -1,6 +1,6 @@
-"""A folder with a tiny sentence model in ONNX: a table of word vectors, written without any library for it.
+"""Writes a tiny ONNX sentence model (a table of word vectors) without an ONNX library.
 
-An ONNX file is a protocol buffer: fields with a number, a kind (0 a number, 2 bytes) and a value.
+An ONNX file is a protocol buffer: fields with a number, a wire type (0 integer, 2 bytes) and a value.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Korean turns and what is to be remembered of them: what was said, the summary, keywords it must have."""
+"""Korean test cases for turn summaries: message, expected summary, required keywords."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a person pastes: the offline model answers, keeps its limits, and answers the same again."""
+"""Any input: the offline model does not fail, keeps its limits, and is deterministic."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ anything = st.one_of(
 
 @settings(max_examples=300, deadline=None)
 @given(anything, anything, st.integers(12, 300), st.integers(0, 12))
-async def test_any_turn_is_summarised_within_its_limits(
+async def test_the_summary_of_any_turn_is_within_its_limits(
     user: str, assistant: str, chars: int, words: int
 ) -> None:
-    """Never an error, never empty, never too long, never the raw text, and twice the same."""
+    """Not empty, not too long, not the raw text, and the same when repeated."""
     model, turn = OfflineModel(), Turn(user=user, assistant=assistant)
     made = await model.summarize_turn(turn, summary_chars=chars, max_keywords=words)
     assert 0 < len(made.summary) <= chars
@@ -50,8 +50,8 @@ async def test_any_turn_is_summarised_within_its_limits(
 
 @settings(max_examples=300, deadline=None)
 @given(anything, anything)
-async def test_any_turn_states_facts_or_none(user: str, assistant: str) -> None:
-    """Never an error, one fact to a key, and twice the same."""
+async def test_extracting_facts_from_any_turn_does_not_fail(user: str, assistant: str) -> None:
+    """One fact per key, and the same when repeated."""
     found = await OfflineModel().extract_facts(user, assistant, ())
     assert len({(fact.category, fact.key, fact.retracts) for fact in found}) == len(found)
     assert found == await OfflineModel().extract_facts(user, assistant, ())
@@ -59,8 +59,10 @@ async def test_any_turn_states_facts_or_none(user: str, assistant: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), anything), max_size=8))
-async def test_any_conversation_is_summarised(said: list[tuple[Literal["user", "assistant"], str]]) -> None:
-    """Never an error, never empty, never too long, and twice the same."""
+async def test_the_summary_of_any_conversation_is_within_its_limits(
+    said: list[tuple[Literal["user", "assistant"], str]],
+) -> None:
+    """Not empty, not too long, and the same when repeated."""
     messages = [Spoken(role=role, content=content) for role, content in said]
     made = await OfflineModel().summarize_session(messages)
     assert 0 < len(made.summary) <= 500
@@ -70,8 +72,10 @@ async def test_any_conversation_is_summarised(said: list[tuple[Literal["user", "
 
 @settings(max_examples=200, deadline=None)
 @given(anything, anything, anything, st.sampled_from(["ko", "en"]), st.sampled_from(["", "존댓말로 말한다"]))
-async def test_any_prompt_is_answered(said: str, memory: str, value: str, language: str, manner: str) -> None:
-    """Never an error, never empty, and what was told in pieces is the reply."""
+async def test_any_prompt_gets_a_reply(
+    said: str, memory: str, value: str, language: str, manner: str
+) -> None:
+    """Not empty, and the streamed pieces add up to the reply."""
     now = datetime(2025, 10, 28, 3, tzinfo=UTC)
     prompt = Prompt(
         system=manner,
@@ -90,20 +94,19 @@ async def test_any_prompt_is_answered(said: str, memory: str, value: str, langua
 
 @settings(max_examples=150, deadline=None)
 @given(anything)
-def test_any_text_has_an_emotion_or_none(text: str) -> None:
-    """Asking for the emotion never fails."""
+def test_detecting_the_emotion_of_any_text_does_not_fail(text: str) -> None:
     assert emotion_of(text) is None or emotion_of(text) == emotion_of(text)
 
 
-async def test_a_huge_paste_costs_little_more_than_a_long_one() -> None:
-    """Beyond what is read, length adds next to nothing."""
+async def test_the_time_for_a_huge_message_is_bounded() -> None:
+    """Only the beginning of a message is analysed."""
 
-    async def spent(times: int) -> float:
+    async def seconds_for(times: int) -> float:
         turn = Turn(user="오늘 회사에서 회의를 했는데 너무 힘들었어. " * times, assistant="")
         started = time.perf_counter()
         await OfflineModel().summarize_turn(turn, summary_chars=200, max_keywords=8)
         return time.perf_counter() - started
 
-    await spent(10)
-    long, huge = min([await spent(200) for _ in range(3)]), await spent(20_000)
+    await seconds_for(10)
+    long, huge = min([await seconds_for(200) for _ in range(3)]), await seconds_for(20_000)
     assert huge < 20 * long

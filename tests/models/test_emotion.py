@@ -1,4 +1,4 @@
-"""The five emotions, in both languages."""
+"""Emotion detection of the offline model in both languages."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ CASES: list[tuple[str, Emotion | None]] = [
 
 @pytest.mark.req("COMP-2")
 @pytest.mark.parametrize(("text", "emotion"), CASES)
-def test_the_feeling_is_recognised(text: str, emotion: Emotion | None) -> None:
-    """By its stem, whatever its ending; a negation turns it."""
+def test_the_emotion_is_detected(text: str, emotion: Emotion | None) -> None:
+    """By the stem of a word, with any ending. A negation inverts it."""
     assert emotion_of(text) == emotion
 
 
 @pytest.mark.req("COMP-2")
-def test_each_emotion_has_the_seeds_korean_word() -> None:
-    """Both names are there, because both are accepted on the wire."""
+def test_the_korean_names_are_those_of_the_specification() -> None:
+    """The API accepts the English and the Korean names."""
     names = {emotion.value: emotion.korean for emotion in Emotion}
     assert names == {
         "joy": "기쁨",

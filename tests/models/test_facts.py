@@ -1,4 +1,4 @@
-"""What the offline model takes for a fact, and by which key a later fact supersedes it."""
+"""Fact extraction of the offline model: which facts it finds, and under which keys."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def as_known(fact: ExtractedFact, at: datetime = START) -> Fact:
 
 
 async def known_from(*said: str) -> tuple[Fact, ...]:
-    """What is known after these messages, one an hour."""
+    """The facts in these messages, one message per hour."""
     known: list[Fact] = []
     for hours, text in enumerate(said):
         known += [as_known(fact, START + timedelta(hours=hours)) for fact in await facts(text)]
@@ -52,8 +52,8 @@ async def known_from(*said: str) -> tuple[Fact, ...]:
         ("I have an exam tomorrow", "I passed my driving exam", "passed their driving exam"),
     ],
 )
-async def test_what_happened_takes_the_place_of_what_lay_ahead(before: str, after: str, value: str) -> None:
-    """Under the key by which it was waited for, however it is called by then."""
+async def test_a_past_event_keeps_the_key_of_the_planned_event(before: str, after: str, value: str) -> None:
+    """Also where it has another name."""
     known = await known_from(before)
     assert [(fact.key, fact.value) for fact in await facts(after, known=known)] == [(known[0].key, value)]
 
@@ -67,8 +67,8 @@ async def test_what_happened_takes_the_place_of_what_lay_ahead(before: str, afte
         ("면접 떨어졌어", "구글 면접 봤어", "구글 면접"),
     ],
 )
-async def test_another_occasion_stays_another(before: str, after: str, key: str) -> None:
-    """One of another name, and one that comes after the first was over."""
+async def test_a_different_event_gets_its_own_key(before: str, after: str, key: str) -> None:
+    """An event with another name, or one after the first has ended."""
     known = await known_from(before)
     assert [fact.key for fact in await facts(after, known=known)] == [key]
 
@@ -79,8 +79,7 @@ async def test_another_occasion_stays_another(before: str, after: str, key: str)
 @pytest.mark.parametrize(
     "said", ["Jihoon and I broke up last night", "Mina and I moved in together", "I moved to Busan"]
 )
-async def test_the_tone_at_the_end_changes_nothing(said: str, closing: str) -> None:
-    """And it is no part of what is noted."""
+async def test_a_closing_word_does_not_change_the_facts(said: str, closing: str) -> None:
     plain = await facts(said)
     assert plain
     assert await facts(said + closing) == plain
@@ -95,12 +94,12 @@ async def test_the_tone_at_the_end_changes_nothing(said: str, closing: str) -> N
         ("Mina and I are getting divorced", "divorced from Mina"),
     ],
 )
-async def test_two_who_are_one_subject(said: str, value: str) -> None:
+async def test_a_joint_subject_is_a_fact_about_the_partner(said: str, value: str) -> None:
     (fact,) = await facts(said)
     assert (fact.category, fact.key, fact.value) == (Category.RELATIONSHIP, "partner", value)
 
 
-async def test_what_is_no_test_is_told_only_where_it_was_waited_for() -> None:
+async def test_an_ordinary_event_is_a_fact_only_if_it_was_planned() -> None:
     assert await facts("회식 다녀왔어") == await facts("모임 갔어") == []
 
 
@@ -119,14 +118,13 @@ async def test_what_is_no_test_is_told_only_where_it_was_waited_for() -> None:
     ],
 )
 async def test_a_relationship_keeps_one_key(said: tuple[str, ...], values: tuple[str, ...]) -> None:
-    """It starts, breaks and heals under the same key, so that each supersedes the one before."""
+    """So that each state supersedes the one before."""
     for text, value in zip(said, values, strict=True):
         (fact,) = await facts(text)
         assert (fact.category, fact.key, fact.value) == (Category.RELATIONSHIP, "partner", value)
 
 
-async def test_a_taste_that_turns_keeps_its_key() -> None:
-    """Liking and disliking the same thing contradict each other."""
+async def test_liking_and_disliking_a_thing_share_a_key() -> None:
     (liked,), (disliked,) = await facts("나 커피 좋아해"), await facts("난 커피 싫어")
     assert liked.key == disliked.key
     assert liked.value != disliked.value
@@ -141,8 +139,7 @@ async def test_a_taste_that_turns_keeps_its_key() -> None:
         ("My goal is to run a marathon", "I finally ran the marathon!", "marathon"),
     ],
 )
-async def test_a_goal_that_was_reached_is_an_event(goal: str, done: str, key: str) -> None:
-    """The goal is retracted, and what happened takes its place."""
+async def test_a_reached_goal_is_retracted_and_becomes_an_event(goal: str, done: str, key: str) -> None:
     found = await facts(done, known=await known_from(goal))
     assert {(fact.category, fact.key, fact.retracts) for fact in found} == {
         (Category.EVENT, key, False),
@@ -158,13 +155,12 @@ async def test_a_goal_that_was_reached_is_an_event(goal: str, done: str, key: st
         ("I want to learn Spanish", "I bought a Spanish cookbook"),
     ],
 )
-async def test_a_goal_is_not_reached_by_its_name_alone(goal: str, said: str) -> None:
-    """A lower score, or a book about it, leaves the goal where it is."""
+async def test_mentioning_a_goal_does_not_retract_it(goal: str, said: str) -> None:
+    """For example a lower score, or a book about the topic."""
     assert not [fact for fact in await facts(said, known=await known_from(goal)) if fact.retracts]
 
 
-async def test_that_goal_is_the_newest() -> None:
-    """Who gives up "that goal" means the one that was spoken of last."""
+async def test_that_goal_refers_to_the_newest_goal() -> None:
     known = await known_from("올해는 마라톤 완주하는 게 목표야", "나 중국어 배우고 싶어")
     (fact,) = await facts("그 목표는 포기했어", known=known)
     assert (fact.category, fact.key, fact.retracts) == (Category.GOAL, "중국어", True)
@@ -181,26 +177,25 @@ async def test_that_goal_is_the_newest() -> None:
         ("I forgive you.", "us"),
     ],
 )
-async def test_what_the_answer_settles_is_a_fact_of_the_model(assistant: str, key: str) -> None:
-    """A promise, a relationship and a healed wound are concluded by the one who answers."""
+async def test_a_promise_of_the_persona_is_a_fact_with_provenance_model(assistant: str, key: str) -> None:
+    """The same for an agreed relationship and for forgiveness."""
     (fact,) = await facts("그랬구나", assistant)
     assert (fact.category, fact.key, fact.provenance) == (Category.RELATIONSHIP, key, "model")
 
 
 @pytest.mark.req("CANON-7")
-async def test_the_persona_does_not_speak_for_the_user() -> None:
-    """What the answer tells of itself, or says back, is no fact about the user."""
+async def test_statements_of_the_persona_are_no_facts_about_the_user() -> None:
+    """Neither about itself nor about the user."""
     assert await facts("너는 어디 살아?", "나는 부산에 살아. 커피 좋아해. 너 지훈이랑 헤어졌잖아.") == []
     assert await facts("Where do you live?", "I live in Busan. I love coffee. I quit my job.") == []
 
 
-async def test_the_user_is_named_as_the_source() -> None:
-    """What the user said themselves is kept as said by them."""
+async def test_facts_from_the_user_have_the_provenance_user() -> None:
     assert [fact.provenance for fact in await facts("나 부산으로 이사했어", "좋겠다!")] == ["user", "user"]
 
 
 async def test_one_message_may_state_several_facts() -> None:
-    """Clauses that are joined share their tense, and each is read by itself."""
+    """Joined clauses share their tense and are analysed separately."""
     found = await facts("회사 그만두고 부산으로 이사했어. 요즘 기타 배우고 있어")
     assert {(fact.category, fact.key) for fact in found} == {
         (Category.EVENT, "job"),
@@ -212,8 +207,8 @@ async def test_one_message_may_state_several_facts() -> None:
 
 
 @pytest.mark.req("CANON-10")
-async def test_every_change_of_a_long_talk_is_caught_and_nothing_else() -> None:
-    """Two hundred turns: each gives exactly the facts that its script says."""
+async def test_a_long_conversation_gives_exactly_the_expected_changes() -> None:
+    """Two hundred turns, each with its expected facts."""
     known: dict[tuple[Category, str], Fact] = {}
     for hours, line in enumerate(TALK):
         found = await facts(line.user, line.assistant, tuple(known.values()))
@@ -245,7 +240,7 @@ async def test_every_change_of_a_long_talk_is_caught_and_nothing_else() -> None:
         ("I have an exam on Monday", "The exam got cancelled", {"exam"}),
     ],
 )
-async def test_a_denial_takes_back_what_it_denies(said: str, then: str, gone: set[str]) -> None:
+async def test_a_denial_retracts_the_denied_fact(said: str, then: str, gone: set[str]) -> None:
     known = await known_from(said)
     made = await facts(then, known=known)
     assert {fact.key for fact in made if fact.retracts} & {fact.key for fact in known} == gone
@@ -274,8 +269,8 @@ async def test_a_denial_takes_back_what_it_denies(said: str, then: str, gone: se
         ("I have a dog", "I don't have a cat"),
     ],
 )
-async def test_what_is_not_denied_stays(said: str, then: str) -> None:
-    """Of another, of something else, or only for now."""
+async def test_an_unrelated_negation_retracts_nothing(said: str, then: str) -> None:
+    """About another person, another thing, or only for now."""
     known = await known_from(said)
     assert known
     retracted = {fact.key for fact in await facts(then, known=known) if fact.retracts}
@@ -297,18 +292,18 @@ async def test_what_is_not_denied_stays(said: str, then: str) -> None:
         ("I got married!", "He told a joke at dinner", True),
     ],
 )
-async def test_a_jest_that_is_owned_up_to_was_never_so(said: str, then: str, stays: bool) -> None:
+async def test_a_statement_called_a_joke_is_retracted(said: str, then: str, stays: bool) -> None:
     known = await known_from("나 부산에 살아" if "나" in said else "I live in Boston", said)
     made = await OfflineModel().extract_facts(then, "", known, before=said)
     assert {fact.key for fact in made if fact.retracts} == (set() if stays else {"partner"})
     assert not [fact for fact in await facts(then, known=known) if fact.retracts], (
-        "it needs what was said before"
+        "it needs the previous message"
     )
 
 
 @pytest.mark.parametrize("laughter", ["ㅋ", "ㅎㅎ ", "!", "…", "haha ", "no, ", "lol "])
-def test_laughter_of_any_length_is_read_at_once(laughter: str) -> None:
-    """A pattern that has two ways to read each sign would not end before the test is given up."""
+def test_long_laughter_does_not_cause_catastrophic_backtracking(laughter: str) -> None:
+    """An ambiguous pattern would take exponential time."""
     assert not owns_up(laughter * 5_000 + "x")
     assert owns_up("아니 농담이야 " + "ㅋ" * 5_000)
     assert owns_up("just kidding" + "!" * 5_000)

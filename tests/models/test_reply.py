@@ -1,4 +1,4 @@
-"""What the offline model says: made from the persona, the state, the memories and the message."""
+"""Replies of the offline model, from the persona, the state, the memories and the message."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def answer(
     before: tuple[Message, ...] = (),
     now: datetime = EVENING,
 ) -> Reply:
-    """The reply to `said`; each memory is a summary and how many days ago it was made."""
+    """The reply to `said`. A memory is a summary and its age in days."""
     prompt = Prompt(
         system=manner,
         messages=(*before, Message(role="user", content=said)),
@@ -53,7 +53,7 @@ async def answer(
 @pytest.mark.req("CANON-5")
 @pytest.mark.parametrize(("value", "asked"), [("면접을 앞두고 있음", True), ("면접을 마침", False)])
 @pytest.mark.parametrize("said", ["안녕", "오늘 전화가 왔어!"])
-async def test_it_does_not_ask_about_what_the_state_knows_to_be_over(
+async def test_it_does_not_ask_about_an_event_that_is_over_in_the_state(
     said: str, value: str, asked: bool
 ) -> None:
     state = (StateFact(category="EVENT", key="면접", value=value),)
@@ -63,13 +63,13 @@ async def test_it_does_not_ask_about_what_the_state_knows_to_be_over(
 @pytest.mark.req("COMP-6")
 @pytest.mark.parametrize("said", ["", "안녕", "나 왔어!", "안녕, 잘 잤어?"])
 async def test_the_day_after_it_asks_how_the_interview_was(said: str) -> None:
-    """The seed's first scenario, word for word."""
+    """The first scenario of the specification, verbatim."""
     assert (await answer(said, (INTERVIEW, 1))).text == "어제 면접 어땠어?! 정말 궁금하다!"
 
 
 @pytest.mark.req("COMP-6")
-async def test_after_a_hard_time_it_asks_how_things_are_now() -> None:
-    """The seed's second scenario, word for word."""
+async def test_after_a_stressful_time_it_asks_how_things_are() -> None:
+    """The second scenario of the specification, verbatim."""
     said = await answer("안녕", ("사용자가 업무 스트레스로 힘들어하고 있음.", 3))
     assert said.text == "요즘은 좀 어때? 지난번에 많이 힘들어 보였는데…"
 
@@ -86,13 +86,12 @@ async def test_after_a_hard_time_it_asks_how_things_are_now() -> None:
         ("사용자가 다음 주에 발표한다고 함.", 16, "지난주 발표 어땠어?!"),
     ],
 )
-async def test_the_time_word_is_right_on_the_day_it_is_said(memory: str, days: int, opening: str) -> None:
-    """What was tomorrow is today or yesterday when the user comes back."""
+async def test_time_words_are_relative_to_the_day_of_the_reply(memory: str, days: int, opening: str) -> None:
+    """`Tomorrow` in a memory is today or yesterday when the user returns."""
     assert (await answer("안녕", (memory, days))).text.startswith(opening)
 
 
-async def test_on_the_morning_of_the_day_it_has_not_happened_yet() -> None:
-    """Before noon nobody asks how today's interview was."""
+async def test_in_the_morning_an_event_of_the_day_is_in_the_future() -> None:
     morning = EVENING.replace(hour=8)
     said = await answer("안녕", ("사용자가 내일 면접이 있다고 함.", 1), now=morning)
     assert said.text == "오늘 면접이지? 준비는 잘 돼 가?"
@@ -108,28 +107,26 @@ async def test_on_the_morning_of_the_day_it_has_not_happened_yet() -> None:
     ],
 )
 async def test_it_asks_in_english_too(memory: str, days: int, text: str) -> None:
-    """The same care in the other language."""
     assert (await answer("Hi!", (memory, days), language="en")).text.startswith(text)
 
 
-async def test_a_memory_in_another_language_is_left_alone() -> None:
-    """A Korean memory does not break into an English sentence."""
+async def test_a_memory_in_another_language_is_not_used() -> None:
+    """A Korean memory is not put into an English sentence."""
     assert "면접" not in (await answer("Hi!", (INTERVIEW, 1), language="en")).text
 
 
-async def test_it_does_not_ask_twice() -> None:
-    """Once asked about, an event is not asked about again in the same conversation."""
+async def test_it_asks_about_an_event_once() -> None:
+    """In the same conversation."""
     asked = Message(role="assistant", content="어제 면접 어땠어?! 정말 궁금하다!")
     assert "면접" not in (await answer("응", (INTERVIEW, 1), before=(asked,))).text
 
 
-async def test_what_is_over_is_not_awaited() -> None:
-    """An interview that the user has already told about is no pending event."""
+async def test_a_past_event_is_not_pending() -> None:
+    """For example an interview that the user has described."""
     assert "어땠" not in (await answer("ㅋㅋ", ("사용자가 어제 면접을 봤다고 함.", 1))).text
 
 
-async def test_the_user_comes_back_to_what_was_awaited() -> None:
-    """Told that it took place, it wants to hear how it was."""
+async def test_it_asks_how_a_pending_event_went_when_the_user_mentions_it() -> None:
     said = await answer("오늘 면접 보고 왔어.", ("사용자가 내일 면접이 있다고 함.", 1))
     assert said.text == "오늘 면접 어땠어?! 정말 궁금하다!"
 
@@ -152,7 +149,7 @@ async def test_the_user_comes_back_to_what_was_awaited() -> None:
     ],
 )
 async def test_a_memory_answers_a_question(question: str, memory: str, text: str) -> None:
-    """The memory is told back to the one whom it is about, its time words moved to today."""
+    """In the second person, with time words relative to today."""
     assert (await answer(question, (memory, 1))).text == text
 
 
@@ -181,12 +178,12 @@ async def test_a_memory_answers_a_question(question: str, memory: str, text: str
     ],
 )
 async def test_a_memory_answers_in_english(question: str, memory: str, text: str) -> None:
-    """The third person becomes the second again."""
+    """The third person becomes the second person."""
     assert (await answer(question, (memory, 1), language="en")).text == text
 
 
 async def test_the_best_matching_and_newest_memory_answers() -> None:
-    """Of two memories with the same words the newer one counts."""
+    """Of two memories with the same words, the newer one."""
     said = await answer(
         "나 어디 산다고 했지?", ("사용자가 부산에 산다고 함.", 30), ("사용자가 서울에 산다고 함.", 2)
     )
@@ -194,21 +191,21 @@ async def test_the_best_matching_and_newest_memory_answers() -> None:
 
 
 @pytest.mark.req("CANON-5")
-async def test_the_state_answers_what_it_names() -> None:
-    """A current fact is known without any memory."""
+async def test_a_fact_of_the_state_answers_a_question() -> None:
+    """Without any memory."""
     goal = StateFact(category="GOAL", key="목표", value="토익 900점")
     assert (await answer("내 목표가 뭐였지?", state=(goal,))).text == "목표는 토익 900점이잖아."
 
 
-async def test_a_note_of_the_state_is_left_to_the_memory_that_it_came_from() -> None:
-    """`면접은 면접을 앞두고 있음이잖아` is no Korean."""
+async def test_a_memory_answers_before_a_fact_in_note_form() -> None:
+    """`면접은 면접을 앞두고 있음이잖아` would be wrong Korean."""
     waiting = StateFact(category="EVENT", key="면접", value="면접을 앞두고 있음")
     memory = ("사용자가 부산에 면접이 있다고 함.", 1)
     assert (await answer("면접 어디였지?", memory, state=(waiting,))).text == "부산에 면접이 있다고 했잖아."
 
 
 @pytest.mark.parametrize(
-    ("question", "key", "value", "told"),
+    ("question", "key", "value", "reply"),
     [
         ("내 이름 뭐였지?", "name", "김민지", "이름은 김민지잖아."),
         ("우리 강아지 이름이 뭐더라?", "pet:강아지", "강아지 이름은 초코", "강아지 이름은 초코잖아."),
@@ -222,12 +219,14 @@ async def test_a_note_of_the_state_is_left_to_the_memory_that_it_came_from() -> 
         ("내가 무슨 일 하는지 알아?", "job", "은행에 다님", "은행에 다니잖아."),
     ],
 )
-async def test_what_is_known_of_the_user_answers(question: str, key: str, value: str, told: str) -> None:
-    assert (await answer(question, facts={key: value})).text == told
+async def test_a_fact_about_the_user_answers_a_question(
+    question: str, key: str, value: str, reply: str
+) -> None:
+    assert (await answer(question, facts={key: value})).text == reply
 
 
 @pytest.mark.parametrize(
-    ("question", "key", "value", "told"),
+    ("question", "key", "value", "reply"),
     [
         ("What's my name again?", "name", "Beth", "Your name is Beth."),
         ("what is my cat called", "pet:cat", "has a cat, Miso", "You told me you have a cat, Miso."),
@@ -240,13 +239,15 @@ async def test_what_is_known_of_the_user_answers(question: str, key: str, value:
         ("Where did I say I live?", "home", "Boston", "Your home is Boston."),
     ],
 )
-async def test_what_is_known_answers_in_english(question: str, key: str, value: str, told: str) -> None:
-    assert (await answer(question, facts={key: value}, language="en")).text == told
+async def test_a_fact_about_the_user_answers_in_english(
+    question: str, key: str, value: str, reply: str
+) -> None:
+    assert (await answer(question, facts={key: value}, language="en")).text == reply
 
 
 @pytest.mark.parametrize("said", ["너 커피 좋아해?", "커피 마실래?", "커피 마셨어", "오늘 뭐 했어?"])
-async def test_what_is_known_is_told_only_to_who_asks_for_it(said: str) -> None:
-    """Asked about itself, invited, or told something, the persona says nothing of the user's tastes."""
+async def test_facts_are_mentioned_only_when_asked_for(said: str) -> None:
+    """Not for a question about the persona, an invitation or a statement."""
     assert "좋아하잖아" not in (await answer(said, facts={"likes:커피": "커피를 좋아함"})).text
 
 
@@ -265,13 +266,13 @@ async def test_what_is_known_is_told_only_to_who_asks_for_it(said: str) -> None:
         ("what I did today was fun", False),
     ],
 )
-def test_whoever_tries_to_recollect_asks(said: str, asks: bool) -> None:
+def test_a_request_to_remember_is_a_question(said: str, asks: bool) -> None:
     """With or without a question mark."""
     assert read(said).sentences[0].asks == asks
 
 
 @pytest.mark.parametrize(
-    ("question", "memory", "note", "told"),
+    ("question", "memory", "note", "reply"),
     [
         (
             "How was that interview again?",
@@ -287,11 +288,11 @@ def test_whoever_tries_to_recollect_asks(said: str, asks: bool) -> None:
         ),
     ],
 )
-async def test_a_note_of_the_state_is_left_alone_in_english_too(
-    question: str, memory: str, note: str, told: str
+async def test_a_memory_answers_before_a_fact_in_note_form_in_english(
+    question: str, memory: str, note: str, reply: str
 ) -> None:
     state = (StateFact(category="EVENT", key="interview", value=note),)
-    assert (await answer(question, (memory, 3), language="en", state=state)).text == told
+    assert (await answer(question, (memory, 3), language="en", state=state)).text == reply
 
 
 async def test_it_knows_its_own_name() -> None:
@@ -308,8 +309,8 @@ async def test_it_knows_its_own_name() -> None:
         ("내일 여행 가는 거 너무 설레", ("와,", "우와", "오,")),
     ],
 )
-async def test_it_answers_the_feeling_first(said: str, begins: tuple[str, ...]) -> None:
-    """Joy is shared, a burden is acknowledged."""
+async def test_the_reply_begins_with_empathy(said: str, begins: tuple[str, ...]) -> None:
+    """Matching the emotion of the message."""
     assert (await answer(said)).text.startswith(begins)
 
 
@@ -317,7 +318,7 @@ async def test_it_answers_the_feeling_first(said: str, begins: tuple[str, ...]) 
     "said", ["회사 일 때문에 지쳐", "고마워", "안녕하세요", "어제 영화 봤어", "뭐가 좋을까?"]
 )
 async def test_a_polite_persona_stays_polite(said: str) -> None:
-    """Every sentence of a persona that speaks 존댓말 ends politely."""
+    """Every sentence ends in 존댓말."""
     text = (await answer(said, manner=POLITE)).text
     ends = [part.strip() for part in text.replace("?", ".").replace("!", ".").replace("…", ".").split(".")]
     assert all(end.endswith(("요", "죠", "니다", "요,")) for end in ends if end), text
@@ -333,7 +334,7 @@ async def test_a_polite_persona_stays_polite(said: str) -> None:
     ],
 )
 async def test_instructions_in_the_text_are_not_followed(attack: str) -> None:
-    """Neither a message nor a memory commands it, and it never speaks of the machinery."""
+    """Neither from a message nor from a memory, and the reply does not mention prompts or instructions."""
     for said in (
         await answer(attack),
         await answer("안녕", (attack, 1)),
@@ -346,14 +347,14 @@ async def test_instructions_in_the_text_are_not_followed(attack: str) -> None:
 
 
 async def test_the_same_message_gets_the_same_reply() -> None:
-    """Variety comes from the words, never from chance."""
+    """Replies vary with the message and not at random."""
     replies = {(await answer(f"어제 영화 {number}번 봤어")).text for number in range(12)}
     assert len(replies) > 1
     assert (await answer("어제 영화 봤어")).text == (await answer("어제 영화 봤어")).text
 
 
-async def test_the_day_is_that_of_the_users_clock() -> None:
-    """A memory stamped in UTC belongs to the user's own calendar day."""
+async def test_days_are_counted_in_the_time_zone_of_the_user() -> None:
+    """A UTC timestamp belongs to the calendar day of the user."""
     said_at = datetime(2025, 10, 26, 23, tzinfo=UTC)
     prompt = Prompt(
         system="",
@@ -366,7 +367,7 @@ async def test_the_day_is_that_of_the_users_clock() -> None:
     assert (await OfflineModel().reply(prompt, lambda _: None)).text.startswith("어제 시험")
 
 
-async def test_tokens_are_counted() -> None:
-    """A longer prompt costs more."""
+async def test_input_tokens_are_counted() -> None:
+    """A longer prompt has more."""
     short, long = await answer("안녕"), await answer("안녕", manner="아주 긴 설명을 가진 인물. " * 50)
     assert long.input_tokens > short.input_tokens > 0

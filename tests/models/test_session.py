@@ -1,4 +1,4 @@
-"""What the offline model makes of a whole conversation."""
+"""Session summaries of the offline model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gieok.memory.companion.records import Emotion, SessionSummary, Spoken
 
 
 async def summarize(*said: str) -> SessionSummary:
-    """A conversation in which user and assistant take turns, the user first."""
+    """Summarise a conversation in which user and assistant alternate, the user first."""
     messages = [
         Spoken(role="assistant" if index % 2 else "user", content=text) for index, text in enumerate(said)
     ]
@@ -17,17 +17,17 @@ async def summarize(*said: str) -> SessionSummary:
 
 
 @pytest.mark.req("COMP-2")
-async def test_a_conversation_is_told_by_what_the_user_shared() -> None:
-    """Facts and plans in the third person, no greeting, and the topics of the whole session."""
-    made = await summarize(
+async def test_the_summary_contains_what_the_user_shared() -> None:
+    """Facts and plans in the third person, without greetings, and the topics of the whole session."""
+    result = await summarize(
         "안녕!",
         "안녕",
         "내일 중요한 면접이 있어",
         "와, 떨리겠다! 어떤 회사야?",
         "IT 스타트업인데 정말 가고 싶어",
     )
-    assert made.summary == "사용자가 내일 중요한 면접이 있다고 함. IT 스타트업인데 정말 가고 싶다고 함."
-    assert set(made.topics) == {"면접", "IT 스타트업"}
+    assert result.summary == "사용자가 내일 중요한 면접이 있다고 함. IT 스타트업인데 정말 가고 싶다고 함."
+    assert set(result.topics) == {"면접", "IT 스타트업"}
 
 
 @pytest.mark.req("COMP-2")
@@ -41,14 +41,14 @@ async def test_a_conversation_is_told_by_what_the_user_shared() -> None:
         ("오늘 회의가 세 시에 있어", Emotion.CALM),
     ],
 )
-async def test_the_emotion_is_the_users_and_calm_where_there_is_none(said: str, emotion: Emotion) -> None:
-    """What the assistant feels is not what the user feels."""
+async def test_the_emotion_is_that_of_the_user_and_calm_by_default(said: str, emotion: Emotion) -> None:
+    """The messages of the assistant do not count."""
     assert (await summarize(said, "정말 슬프고 힘들고 우울하다")).emotion is emotion
 
 
 @pytest.mark.req("COMP-2")
-async def test_importance_rises_with_what_is_at_stake() -> None:
-    """Small talk, an ordinary day, a change, a turning point: each matters more than the one before."""
+async def test_importance_rises_with_the_significance_of_the_topic() -> None:
+    """Small talk, an ordinary day, a move, a break-up."""
     said = (
         ("안녕", "안녕", "ㅋㅋㅋ"),
         ("점심에 국수 먹었어",),
@@ -62,16 +62,16 @@ async def test_importance_rises_with_what_is_at_stake() -> None:
 
 
 @pytest.mark.req("COMP-2")
-async def test_what_changes_a_life_is_told_before_what_is_merely_long() -> None:
-    """A short sentence about a break-up outweighs many words about lunch."""
+async def test_important_sentences_come_before_long_ones() -> None:
+    """A short sentence about a break-up outweighs a long one about lunch."""
     lunch = "오늘 점심에 회사 앞 새로 생긴 국수집에서 비빔국수랑 만두를 먹었어"
-    made = await summarize(lunch, "맛있었겠다", f"{lunch} 정말로", "응", "나 이혼했어", "저런")
-    assert "이혼했다고" in made.summary
+    result = await summarize(lunch, "맛있었겠다", f"{lunch} 정말로", "응", "나 이혼했어", "저런")
+    assert "이혼했다고" in result.summary
 
 
 @pytest.mark.req("COMP-2")
-async def test_the_language_is_that_of_most_of_the_users_words() -> None:
-    """One English word does not make a Korean conversation English, and the other way round."""
+async def test_the_language_is_that_of_most_words_of_the_user() -> None:
+    """A single word in the other language does not change it."""
     korean = await summarize("오늘 회사에서 presentation 했어", "How was it?", "생각보다 잘 끝났어")
     english = await summarize(
         "I moved to Boston and I love it here", "좋겠다", "My new flat is near the river"
@@ -80,17 +80,17 @@ async def test_the_language_is_that_of_most_of_the_users_words() -> None:
     assert english.summary.startswith("The user")
 
 
-async def test_a_conversation_without_information_is_still_summarised() -> None:
-    """Greetings alone, or no word of the user at all, give a short line of the least importance."""
-    for made in (await summarize("안녕", "안녕", "잘 자"), await OfflineModel().summarize_session([])):
-        assert made.summary
-        assert (made.topics, made.importance) == ((), 1)
+async def test_a_conversation_without_information_gets_a_short_summary() -> None:
+    """With the lowest importance."""
+    for result in (await summarize("안녕", "안녕", "잘 자"), await OfflineModel().summarize_session([])):
+        assert result.summary
+        assert (result.topics, result.importance) == ((), 1)
 
 
-async def test_a_long_conversation_gives_a_short_summary() -> None:
-    """Two sentences at most, in at most 500 characters, however much was said."""
+async def test_the_summary_of_a_long_conversation_is_short() -> None:
+    """At most two sentences and 500 characters."""
     said = [f"{day}일에 면접이 있는데 준비를 못 해서 너무 불안하고 잠도 안 와" for day in range(1, 29)]
-    made = await summarize(*(text for each in said for text in (each, "그렇구나")))
-    assert len(made.summary) <= 500
-    assert made.summary.count(".") <= 2
-    assert len(made.topics) <= 5
+    result = await summarize(*(text for each in said for text in (each, "그렇구나")))
+    assert len(result.summary) <= 500
+    assert result.summary.count(".") <= 2
+    assert len(result.topics) <= 5

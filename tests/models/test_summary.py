@@ -1,4 +1,4 @@
-"""What the offline model keeps of a turn: a summary in the third person, and keywords."""
+"""Turn summaries and keywords of the offline model."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ async def summarize(user: str, assistant: str = "", chars: int = 200, words: int
 
 @pytest.mark.req("TURN-2")
 @pytest.mark.parametrize(("said", "summary", "words"), KOREAN)
-async def test_a_korean_turn_is_told_in_reported_speech(said: str, summary: str, words: str) -> None:
+async def test_a_korean_turn_is_summarised_in_reported_speech(said: str, summary: str, words: str) -> None:
     """The ending becomes …다고 함, …는지 물음 or …달라고 함, and the first person becomes the user."""
-    made = await summarize(said)
-    assert made.summary == summary
-    assert set(words.split(", ")) - {""} <= set(made.keywords)
+    result = await summarize(said)
+    assert result.summary == summary
+    assert set(words.split(", ")) - {""} <= set(result.keywords)
 
 
 @pytest.mark.req("TURN-2")
 @pytest.mark.parametrize(("said", "summary", "words"), ENGLISH)
-async def test_an_english_turn_is_told_in_the_third_person(said: str, summary: str, words: str) -> None:
-    """I becomes the user, questions take the order of a statement, requests become what was asked for."""
-    made = await summarize(said)
-    assert made.summary == summary
-    assert set(words.split(", ")) - {""} <= set(made.keywords)
+async def test_an_english_turn_is_summarised_in_the_third_person(said: str, summary: str, words: str) -> None:
+    """`I` becomes the user, and questions and requests become reported speech."""
+    result = await summarize(said)
+    assert result.summary == summary
+    assert set(words.split(", ")) - {""} <= set(result.keywords)
 
 
 @pytest.mark.parametrize("said", [said for said, _, _ in KOREAN])
-async def test_korean_keywords_are_free_of_particles_and_persons(said: str) -> None:
-    """A keyword is a dictionary word: no particle hangs on it, and no pronoun or question word is one."""
+async def test_korean_keywords_contain_no_particles_or_pronouns(said: str) -> None:
+    """A keyword is a dictionary form without a particle, and no pronoun or question word."""
     found = (await summarize(said)).keywords
     assert not {"나", "내", "저", "너", "우리", "뭐", "언제", "어디", "것", "거"} & set(found)
     assert not [word for word in found if word.endswith(("에서", "한테", "이랑", "까지", "부터"))]
 
 
 @pytest.mark.parametrize("said", [said for said, _, _ in ENGLISH])
-async def test_english_keywords_are_no_stop_words(said: str) -> None:
-    """Small words, days and time words say nothing about the topic."""
+async def test_english_keywords_contain_no_stop_words(said: str) -> None:
+    """Function words and time words are not topics."""
     found = {word.casefold() for word in (await summarize(said)).keywords}
     assert not {"i", "the", "my", "you", "what", "yesterday", "tomorrow", "is", "i'm", "to", "and"} & found
 
@@ -69,22 +69,22 @@ async def test_english_keywords_are_no_stop_words(said: str) -> None:
         ("!!!", "", "The user sent a short message."),
     ],
 )
-async def test_small_talk_is_called_what_it_is(said: str, answered: str, summary: str) -> None:
-    """A turn without information gives a short honest summary, and no keywords."""
-    made = await summarize(said, answered)
-    assert (made.summary, made.keywords) == (summary, ())
+async def test_small_talk_gets_a_fixed_summary_without_keywords(
+    said: str, answered: str, summary: str
+) -> None:
+    result = await summarize(said, answered)
+    assert (result.summary, result.keywords) == (summary, ())
 
 
-async def test_small_talk_does_not_hide_what_was_told() -> None:
-    """The greeting goes, the news stays."""
-    made = await summarize("안녕하세요! 저 오늘 운전면허 땄어요. 감사합니다!")
-    assert made.summary == "사용자가 오늘 운전면허 땄다고 함."
+async def test_a_greeting_is_left_out_of_the_summary() -> None:
+    result = await summarize("안녕하세요! 저 오늘 운전면허 땄어요. 감사합니다!")
+    assert result.summary == "사용자가 오늘 운전면허 땄다고 함."
 
 
 @pytest.mark.req("TURN-1")
 @pytest.mark.parametrize("said", [LONG_KOREAN, LONG_ENGLISH])
 async def test_a_long_sentence_is_condensed_to_whole_clauses(said: str) -> None:
-    """A long message is shorter in memory, ends as a sentence, and never stands there as it was written."""
+    """The summary is shorter than the message, ends as a sentence, and does not contain the message."""
     summary = (await summarize(said, chars=500)).summary
     assert len(summary) < len(said)
     assert summary.endswith(("다고 함.", "years."))
@@ -95,23 +95,23 @@ async def test_a_long_sentence_is_condensed_to_whole_clauses(said: str) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "the old tower at the river is three hundred metres tall and made of iron",
+        "the old tower at the river is three hundred metres tall and result of iron",
         "강가에 서 있는 오래된 탑의 높이와 무게와 나이와 그 앞에서 열리는 봄의 큰 축제와 그 밤의 불꽃",
     ],
 )
 async def test_a_message_is_never_its_own_summary(said: str) -> None:
-    """Even a sentence without a person in it is not taken over verbatim."""
+    """Also for a sentence without a person."""
     assert said not in (await summarize(said)).summary
 
 
 @pytest.mark.req("TURN-1")
 async def test_the_reply_is_never_the_summary() -> None:
-    """A model that answers with the summary's own words does not bring its reply into memory."""
+    """Also where the reply equals the summary that the turn would have."""
     assert (await summarize("안녕!", "사용자가 인사를 나눔.")).summary != "사용자가 인사를 나눔."
 
 
-async def test_limits_hold_and_cut_between_words() -> None:
-    """A small room gives a shorter summary that ends with a whole word of the longer one."""
+async def test_a_summary_is_cut_between_words() -> None:
+    """A short summary consists of whole words of the longer one."""
     whole = (await summarize("내일 중요한 면접이 있어서 너무 떨려")).summary
     short = (await summarize("내일 중요한 면접이 있어서 너무 떨려", chars=15, words=1)).summary
     assert len(short) <= 15
@@ -119,18 +119,18 @@ async def test_limits_hold_and_cut_between_words() -> None:
 
 
 async def test_two_sentences_name_the_user_once() -> None:
-    """The second sentence leaves its subject out, as Korean does."""
+    """The second Korean sentence has no subject."""
     summary = (await summarize("어제 이사했어. 다음 주에 집들이 할 거야.")).summary
     assert summary == "사용자가 어제 이사했다고 함. 다음 주에 집들이 할 예정이라고 함."
 
 
-async def test_a_word_that_both_used_comes_first() -> None:
-    """What the answer takes up is the topic of the turn."""
+async def test_a_keyword_that_both_sides_used_comes_first() -> None:
+    """A word that the assistant repeats is the topic."""
     said = "요즘 수영이랑 테니스랑 피아노 배워"
     assert (await summarize(said, "와, 피아노 멋지다!")).keywords[0] == "피아노"
 
 
-async def test_keywords_are_unique_whatever_their_case() -> None:
-    """Python and PYTHON are one keyword."""
+async def test_keywords_are_unique_regardless_of_case() -> None:
+    """`Python` and `PYTHON` are the same keyword."""
     found = (await summarize("I like Python. They say PYTHON is slow. My python code is fast.")).keywords
     assert len({word.casefold() for word in found}) == len(found)

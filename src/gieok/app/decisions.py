@@ -12,7 +12,7 @@ from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.conversation.records import Message
 from gieok.memory.decisions.checks import active_version
-from gieok.memory.decisions.compaction import CompactConversation, KeepSignposts, Said
+from gieok.memory.decisions.compaction import CompactConversation, ConversationMessage, KeepSignposts
 from gieok.memory.decisions.exchange import (
     MAX_ENTRIES,
     DecisionEntry,
@@ -83,7 +83,7 @@ class CompactedConversation:
 
     anchors: Sequence[Anchor]
     """Oldest first. Each leads to the original messages."""
-    messages: Sequence[Message | Said]
+    messages: Sequence[Message | ConversationMessage]
     """The newer part, unchanged."""
     left_out: int
     """How many older anchors are stored and did not fit the budget."""
@@ -279,7 +279,7 @@ class Decisions:
     async def compact(
         self,
         session_ref: str,
-        messages: Sequence[Message | Said],
+        messages: Sequence[Message | ConversationMessage],
         *,
         plan: str | ExecutionPlan = COMPACT_PLAN,
     ) -> CompactedConversation:
@@ -287,7 +287,9 @@ class Decisions:
 
         Pass the whole conversation each time: parts that were compacted before are recognised.
         """
-        said = tuple(validated(Said, role=message.role, content=message.content) for message in messages)
+        said = tuple(
+            validated(ConversationMessage, role=message.role, content=message.content) for message in messages
+        )
         result = await self._cycles.run(plan, {"sessionRef": session_ref, "messages": said})
         compacted = output_of(result, CompactConversation)
         anchors = output_of(result, KeepSignposts).anchors

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from gieok.memory.canon.records import ExtractedFact, Fact
 from gieok.memory.companion.records import Emotion, SessionSummary, Spoken
 from gieok.memory.conversation.records import Prompt, Reply
-from gieok.memory.decisions.compaction import Said
+from gieok.memory.decisions.compaction import ConversationMessage
 from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.text import words
 
@@ -33,7 +33,7 @@ class CountingModel:
         summary = f"{len(messages)} messages with {len(distinct)} different words."
         return SessionSummary(summary=summary, topics=tuple(distinct[:3]), emotion=Emotion.CALM, importance=5)
 
-    async def hint_conversation(self, messages: Sequence[Said], *, hint_tokens: int) -> str:
+    async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:
         return f"{len(messages)} messages, {sum(len(message.content.split()) for message in messages)} words"
 
     async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:

@@ -25,7 +25,7 @@ from gieok.app.decisions import COMPACT_PLAN, LOAD_PLAN
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused
 from gieok.interfaces.langgraph.tools import parse_proposal, reading_tools, request_key, saving_tool
-from gieok.memory.decisions.compaction import Said
+from gieok.memory.decisions.compaction import ConversationMessage
 from gieok.memory.decisions.loading.blocks import render_decisions, render_report, render_signposts
 from gieok.memory.decisions.rules import MAX_QUERY_CHARS
 from gieok.memory.fields import Language
@@ -209,11 +209,13 @@ class _Exchange:
     messages: tuple[AnyMessage, ...]
 
     @property
-    def said(self) -> Said:
+    def said(self) -> ConversationMessage:
         """The text, as evidence stores it. InputRefused where it is too long or cannot be stored."""
         first, *results = self.messages
         parts = [_text(first), *(f"{result.name or 'tool'}: {_text(result)}" for result in results)]
-        return validated(Said, role=_role(first), content="\n".join(part for part in parts if part))
+        return validated(
+            ConversationMessage, role=_role(first), content="\n".join(part for part in parts if part)
+        )
 
 
 def _exchanges(messages: Sequence[AnyMessage]) -> list[_Exchange]:

@@ -29,7 +29,7 @@ MAX_CHUNK_TOKENS = 50_000
 MAX_MESSAGE_CHARS = 200_000
 
 
-class Said(Data, from_attributes=True):
+class ConversationMessage(Data, from_attributes=True):
     """One message of a conversation, word for word."""
 
     role: Annotated[str, StringConstraints(pattern=r"^[a-z]{1,32}$")]
@@ -41,7 +41,7 @@ class Said(Data, from_attributes=True):
         return f"{self.role}: {self.content}"
 
 
-Conversation = Annotated[tuple[Said, ...], Field(min_length=1, max_length=MAX_MESSAGES)]
+Conversation = Annotated[tuple[ConversationMessage, ...], Field(min_length=1, max_length=MAX_MESSAGES)]
 
 
 class Signpost(Data):
@@ -59,7 +59,7 @@ class Signpost(Data):
 class ConversationSummarizer(Protocol):
     """The part of a language model that writes hints."""
 
-    async def hint_conversation(self, messages: Sequence[Said], *, hint_tokens: int) -> str:
+    async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:
         """One line about these messages in their language: about `hint_tokens` tokens, never empty.
 
         ModelUnavailable when the model gives none.
@@ -72,7 +72,7 @@ class Chunk:
     """Messages that one signpost stands for. `first` counts from 1."""
 
     first: int
-    messages: tuple[Said, ...]
+    messages: tuple[ConversationMessage, ...]
     tokens: int
 
     def evidence(self, session_ref: str) -> EvidenceDraft:
@@ -85,11 +85,13 @@ class SplitConversation:
     """The chunks to replace, and the messages that stay."""
 
     chunks: tuple[Chunk, ...]
-    kept: tuple[Said, ...]
+    kept: tuple[ConversationMessage, ...]
     kept_tokens: int
 
 
-def conversation_evidence(session_ref: str, first: int, messages: Sequence[Said]) -> EvidenceDraft:
+def conversation_evidence(
+    session_ref: str, first: int, messages: Sequence[ConversationMessage]
+) -> EvidenceDraft:
     """Messages of a session as evidence, word for word. `first` counts from 1."""
     return EvidenceDraft(
         title=f"{session_ref}: {first}–{first + len(messages) - 1}",
@@ -99,7 +101,7 @@ def conversation_evidence(session_ref: str, first: int, messages: Sequence[Said]
 
 
 def split_conversation(
-    messages: Sequence[Said], token_budget: int, chunk_tokens: int, hint_tokens: int
+    messages: Sequence[ConversationMessage], token_budget: int, chunk_tokens: int, hint_tokens: int
 ) -> SplitConversation:
     """Replace the oldest chunks, and no more than needed to fit the budget.
 
@@ -117,7 +119,7 @@ def split_conversation(
     return SplitConversation(tuple(chosen), tuple(messages[replaced:]), kept_tokens)
 
 
-def _chunks(messages: Sequence[Said], sizes: Sequence[int], chunk_tokens: int) -> list[Chunk]:
+def _chunks(messages: Sequence[ConversationMessage], sizes: Sequence[int], chunk_tokens: int) -> list[Chunk]:
     """Full chunks only: one ends where the next message would not fit. The last message is in none."""
     chunks: list[Chunk] = []
     first, tokens = 0, 0
@@ -181,7 +183,7 @@ class Compacted(Data):
     """One for each replaced chunk, oldest first: an anchor where the chunk was compacted before."""
     fitting: int
     """How many of the newest signposts fit the budget beside `messages`."""
-    messages: tuple[Said, ...]
+    messages: tuple[ConversationMessage, ...]
     """The newer part, unchanged."""
     usage: ModelUsage
 

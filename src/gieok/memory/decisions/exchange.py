@@ -1,4 +1,4 @@
-"""Import and export of decisions, as a folder of records holds them. An import is one transaction."""
+"""Import and export of decisions as a folder of records. An import is one transaction."""
 
 from __future__ import annotations
 

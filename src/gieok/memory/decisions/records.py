@@ -309,5 +309,5 @@ class Walk(Data):
     id: UUID
     reached: tuple[Reached, ...]
     truncated: bool
-    """Whether the plan's bounds cut the walk off."""
+    """Whether the limits of the plan cut off the walk."""
     created_at: Timestamp

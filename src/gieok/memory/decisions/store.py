@@ -25,7 +25,7 @@ from gieok.memory.decisions.records import (
 
 
 class DecisionStore(Protocol):
-    """Version chains of decisions. Every read but `history` returns active versions only."""
+    """Version chains of decisions. Every read except `history` returns active versions only."""
 
     def append(
         self,
@@ -43,7 +43,7 @@ class DecisionStore(Protocol):
         ...
 
     def active(self, root_ids: Sequence[UUID]) -> Sequence[Decision]:
-        """The active versions of these decisions, in the order asked; unknown ones are left out."""
+        """The active versions of these decisions, in the order given; unknown ones are left out."""
         ...
 
     def existing(self, root_ids: Sequence[UUID]) -> Collection[UUID]:
@@ -73,7 +73,7 @@ class DecisionStore(Protocol):
         ...
 
     def history(self, root_id: UUID, *, after: int, limit: int) -> Sequence[Decision]:
-        """Versions with a number greater than `after`, oldest first: the audit call."""
+        """Versions with a number greater than `after`, oldest first. For audits."""
         ...
 
 
@@ -136,10 +136,11 @@ class AnchorStore(Protocol):
 class DecisionGraph(Protocol):
     """The relation graph, for walks and the guardian. It decrypts no content and searches no text."""
 
-    def edges(self, origins: Sequence[bytes], known: Collection[bytes]) -> Iterator[Edge]:
-        """The edges from these sorted origins to decisions that are not `known`, in order.
+    def edges(self, origins: Sequence[bytes], visited: Collection[bytes]) -> Iterator[Edge]:
+        """The edges from these sorted origins to decisions that are not `visited`, in order.
 
-        Lazy: edges are read as they are consumed. Edges to decisions that became known since may be left out.
+        Lazy: edges are read as they are consumed. If `visited` grows meanwhile, edges to new members may be
+        left out.
         """
         ...
 
@@ -175,7 +176,7 @@ class WalkStore(Protocol):
         """The walk, or None."""
         ...
 
-    def forget(self, before: datetime) -> int:
+    def delete_before(self, before: datetime) -> int:
         """Delete walks older than `before`; returns how many."""
         ...
 

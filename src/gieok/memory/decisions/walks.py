@@ -1,6 +1,6 @@
 """The deep walk from a session's anchors: queued as a job, run by a worker, and read later.
 
-A walk stores where things are and not what they say. Reading it returns the versions that are active then.
+A walk stores ids and no contents. Reading it returns the versions that are active at that time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Exploration(Data):
 
 
 def read_walk(view: DecisionView, walk: Walk) -> Exploration:
-    """What a walk found, as it is now. What no longer exists is left out."""
+    """The results of a walk with their current contents. Results that no longer exist are left out."""
     decisions = _leads(walk, "decision")
     evidence = _leads(walk, "evidence")
     items: Sequence[DecisionItem | EvidenceItem] = [
@@ -136,7 +136,7 @@ class KeepWalk(WriteStep[KeepWalkMetadata, KeepWalkInputs, None]):
     def apply(
         self, view: DecisionView, metadata: KeepWalkMetadata, inputs: KeepWalkInputs, context: StepContext
     ) -> None:
-        view.walks.forget(context.now - timedelta(days=metadata.keep_days))
+        view.walks.delete_before(context.now - timedelta(days=metadata.keep_days))
         view.walks.save(
             Walk(id=inputs.job.id, reached=inputs.reached, truncated=inputs.truncated, created_at=context.now)
         )

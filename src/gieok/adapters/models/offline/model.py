@@ -14,7 +14,7 @@ from gieok.adapters.models.offline.summary import summarize
 from gieok.memory.canon.records import ExtractedFact, Fact
 from gieok.memory.companion.records import SessionSummary, Spoken
 from gieok.memory.conversation.records import Prompt, Reply
-from gieok.memory.decisions.compaction import Said
+from gieok.memory.decisions.compaction import ConversationMessage
 from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.text import count_tokens
 
@@ -42,7 +42,7 @@ class OfflineModel:
         """What the user stated or took back in this turn, and what the assistant promised or settled."""
         return facts_in(user, assistant, known, before)
 
-    async def hint_conversation(self, messages: Sequence[Said], *, hint_tokens: int) -> str:
+    async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:
         """One line about what was said. It is short by nature, and whoever asks may cut it."""
         said = "\n".join(message.content for message in messages if message.role == "user")
         answered = "\n".join(message.content for message in messages if message.role != "user")

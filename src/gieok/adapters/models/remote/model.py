@@ -39,7 +39,7 @@ from gieok.memory.blocks import state_line
 from gieok.memory.canon.records import ExtractedFact, Fact
 from gieok.memory.companion.records import SessionSummary, Spoken
 from gieok.memory.conversation.records import Prompt, Reply
-from gieok.memory.decisions.compaction import Said
+from gieok.memory.decisions.compaction import ConversationMessage
 from gieok.memory.fields import MAX_MESSAGE_CHARS, Language
 from gieok.memory.model_calls import Meter, ModelLimits
 from gieok.memory.turns.records import Turn, TurnSummary
@@ -148,7 +148,7 @@ class RemoteModel:
         answer = await self._facts.run(task, conversation.language, lambda _: None, self._meter)
         return tuple(fact.extracted_fact() for fact in answer.facts)
 
-    async def hint_conversation(self, messages: Sequence[Said], *, hint_tokens: int) -> str:
+    async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:
         """Describe a part of a conversation in one line."""
         lines = [(message.role, message.content) for message in messages]
         conversation = Conversation.from_lines(lines)

@@ -24,9 +24,9 @@ class SqlDecisionGraph:
         self._tx = tx
         self._keys = keys
 
-    def edges(self, origins: Sequence[bytes], known: Collection[bytes]) -> Iterator[Edge]:
+    def edges(self, origins: Sequence[bytes], visited: Collection[bytes]) -> Iterator[Edge]:
         parts = (origins[start : start + _ORIGINS] for start in range(0, len(origins), _ORIGINS))
-        pages = chain.from_iterable(self._pages(part, known) for part in parts)
+        pages = chain.from_iterable(self._pages(part, visited) for part in parts)
         return chain.from_iterable(pages)
 
     def declared_from(
@@ -57,7 +57,7 @@ class SqlDecisionGraph:
         row = self._tx.one("count_domain_decisions", **self._place(scope, domain, strength))
         return row[0] if row else 0
 
-    def _pages(self, origins: Sequence[bytes], known: Collection[bytes]) -> Iterator[Sequence[Edge]]:
+    def _pages(self, origins: Sequence[bytes], visited: Collection[bytes]) -> Iterator[Sequence[Edge]]:
         """Page by page: of a decision with a million edges no more is read than the walk has room for."""
         last: Edge = (b"", b"", 0, 0)
         while True:
@@ -65,7 +65,7 @@ class SqlDecisionGraph:
             page: Sequence[Edge] = self._tx.all(
                 "list_impacts",
                 origins=[each for each in origins if each >= origin],
-                known=list(known),
+                visited=list(visited),
                 origin=origin,
                 affected=affected,
                 type=number,

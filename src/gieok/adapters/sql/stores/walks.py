@@ -47,7 +47,7 @@ class SqlWalkStore:
             created_at=from_micros(created_at),
         )
 
-    def forget(self, before: datetime) -> int:
+    def delete_before(self, before: datetime) -> int:
         return self._tx.run("forget_walks", before=to_micros(before))
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:

@@ -24,7 +24,7 @@ from gieok.memory.decisions.records import (
 )
 from gieok.memory.decisions.store import DecisionView
 
-STANDS_ON: tuple[RelationType, ...] = ("DEPENDS_ON", "REFINES", "IMPLEMENTS")
+FOUNDATION_TYPES: tuple[RelationType, ...] = ("DEPENDS_ON", "REFINES", "IMPLEMENTS")
 """Relations by which a decision rests on its target. What constrains the target constrains it too."""
 
 
@@ -38,14 +38,14 @@ class Concern(Data):
 
 
 class Objections(Data):
-    """Related decisions that speak against a proposal. They do not prevent it from being saved."""
+    """Constraints, conflicts and lapsing validations of a proposal. It can be saved nevertheless."""
 
     constrained_by: tuple[Concern, ...]
     """Stronger decisions that constrain it, or constrain what it rests on."""
     conflicts: tuple[Concern, ...]
     """Decisions with a declared conflict with it."""
     lapsing: tuple[Concern, ...]
-    """Decisions that validate the version that it would replace."""
+    """Validations of the version that it would replace, which would no longer hold."""
     truncated: bool
     """Whether there are more relations than the plan's limit."""
 
@@ -77,7 +77,7 @@ def guard(view: DecisionView, proposal: DecisionProposal, *, depth: int, limit: 
     )
 
 
-def declared(relation: Relation) -> PathEdge:
+def path_edge(relation: Relation) -> PathEdge:
     """A relation as an edge of a path."""
     return PathEdge(source=relation.source, type=relation.type, target=relation.target)
 
@@ -97,26 +97,26 @@ def _relations_around(
     view: DecisionView, subject: UUID, proposed: tuple[Relation, ...], limit: int
 ) -> tuple[tuple[Relation, ...], bool]:
     """The relations that the guardian looks at, and whether there are more than `limit` of any kind."""
-    own = view.graph.declared_from([subject], (*STANDS_ON, "CONFLICTS_WITH"), limit + 1)
-    into = view.graph.declared_to([subject], ("CONSTRAINS", "CONFLICTS_WITH", "VALIDATES"), limit + 1)
+    outgoing = view.graph.declared_from([subject], (*FOUNDATION_TYPES, "CONFLICTS_WITH"), limit + 1)
+    incoming = view.graph.declared_to([subject], ("CONSTRAINS", "CONFLICTS_WITH", "VALIDATES"), limit + 1)
     foundations = {
         relation.target: None
-        for relation in (*own[:limit], *proposed)
-        if relation.source == subject and relation.type in STANDS_ON
+        for relation in (*outgoing[:limit], *proposed)
+        if relation.source == subject and relation.type in FOUNDATION_TYPES
     }
-    upon = view.graph.declared_to(list(foundations), ("CONSTRAINS",), limit + 1)
-    truncated = any(len(found) > limit for found in (own, into, upon))
-    return (*own[:limit], *into[:limit], *proposed, *upon[:limit]), truncated
+    indirect = view.graph.declared_to(list(foundations), ("CONSTRAINS",), limit + 1)
+    truncated = any(len(found) > limit for found in (outgoing, incoming, indirect))
+    return (*outgoing[:limit], *incoming[:limit], *proposed, *indirect[:limit]), truncated
 
 
 def _constraints(around: _Neighbourhood) -> Iterator[Concern]:
     """Stronger decisions that constrain the subject, then those that constrain what it rests on."""
     paths: dict[UUID, tuple[PathEdge, ...]] = {around.subject: ()}
     for relation in around.relations:
-        if relation.source == around.subject and relation.type in STANDS_ON:
-            paths.setdefault(relation.target, (declared(relation),))
+        if relation.source == around.subject and relation.type in FOUNDATION_TYPES:
+            paths.setdefault(relation.target, (path_edge(relation),))
     found = [
-        (declared(relation), *paths[relation.target])
+        (path_edge(relation), *paths[relation.target])
         for relation in around.relations
         if relation.type == "CONSTRAINS" and relation.target in paths
     ]
@@ -133,7 +133,7 @@ def _conflicts(around: _Neighbourhood) -> Iterator[Concern]:
         if relation.type == "CONFLICTS_WITH" and around.subject in ends:
             (other,) = ends - {around.subject}
             if other in around.decisions:
-                yield _concern(around.decisions[other], (declared(relation),))
+                yield _concern(around.decisions[other], (path_edge(relation),))
 
 
 def _lapsing(around: _Neighbourhood) -> Iterator[Concern]:
@@ -141,7 +141,7 @@ def _lapsing(around: _Neighbourhood) -> Iterator[Concern]:
     for relation in around.relations:
         by = around.decisions.get(relation.source)
         if by and relation.type == "VALIDATES" and relation.target == around.subject:
-            yield _concern(by, (declared(relation),))
+            yield _concern(by, (path_edge(relation),))
 
 
 def _distinct(concerns: Iterable[Concern]) -> tuple[Concern, ...]:

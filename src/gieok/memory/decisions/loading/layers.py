@@ -91,4 +91,4 @@ class LoadedContext(Data):
     tokens: int
     """The estimated size in a prompt, headings and ids included; the block is never larger."""
     truncated: bool
-    """Whether the plan's bounds cut off the structural walk or the anchors."""
+    """Whether the limits of the plan cut off the structural walk or the anchors."""

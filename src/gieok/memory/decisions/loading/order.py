@@ -1,12 +1,12 @@
 """The loading order: seven tiers, always in this order, within a token budget.
 
 1 policy          the principles of the plan
-2 structural      what a change of the focus reaches, by declared relations
+2 structural      decisions related to the focus: those that its change reaches, and those that it rests on
 3 global+axis
 4 domain+axis
 5 domain+lock     then global locks: a global decision applies to every domain
 6 domain+normal   then global normals
-7 anchors         what anchors lead to, by strength; then what shares words with the question
+7 anchors         targets of anchors by strength, then decisions that share words with the question
 
 Loading stops at the first item that does not fit the budget. It never skips an item for a smaller one further
 on, because that would let a weaker decision replace a stronger one.
@@ -73,7 +73,7 @@ class Sources(Protocol):
         ...
 
     def anchored(self) -> Sequence[DecisionItem | EvidenceItem]:
-        """What the anchors lead to, in the order of `strongest_first`."""
+        """The targets of the anchors, in the order of `strongest_first`."""
         ...
 
     def similar(self, shown: Collection[UUID]) -> Sequence[DecisionItem]:
@@ -150,7 +150,7 @@ def _applying_layer(tier: int, tokens: _TokenBudget, sources: Sources, normals: 
 
 
 def _anchor_layer(tokens: _TokenBudget, sources: Sources, shown: set[UUID]) -> Layer:
-    """Anchors first. The text search runs only when everything that anchors lead to has fitted."""
+    """Anchors first. The text search runs only if all of their targets have fitted."""
     if tokens.is_exhausted:
         return _named(7, (), None)
     anchored = [item for item in sources.anchored() if _root(item) not in shown]

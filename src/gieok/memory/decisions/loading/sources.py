@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
 
-from gieok.memory.decisions.graph.guardian import STANDS_ON, declared
+from gieok.memory.decisions.graph.guardian import FOUNDATION_TYPES, path_edge
 from gieok.memory.decisions.graph.impact import blast_radius
 from gieok.memory.decisions.loading.layers import (
     DecisionItem,
@@ -36,7 +36,7 @@ class AnchorSearch:
     """The bounds of tier 7."""
 
     session_ref: str | None
-    """Whose anchors; None for those of every session."""
+    """The session of the anchors; None for all sessions."""
     anchors: int
     depth: int
     limit: int
@@ -61,7 +61,7 @@ class StoredSources:
         self._structural = structural
         self._search = search
         self.truncated = False
-        """Whether the plan's bounds cut off what the anchors lead to, if that tier was loaded."""
+        """Whether the limits of the plan cut off the anchor targets, if that tier was loaded."""
 
     def policy(self) -> Sequence[PolicyItem]:
         return self._policy
@@ -111,7 +111,7 @@ class StoredSources:
 def structure_around(
     view: DecisionView, focus: Sequence[UUID], domain: str, *, depth: int, limit: int
 ) -> tuple[Sequence[StructuralItem], bool]:
-    """The items of tier 2 in order, and whether the plan's bounds cut them off.
+    """The items of tier 2 in order, and whether the limits of the plan cut them off.
 
     These are the decisions that a change of the focus reaches, and those that the focus rests on, one
     relation away. Without a focus, the domain's axes and locks are the focus.
@@ -131,7 +131,7 @@ def structure_around(
 def follow_anchors(
     view: DecisionView, anchors: Iterable[Anchor], *, depth: int, limit: int
 ) -> tuple[Sequence[DecisionItem | EvidenceItem], bool]:
-    """What the anchors lead to, in the order of tier 7, and whether the plan's bounds cut it off.
+    """The targets of the anchors, in the order of tier 7, and whether the limits of the plan cut them off.
 
     Depth 1 gives their targets. Each further level follows the relations of what was found, to at most
     `limit` more decisions, and adds the evidence that the decisions cite, at most `limit` of it.
@@ -186,11 +186,11 @@ def _strong_roots(graph: DecisionGraph, domain: str, limit: int) -> tuple[Sequen
 def _foundations(graph: DecisionGraph, origins: Sequence[UUID], limit: int) -> tuple[list[ImpactNode], bool]:
     """What these decisions rest on, each with its relation, and whether there is more."""
     above = graph.declared_to(origins, ("CONSTRAINS",), limit + 1)
-    under = graph.declared_from(origins, (*STANDS_ON, "VALIDATES"), limit + 1)
+    under = graph.declared_from(origins, (*FOUNDATION_TYPES, "VALIDATES"), limit + 1)
     relations = [*above[:limit], *under[:limit]]
     ends = {(one.source if one.type == "CONSTRAINS" else one.target): one for one in reversed(relations)}
     nodes = [
-        ImpactNode(root_id=root_id, distance=1, path=(declared(relation),))
+        ImpactNode(root_id=root_id, distance=1, path=(path_edge(relation),))
         for root_id, relation in ends.items()
     ]
     return nodes, max(len(above), len(under)) > limit
