@@ -86,7 +86,7 @@ async def unfound(gieok: Gieok, story: Story) -> list[str]:
         scope = gieok.scope(saved.owner)
         try:
             found = await scope.read(
-                lambda rooms, saved=saved: rooms.turns.search(saved.session, saved.word, 5)
+                lambda view, saved=saved: view.turns.search(saved.session, saved.word, 5)
             )
         except GieokError as error:
             problems.append(f"the search of {saved.owner} fails: {error}")

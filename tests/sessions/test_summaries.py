@@ -258,7 +258,7 @@ async def test_an_owner_whose_keys_are_lost_does_not_stop_the_worker_for_others(
 
 async def claimed_elsewhere(gieok: Gieok, clock: Clock, job_id: UUID) -> tuple[OwnerScope, Job]:
     scope = gieok.scope("minsu")
-    job = await scope.write(lambda rooms: rooms.jobs.claim(job_id, clock(), clock() + LEASE))
+    job = await scope.write(lambda view: view.jobs.claim(job_id, clock(), clock() + LEASE))
     assert job is not None
     return scope, job
 
@@ -271,7 +271,7 @@ async def test_waiting_does_not_wait_for_the_retry_of_a_worker(
     (job,) = (await user.sessions.close(session)).jobs
     scope, running = await claimed_elsewhere(gieok, clock, job.id)
     later = JobOutcome(status="queued", due_at=clock() + LEASE, error="STORE_UNAVAILABLE")
-    await scope.write(lambda rooms: rooms.jobs.settle(running, later))
+    await scope.write(lambda view: view.jobs.settle(running, later))
     async with asyncio.timeout(20):
         assert (await user.sessions.close(session, wait=True)).memory_id is not None
 
@@ -287,7 +287,7 @@ async def test_waiting_fails_when_a_worker_postpones_the_job(
     while not waiting.done() and (await user.sessions.get(session)).session.ended_at is None:  # noqa: ASYNC110
         await asyncio.sleep(0)  # a read on SQLite does not yield by itself
     later = JobOutcome(status="queued", due_at=clock() + LEASE, error="STORE_UNAVAILABLE")
-    await scope.write(lambda rooms: rooms.jobs.settle(running, later))
+    await scope.write(lambda view: view.jobs.settle(running, later))
     async with asyncio.timeout(20):
         with pytest.raises(SummaryFailed, match="STORE_UNAVAILABLE"):
             await waiting

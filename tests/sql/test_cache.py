@@ -116,9 +116,9 @@ async def test_an_erasure_during_a_transaction_leaves_nothing_in_the_caches(gieo
     scope = gieok.scope("kim")
     await save(scope, memory())
 
-    def erase_then_read(rooms: SqlView) -> int:
+    def erase_then_read(view: SqlView) -> int:
         gieok.vault.begin_erasure("kim")
-        return len(rooms.companion.load("hana", 5))
+        return len(view.companion.load("hana", 5))
 
     assert await scope.read(erase_then_read) == 1
     assert gieok.caches.bytes == 0

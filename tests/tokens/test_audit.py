@@ -18,7 +18,7 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 async def add(gieok: Gieok, subject: str | None, at: datetime = NOON, owner: str = "kim") -> AuditEntry:
     scope = gieok.scope(owner)
-    return await scope.write(lambda rooms: rooms.audit.add("owner.exported", subject, at))
+    return await scope.write(lambda view: view.audit.add("owner.exported", subject, at))
 
 
 async def test_creating_and_revoking_a_token_are_recorded(gieok: Gieok) -> None:
@@ -64,8 +64,8 @@ async def test_a_page_has_a_limit(gieok: Gieok) -> None:
 async def test_a_failed_action_is_not_recorded(gieok: Gieok, behind: Behind) -> None:
     """An entry and its act are one transaction."""
 
-    def fail(rooms: SqlView) -> None:
-        rooms.audit.add("owner.imported", None, NOON)
+    def fail(view: SqlView) -> None:
+        view.audit.add("owner.imported", None, NOON)
         raise StoreUnavailable("the disk is full")
 
     with pytest.raises(StoreUnavailable):

@@ -140,7 +140,7 @@ async def test_a_summary_that_breaks_the_plan_fails_the_cycle(
             await run_turn(user, "s1", RAW, persona=HANA)
         assert failed.value.step == "summarize"
         found = await gieok.scope("minsu").read(
-            lambda rooms: (rooms.turns.search("s1", RAW, 10), rooms.sessions.get("s1"))
+            lambda view: (view.turns.search("s1", RAW, 10), view.sessions.get("s1"))
         )
         assert found == ([], None)
 

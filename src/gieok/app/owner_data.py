@@ -74,10 +74,10 @@ class OwnerData:
         """
         now = self._gieok.engine.clock()
         if await self.exists():
-            await self._scope.write(lambda rooms: rooms.audit.add("owner.exported", None, now))
+            await self._scope.write(lambda view: view.audit.add("owner.exported", None, now))
 
         async def read(send: Send) -> None:
-            await self._scope.read(lambda rooms: _send_export(rooms, send, now, report), heavy=True)
+            await self._scope.read(lambda view: _send_export(view, send, now, report), heavy=True)
 
         async with self._gieok.exports, aclosing(stream_from_thread(read)) as chunks:
             async for chunk in chunks:
@@ -95,12 +95,12 @@ class OwnerData:
             count = await _receive(stream, spool, max_bytes)
             now = self._gieok.engine.clock()
             records = _read_records(spool, count, report)
-            imported = await self._scope.write(lambda rooms: _import_records(rooms, records, now))
+            imported = await self._scope.write(lambda view: _import_records(view, records, now))
         return ImportResult(dict(imported.added), imported.unchanged)
 
     async def exists(self) -> bool:
         """Whether the owner has ever stored anything. OwnerErased while an erasure is not finished."""
-        return await self._scope.read(lambda rooms: rooms.is_known)
+        return await self._scope.read(lambda view: view.is_known)
 
     async def erase(self) -> ErasureReceipt:
         """Destroy the owner's keys and delete the rows. The name cannot be used again."""
@@ -152,8 +152,8 @@ class _StreamClosedError(Exception):
     """Ends a producer whose stream was closed."""
 
 
-def _send_export(rooms: SqlView, send: Send, now: datetime, report: Report) -> None:
-    transfer = rooms.transfer(now)
+def _send_export(view: SqlView, send: Send, now: datetime, report: Report) -> None:
+    transfer = view.transfer(now)
     chunk, done, count = bytearray(header_line(now)), 0, transfer.count()
     for done, record in enumerate(transfer.export(), start=1):
         chunk += to_line(record)
@@ -186,10 +186,10 @@ async def _receive(stream: AsyncIterable[bytes], spool: Spool, max_bytes: int) -
     return checker.records
 
 
-def _import_records(rooms: SqlView, records: Iterator[tuple[int, Record]], now: datetime) -> Imported:
-    imported = rooms.transfer(now).import_(records)
+def _import_records(view: SqlView, records: Iterator[tuple[int, Record]], now: datetime) -> Imported:
+    imported = view.transfer(now).import_(records)
     if imported.added:
-        rooms.audit.add("owner.imported", None, now)
+        view.audit.add("owner.imported", None, now)
     return imported
 
 

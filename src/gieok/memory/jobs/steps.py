@@ -92,7 +92,7 @@ class RetrySummaries(WriteStep[NoData, RetryInputs, None]):
     type = "RetrySummaries"
 
     def apply(self, view: JobView, metadata: NoData, inputs: RetryInputs, context: StepContext) -> None:
-        view.jobs.revive(inputs.session_ref, context.now)
+        view.jobs.retry_summaries(inputs.session_ref, context.now)
 
 
 STEPS: tuple[type[AnyStep], ...] = (FinishJob, PutBackJob, RetrySummaries)

@@ -40,7 +40,7 @@ class JobStore(Protocol):
         """
         ...
 
-    def revive(self, session_ref: str, at: datetime) -> int:
+    def retry_summaries(self, session_ref: str, at: datetime) -> int:
         """Make the failed and the waiting summary jobs of a session due now. Returns how many."""
         ...
 

@@ -47,18 +47,18 @@ async def queue(scope: JobScope, *, minute: int = 0, kind: JobKind = "summary", 
         last_seq=seq,
         due_at=START + timedelta(minutes=minute),
     )
-    await scope.write(lambda rooms: rooms.jobs.add(draft, START))
+    await scope.write(lambda view: view.jobs.add(draft, START))
     return draft.id
 
 
 async def get(scope: JobScope, job_id: UUID) -> Job:
-    job = await scope.read(lambda rooms: rooms.jobs.get(job_id))
+    job = await scope.read(lambda view: view.jobs.get(job_id))
     assert job is not None
     return job
 
 
 async def settle(scope: JobScope, job: Job, outcome: JobOutcome) -> None:
-    await scope.write(lambda rooms: rooms.jobs.settle(job, outcome))
+    await scope.write(lambda view: view.jobs.settle(job, outcome))
 
 
 class JobStoreContract:
@@ -149,7 +149,7 @@ class JobStoreContract:
         due = START + timedelta(minutes=1)
 
         async def claim(owner: JobScope, at: datetime) -> Job | None:
-            return await owner.write(lambda rooms: rooms.jobs.claim(job_id, at, at + LEASE))
+            return await owner.write(lambda view: view.jobs.claim(job_id, at, at + LEASE))
 
         assert await claim(scope, START) is None
         assert await claim(job_scope_of("jiyoung"), due) is None
@@ -166,11 +166,11 @@ class JobStoreContract:
         (claimed,) = await claim_due(START, START + LEASE, 10)
         assert claimed.job.id == done
         await settle(scope, claimed.job, JobOutcome(status="done", memory_id=uuid4()))
-        left = await scope.read(lambda rooms: rooms.jobs.unfinished("s"))
+        left = await scope.read(lambda view: view.jobs.unfinished("s"))
         assert [job.id for job in left] == [first, second]
-        assert list(await job_scope_of("jiyoung").read(lambda rooms: rooms.jobs.unfinished("s"))) == []
+        assert list(await job_scope_of("jiyoung").read(lambda view: view.jobs.unfinished("s"))) == []
 
-    async def test_a_failed_summary_can_be_revived(
+    async def test_a_failed_summary_can_be_retried(
         self, job_scope_of: JobScopeOf, claim_due: ClaimDue
     ) -> None:
         scope = job_scope_of("minsu")
@@ -178,17 +178,17 @@ class JobStoreContract:
         (claimed,) = await claim_due(START, START + LEASE, 1)
         await settle(scope, claimed.job, JobOutcome(status="failed", error="LLM_SUMMARY_FAILED"))
         assert list(await claim_due(START, START + LEASE, 1)) == []
-        assert await scope.write(lambda rooms: rooms.jobs.revive("s", START)) == 1
-        revived = await get(scope, job_id)
-        assert (revived.status, revived.attempts, revived.error) == ("queued", 0, None)
-        assert await scope.write(lambda rooms: rooms.jobs.revive("s", START)) == 0
+        assert await scope.write(lambda view: view.jobs.retry_summaries("s", START)) == 1
+        retried = await get(scope, job_id)
+        assert (retried.status, retried.attempts, retried.error) == ("queued", 0, None)
+        assert await scope.write(lambda view: view.jobs.retry_summaries("s", START)) == 0
 
     async def test_adding_a_job_twice_queues_it_once(self, job_scope_of: JobScopeOf) -> None:
         scope = job_scope_of("minsu")
         draft = JobDraft(id=uuid4(), kind="watch", subject="s", due_at=START)
-        await scope.write(lambda rooms: rooms.jobs.add(draft, START))
+        await scope.write(lambda view: view.jobs.add(draft, START))
         await scope.write(
-            lambda rooms: rooms.jobs.add(draft.model_copy(update={"due_at": START + LEASE}), START)
+            lambda view: view.jobs.add(draft.model_copy(update={"due_at": START + LEASE}), START)
         )
         assert (await get(scope, draft.id)).due_at == START
 

@@ -67,7 +67,7 @@ async def rotate_data_key(
     keys = await asyncio.to_thread(vault.rotate_owner, owner)
     await database.write(owner, lambda tx: tx.run("set_owner_key_generation", key_generation=keys.generation))
     resealed = 0
-    for store in range(await scope.read(lambda rooms: len(rooms.sealed))):
+    for store in range(await scope.read(lambda view: len(view.sealed))):
         after: bytes | None = b""
         while after is not None:
             count, after = await scope.write(_reseal(store, after))
@@ -131,7 +131,7 @@ def owners_after(last: str) -> Callable[[SystemTx], list[str]]:
 
 
 def _reseal(store: int, after: bytes) -> Callable[[SqlView], tuple[int, bytes | None]]:
-    return lambda rooms: rooms.sealed[store].reseal(after, RESEAL_BATCH)
+    return lambda view: view.sealed[store].reseal(after, RESEAL_BATCH)
 
 
 def mark_erased(now: datetime) -> Callable[[Tx], None]:

@@ -56,8 +56,8 @@ class SqlJobStore:
         if not settled:
             raise Conflict(f"another worker has claimed job {job.id} since; this result is dropped")
 
-    def revive(self, session_ref: str, at: datetime) -> int:
-        return self._tx.run("revive_jobs", session_ref=session_ref, at=to_micros(at))
+    def retry_summaries(self, session_ref: str, at: datetime) -> int:
+        return self._tx.run("retry_summary_jobs", session_ref=session_ref, at=to_micros(at))
 
     def _queue(self, query: str, draft: JobDraft, at: datetime) -> None:
         self._tx.run(

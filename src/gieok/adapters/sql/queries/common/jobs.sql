@@ -42,7 +42,7 @@ SET status = :status, attempts = :attempts, due_at = :due_at, error = :error,
     memory_id = coalesce(:memory_id, memory_id)
 WHERE owner = :owner AND id = :id AND fence = :fence AND status = 'running';
 
--- name: revive_jobs(owner, session_ref, at)!
+-- name: retry_summary_jobs(owner, session_ref, at)!
 -- Failed summaries, and those that wait for a retry, become due now.
 UPDATE jobs SET status = 'queued', attempts = 0, due_at = :at, error = NULL
 WHERE owner = :owner AND subject = :session_ref AND kind = 'summary' AND memory_id IS NULL
