@@ -63,7 +63,7 @@ class Faults:
         self._fault: Fault | None = None
 
     def watch(self, at: int | None = None, fault: Fault | None = None) -> None:
-        """Count anew. Call number `at`, if there is one, gets the fault."""
+        """Reset the count. Call number `at`, if given, gets the fault."""
         with self._lock:
             self.calls, self._at, self._fault = [], at, fault
 
@@ -146,7 +146,7 @@ def _statement(gen: PQGen[Any]) -> str:
 
 
 def _cut(connection: psycopg.Connection[Any]) -> None:
-    """Cut the line, and let libpq notice: it raises the error that a lost server gives."""
+    """Shut down the socket, so that libpq raises the error of a lost server."""
     with socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
         line.shutdown(socket.SHUT_RDWR)
     connection.pgconn.consume_input()

@@ -20,7 +20,9 @@ from tests.faults.injector import POSTGRES_FAULTS, SQLITE_FAULTS, Fault
 @pytest.mark.parametrize("fault", SQLITE_FAULTS, ids=str)
 @pytest.mark.parametrize("new_place", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("newcomer", [True, False], ids=["first turn", "later turn"])
-async def test_a_failing_call_to_sqlite(fragile: Fragile, fault: Fault, newcomer: bool) -> None:
+async def test_a_turn_with_a_failing_sqlite_call_is_all_or_nothing(
+    fragile: Fragile, fault: Fault, newcomer: bool
+) -> None:
     await fail_each_call(fragile, fault, newcomer)
 
 
@@ -28,15 +30,19 @@ async def test_a_failing_call_to_sqlite(fragile: Fragile, fault: Fault, newcomer
 @pytest.mark.parametrize("fault", POSTGRES_FAULTS, ids=str)
 @pytest.mark.parametrize("new_place", ["postgres"], indirect=True)
 @pytest.mark.parametrize("newcomer", [True, False], ids=["first turn", "later turn"])
-async def test_a_failing_call_to_postgres(fragile: Fragile, fault: Fault, newcomer: bool) -> None:
+async def test_a_turn_with_a_failing_postgres_call_is_all_or_nothing(
+    fragile: Fragile, fault: Fault, newcomer: bool
+) -> None:
     await fail_each_call(fragile, fault, newcomer)
 
 
 @pytest.mark.req("ENG-6", "TURN-9")
 @pytest.mark.parametrize("fault", [SQLITE_FAULTS[1], SQLITE_FAULTS[2]], ids=str)
 @pytest.mark.parametrize("new_place", ["sqlite"], indirect=True)
-async def test_a_failing_call_among_turns_that_share_a_commit(fragile: Fragile, fault: Fault) -> None:
-    """Some of them may fail and others not: whoever is answered is stored, and whoever is not is not."""
+async def test_turns_that_share_a_commit_with_a_failing_call_are_all_or_nothing(
+    fragile: Fragile, fault: Fault
+) -> None:
+    """A turn is stored exactly if it was answered."""
     await fail_each_call(fragile, fault, newcomer=False, together=2)
 
 

@@ -1,4 +1,4 @@
-"""A bare connection to a SQLite file, for what a test does behind the back of `SqliteDatabase`."""
+"""A bare connection to a SQLite file, that bypasses `SqliteDatabase`."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Gate:
         assert await asyncio.to_thread(self.entered.wait, 30)
 
 
-async def test_what_is_written_is_read_after_reopening(database_url: str) -> None:
+async def test_written_data_can_be_read_after_reopening(database_url: str) -> None:
     """A finished write is there for the next process."""
     first = open_database(database_url)
     assert await first.write("kim", add) == 1
@@ -79,7 +79,7 @@ async def test_an_owner_never_sees_the_rows_of_another(database: Database) -> No
 
 @pytest.mark.req("ENG-6")
 @pytest.mark.parametrize("error", [NotFound("no such session"), ValueError("x"), SystemExit(3)])
-async def test_a_unit_that_fails_stores_nothing_and_raises_its_own_error(
+async def test_a_failing_write_stores_nothing_and_raises_its_error(
     database: Database, error: BaseException
 ) -> None:
     def work(tx: Tx) -> None:
@@ -105,7 +105,7 @@ async def test_a_transaction_cannot_be_used_after_its_work(database: Database) -
         kept.one("get_owner")
 
 
-async def test_a_read_sees_one_moment(database: Database) -> None:
+async def test_a_read_sees_one_snapshot(database: Database) -> None:
     """What is committed while a read is under way is not seen by it."""
     await database.write("kim", add)
     gate = Gate()
@@ -123,21 +123,21 @@ async def test_a_read_sees_one_moment(database: Database) -> None:
     assert await database.read("kim", generation) == 2
 
 
-async def test_every_concurrent_write_is_kept(database: Database) -> None:
+async def test_every_concurrent_write_is_stored(database: Database) -> None:
     await asyncio.gather(*(database.write("kim", saving(token)) for token in range(-20, 20)))
     found = await database.read("kim", lambda tx: tx.all("list_turn_candidates", tokens=list(range(-20, 20))))
     assert len(found) == 40
 
 
 @pytest.mark.parametrize("tokens", [[], [1], [-(2**63), 2**63 - 1, 0]])
-async def test_a_list_is_a_parameter_like_any_other(database: Database, tokens: list[int]) -> None:
+async def test_a_list_can_be_a_parameter(database: Database, tokens: list[int]) -> None:
     for token in (-(2**63), 2**63 - 1, 1, 2):
         await database.write("kim", saving(token))
     found = await database.read("kim", lambda tx: tx.all("list_turn_candidates", tokens=tokens))
     assert len(found) == len(set(tokens) - {0})
 
 
-async def test_many_rows_may_be_none(database: Database) -> None:
+async def test_run_many_accepts_no_rows(database: Database) -> None:
     await database.write("kim", lambda tx: tx.run_many("save_turn_postings", []))
 
 
@@ -159,9 +159,7 @@ async def test_a_write_cancelled_before_it_began_is_never_stored(narrow: Databas
 
 @pytest.mark.req("ENG-6")
 @pytest.mark.parametrize("cancels", [1, 3])
-async def test_a_write_cancelled_after_it_began_tells_that_it_was_stored(
-    narrow: Database, cancels: int
-) -> None:
+async def test_a_write_cancelled_after_it_began_returns_its_result(narrow: Database, cancels: int) -> None:
     gate = Gate()
 
     def work(tx: Tx) -> str:
@@ -179,7 +177,7 @@ async def test_a_write_cancelled_after_it_began_tells_that_it_was_stored(
     assert await narrow.read("kim", generation) == 1
 
 
-async def test_a_write_that_fails_after_its_cancellation_tells_the_failure(narrow: Database) -> None:
+async def test_a_write_that_fails_after_its_cancellation_raises_its_error(narrow: Database) -> None:
     gate = Gate()
 
     def work(tx: Tx) -> None:
@@ -208,13 +206,13 @@ async def test_a_cancelled_read_is_cancelled_at_once(narrow: Database) -> None:
     assert await narrow.read("kim", generation) is None
 
 
-async def test_one_who_reads_again_is_served_by_the_same_thread(database: Database) -> None:
+async def test_the_next_read_runs_on_the_same_thread(database: Database) -> None:
     """Its connection still holds what was read before."""
     threads = {await database.read("kim", lambda _: threading.get_ident(), heavy=True) for _ in range(20)}
     assert len(threads) == 1
 
 
-async def test_more_waiting_work_than_allowed_is_refused(database_url: str) -> None:
+async def test_work_beyond_the_queue_size_is_refused(database_url: str) -> None:
     """Overload is told at once instead of growing a queue without end."""
     database = open_database(database_url, limits=Limits(connections=1, readers=1, waiting_units=2))
     gate = Gate()
@@ -246,7 +244,7 @@ def test_two_event_loops_may_share_a_database(database_url: str) -> None:
     asyncio.run(database.close())
 
 
-async def test_facts_about_the_whole_database_are_kept(database: Database) -> None:
+async def test_meta_values_are_stored(database: Database) -> None:
     assert await database.get_meta("analyzer") is None
     await database.set_meta("analyzer", "mecab-ko 1")
     await database.set_meta("analyzer", "mecab-ko 2")
@@ -258,7 +256,7 @@ async def test_the_check_passes_and_changes_nothing(database: Database) -> None:
     assert await database.get_meta("probe") is None
 
 
-async def test_status_says_what_an_operator_asks(database: Database, database_url: str) -> None:
+async def test_status_has_the_facts_for_an_operator(database: Database, database_url: str) -> None:
     status = await database.status()
     assert (
         status.dialect == database.dialect == ("sqlite" if database_url.startswith("sqlite") else "postgres")
@@ -273,7 +271,7 @@ async def test_status_says_what_an_operator_asks(database: Database, database_ur
         assert (status.role, status.bypasses_row_security) == ("gieok", False)
 
 
-async def test_openers_at_the_same_time_agree(database_url: str) -> None:
+async def test_a_new_database_can_be_opened_concurrently(database_url: str) -> None:
     """Several processes that start together on an empty database all come up, and it is migrated once."""
     opened = await asyncio.gather(*(asyncio.to_thread(open_database, database_url) for _ in range(6)))
     for database in opened:
@@ -282,7 +280,7 @@ async def test_openers_at_the_same_time_agree(database_url: str) -> None:
     await asyncio.gather(*(database.close() for database in opened))
 
 
-async def test_a_closed_database_finishes_its_work_and_takes_no_more(database_url: str) -> None:
+async def test_closing_finishes_queued_work_and_refuses_more(database_url: str) -> None:
     database = open_database(database_url)
     writes = [asyncio.create_task(database.write(f"owner-{number}", add)) for number in range(10)]
     await asyncio.sleep(0)  # all are queued
@@ -294,7 +292,7 @@ async def test_a_closed_database_finishes_its_work_and_takes_no_more(database_ur
 
 
 @pytest.mark.parametrize("limits", [{"readers": 0}, {"lock_seconds": 0}, {"batch_units": -1}])
-def test_a_limit_of_nothing_is_refused(limits: dict[str, int]) -> None:
+def test_a_limit_must_be_positive(limits: dict[str, int]) -> None:
     with pytest.raises(SettingsInvalid, match=f"the limit {next(iter(limits))} must be more than 0"):
         Limits(**limits)
 
@@ -302,6 +300,6 @@ def test_a_limit_of_nothing_is_refused(limits: dict[str, int]) -> None:
 @pytest.mark.parametrize(
     "url", ["", "gieok.db", "mysql://host/db", "sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite:x.db"]
 )
-def test_a_url_that_means_nothing_here_is_refused(url: str) -> None:
+def test_an_unsupported_url_is_refused(url: str) -> None:
     with pytest.raises(SettingsInvalid, match="URL"):
         open_database(url)

@@ -23,21 +23,21 @@ def files_below(folder: Path) -> dict[str, bytes]:
     return {str(each): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
 
 
-def test_what_is_not_there_is_not_made_by_looking(database_url: str, tmp_path: Path) -> None:
+def test_finding_a_missing_database_does_not_create_it(database_url: str, tmp_path: Path) -> None:
     for _ in range(2):
         assert find_database(database_url) is None
         assert find_keystore(database_url) is None
     assert files_below(tmp_path) == {}
 
 
-async def test_the_status_is_the_one_of_the_open_database(database_url: str) -> None:
+async def test_find_database_returns_the_status_of_the_open_database(database_url: str) -> None:
     database = open_database(database_url)
     status = await database.status()
     await database.close()
     assert await asyncio.to_thread(find_database, database_url) == status
 
 
-def test_a_keystore_is_found_once_it_is_made(database_url: str) -> None:
+def test_a_keystore_is_found_once_it_exists(database_url: str) -> None:
     url = f"{database_url}.keys" if sqlite_path(database_url) else database_url
     open_keystore(url).close()
     found = find_keystore(url)
@@ -46,7 +46,7 @@ def test_a_keystore_is_found_once_it_is_made(database_url: str) -> None:
     found.close()
 
 
-def test_an_empty_file_is_no_database_yet(tmp_path: Path) -> None:
+def test_an_empty_file_is_not_a_database(tmp_path: Path) -> None:
     (tmp_path / "empty.db").touch()
     assert find_database(f"sqlite:///{tmp_path}/empty.db") is None
     assert find_keystore(f"sqlite:///{tmp_path}/empty.db") is None
@@ -55,7 +55,7 @@ def test_an_empty_file_is_no_database_yet(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("use", [find_database, open_database, find_keystore, open_keystore])
 @pytest.mark.parametrize("place", ["", "/dev/null"])
-def test_a_folder_or_a_device_is_no_database(
+def test_a_folder_or_a_device_is_not_a_database(
     use: Callable[[str], object], place: str, tmp_path: Path
 ) -> None:
     with pytest.raises(StoreUnavailable, match="is not a regular file"):
@@ -74,6 +74,8 @@ def test_a_folder_or_a_device_is_no_database(
 @pytest.mark.parametrize(
     "url", ["mysql://h/d", "sqlite:///", "sqlite:///~no-such-user/x", "postgresql://u:a@b@h/d"]
 )
-def test_a_wrong_url_is_told_by_its_setting(use: Callable[[str], object], name: str, url: str) -> None:
+def test_the_error_for_a_wrong_url_names_the_setting(
+    use: Callable[[str], object], name: str, url: str
+) -> None:
     with pytest.raises(SettingsInvalid, match=f"(the|a) {name} "):
         use(url)

@@ -22,7 +22,7 @@ KNOWN = (Migration(1, "ground", "one"), Migration(2, "more", "two"))
 LEDGER = [Applied(migration.version, migration.name, migration.sha256) for migration in KNOWN]
 
 
-def test_what_is_pending_is_what_the_ledger_lacks() -> None:
+def test_migrations_missing_in_the_ledger_are_pending() -> None:
     assert pending(KNOWN, [], "here") == KNOWN
     assert pending(KNOWN, LEDGER[:1], "here") == KNOWN[1:]
     assert pending(KNOWN, LEDGER, "here") == ()
@@ -40,7 +40,7 @@ def test_what_is_pending_is_what_the_ledger_lacks() -> None:
         ([LEDGER[1]], "has migration 2 but not 1"),
     ],
 )
-def test_a_ledger_that_is_not_ours_is_refused(ledger: Sequence[Applied], message: str) -> None:
+def test_an_unknown_ledger_is_refused(ledger: Sequence[Applied], message: str) -> None:
     with pytest.raises(SchemaMismatch, match=message):
         pending(KNOWN, ledger, "here")
 
@@ -100,7 +100,7 @@ async def test_a_newer_database_is_refused(database_url: str) -> None:
     await reopened(database_url, newer).close()
 
 
-async def test_a_database_with_another_history_is_refused(database_url: str) -> None:
+async def test_a_database_with_other_migrations_is_refused(database_url: str) -> None:
     await open_database(database_url).close()
     known = list(load_migrations("sqlite" if database_url.startswith("sqlite") else "postgres"))
     known[0] = Migration(1, known[0].name, known[0].sql + "-- altered")
@@ -161,7 +161,7 @@ def test_a_postgresql_schema_of_another_program_is_refused(postgres: Postgres) -
 
 
 @pytest.mark.req("OPS-4")
-async def test_every_table_of_an_owner_is_keyed_by_the_owner_first_in_sqlite(tmp_path: Path) -> None:
+async def test_every_primary_key_begins_with_the_owner_in_sqlite(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "gieok.db")
     await database.close()
     connection = raw(tmp_path / "gieok.db")
@@ -174,7 +174,7 @@ async def test_every_table_of_an_owner_is_keyed_by_the_owner_first_in_sqlite(tmp
 
 
 @pytest.mark.req("OPS-4")
-async def test_every_table_of_an_owner_is_keyed_and_walled_by_the_owner_in_postgresql(
+async def test_every_table_has_an_owner_key_and_row_security_in_postgresql(
     postgres: Postgres,
 ) -> None:
     url = postgres.new_database()

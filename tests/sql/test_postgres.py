@@ -64,7 +64,7 @@ async def test_the_owner_of_one_transaction_does_not_reach_the_next(postgres: Po
     await database.close()
 
 
-async def test_status_warns_of_a_role_that_row_security_does_not_bind(postgres: Postgres) -> None:
+async def test_status_warns_of_a_role_that_bypasses_row_security(postgres: Postgres) -> None:
     name = postgres.new_database().rpartition("/")[2]
     database = open_database(postgres.admin_url(name))
     assert (await database.status()).bypasses_row_security is True
@@ -72,7 +72,7 @@ async def test_status_warns_of_a_role_that_row_security_does_not_bind(postgres: 
 
 
 @pytest.mark.req("ENG-6")
-async def test_a_server_that_was_restarted_is_used_again(own_server: Postgres) -> None:
+async def test_the_database_reconnects_to_a_restarted_server(own_server: Postgres) -> None:
     """While it is away every caller is told so; afterwards work goes on, and nothing was applied twice."""
     database = open_database(own_server.new_database(), limits=Limits(connections=3))
     await asyncio.gather(*(database.write(f"owner-{number}", add) for number in range(6)))
@@ -91,7 +91,7 @@ async def test_a_server_that_was_restarted_is_used_again(own_server: Postgres) -
 
 
 @pytest.mark.req("ENG-6")
-async def test_a_connection_lost_in_the_middle_stores_nothing(postgres: Postgres) -> None:
+async def test_a_connection_lost_during_a_write_stores_nothing(postgres: Postgres) -> None:
     url = postgres.new_database()
     database = open_database(url, limits=Limits(connections=1))
     runs: list[str] = []
@@ -114,7 +114,7 @@ async def test_a_connection_lost_in_the_middle_stores_nothing(postgres: Postgres
 
 
 @pytest.mark.req("ENG-6")
-async def test_a_commit_that_was_not_heard_of_is_told_as_unknown_and_not_repeated(postgres: Postgres) -> None:
+async def test_a_commit_with_an_unknown_outcome_is_reported_and_not_repeated(postgres: Postgres) -> None:
     url = postgres.new_database()
     database = open_database(url, limits=Limits(connections=1))
     with psycopg.connect(url, autocommit=True) as connection:
@@ -134,7 +134,7 @@ async def test_a_commit_that_was_not_heard_of_is_told_as_unknown_and_not_repeate
     await database.close()
 
 
-async def test_a_lock_that_is_not_given_up_ends_the_wait(postgres: Postgres) -> None:
+async def test_waiting_for_a_row_lock_times_out(postgres: Postgres) -> None:
     database = open_database(postgres.new_database(), limits=Limits(connections=2, lock_seconds=0.2))
     await database.write("kim", add)
     held, release = threading.Event(), threading.Event()
@@ -168,7 +168,7 @@ async def test_a_lock_that_is_not_given_up_ends_the_wait(postgres: Postgres) -> 
         ("postgresql://gieok:pass/secret@127.0.0.1:1/none", SettingsInvalid, "percent-encode the password"),
     ],
 )
-def test_a_server_that_is_not_there_is_named_without_its_password(
+def test_the_error_for_an_unreachable_server_has_no_password(
     url: str, error: type[Exception], message: str
 ) -> None:
     for use in (open_database, find_database, open_keystore, find_keystore):
@@ -177,7 +177,7 @@ def test_a_server_that_is_not_there_is_named_without_its_password(
         assert "secret" not in str(caught.value)
 
 
-def test_a_role_that_may_not_make_the_schema_is_told_what_it_needs(postgres: Postgres) -> None:
+def test_the_error_for_a_role_without_permission_says_the_remedy(postgres: Postgres) -> None:
     url = postgres.new_database()
     name = url.rpartition("/")[2]
     with psycopg.connect(postgres.admin_url(), autocommit=True) as connection:
@@ -186,7 +186,7 @@ def test_a_role_that_may_not_make_the_schema_is_told_what_it_needs(postgres: Pos
         open_database(url)
 
 
-def test_an_opener_waits_for_a_migration_longer_than_for_any_lock(postgres: Postgres) -> None:
+def test_opening_waits_longer_for_a_migration_than_for_a_lock(postgres: Postgres) -> None:
     """Another process migrates a large table; the limits of daily work must not end the wait for it."""
     url = postgres.new_database()
     limits = Limits(lock_seconds=0.05, statement_seconds=0.1)

@@ -15,12 +15,12 @@ def test_a_query_without_an_owner_is_refused() -> None:
         list(parse_queries("-- name: count_all()^\nSELECT count(*) FROM owners;", "sqlite", "q.sql"))
 
 
-def test_a_query_of_a_kind_that_tx_does_not_offer_is_refused() -> None:
+def test_a_query_with_an_unsupported_suffix_is_refused() -> None:
     with pytest.raises(ValueError, match="suffix"):
         list(parse_queries("-- name: script(owner)$\nSELECT :owner;", "sqlite", "q.sql"))
 
 
-def test_both_dialects_offer_the_same_queries() -> None:
+def test_both_dialects_have_the_same_queries() -> None:
     shapes = [
         {name: (query.kind, query.params) for name, query in load_queries(dialect).items()}
         for dialect in ("sqlite", "postgres")
@@ -29,7 +29,7 @@ def test_both_dialects_offer_the_same_queries() -> None:
     assert "get_owner" in shapes[0]
 
 
-async def test_a_mistake_in_a_call_names_the_query(database: Database) -> None:
+async def test_the_error_for_a_wrong_call_names_the_query(database: Database) -> None:
     """A wrong name, kind or parameter tells the author of a store what to correct, and stores nothing."""
     await database.write("kim", _add)
     with pytest.raises(LookupError, match="no query get_ownr"):
@@ -43,14 +43,14 @@ async def test_a_mistake_in_a_call_names_the_query(database: Database) -> None:
 
 
 @pytest.mark.req("OPS-4")
-async def test_a_caller_cannot_give_an_owner_of_its_own(database: Database) -> None:
+async def test_a_caller_cannot_set_the_owner_parameter(database: Database) -> None:
     with pytest.raises(TypeError, match="gets its owner from the transaction"):
         await database.read("kim", lambda tx: tx.one("get_owner", owner="lee"))
 
 
 @pytest.mark.req("OPS-4")
 @pytest.mark.parametrize("owner", ["", " ", "kim\0", "'; DROP TABLE owners; --"])
-async def test_work_for_nobody_is_refused_before_it_runs(database: Database, owner: str) -> None:
+async def test_work_without_an_owner_is_refused(database: Database, owner: str) -> None:
     with pytest.raises(InputRefused, match="owner"):
         await database.read(owner, _must_not_run)
     with pytest.raises(InputRefused, match="owner"):

@@ -12,7 +12,7 @@ from gieok.refs import check_ref
     "ref",
     ["a", "0", "김민지", "user-42", "kim.minji+test@example.org", "tenant:kim_1", "佐藤", "é", "x" * 128],
 )
-def test_a_plain_name_in_any_script_is_taken_as_it_is(ref: str) -> None:
+def test_a_plain_name_in_any_script_is_accepted_unchanged(ref: str) -> None:
     assert check_ref(ref, "owner") == ref
 
 
@@ -46,13 +46,13 @@ def test_a_plain_name_in_any_script_is_taken_as_it_is(ref: str) -> None:
         "x" * 129,
     ],
 )
-def test_a_name_that_could_be_mistaken_is_refused(ref: str) -> None:
+def test_an_ambiguous_name_is_refused(ref: str) -> None:
     with pytest.raises(InputRefused, match=r"^owner: ") as caught:
         check_ref(ref, "owner")
     assert caught.value.at == "owner"
 
 
 @pytest.mark.parametrize("value", [None, 7, b"kim", ["kim"]])
-def test_what_is_not_text_is_refused(value: object) -> None:
+def test_a_value_that_is_not_text_is_refused(value: object) -> None:
     with pytest.raises(InputRefused, match="session"):
         check_ref(value, "session")  # pyright: ignore[reportArgumentType] - the mistake under test

@@ -55,7 +55,7 @@ asyncio.run(main())
 """
 
 
-def test_several_processes_make_and_write_one_file(tmp_path: Path) -> None:
+def test_several_processes_create_and_write_one_file(tmp_path: Path) -> None:
     """Three processes that start together on a new file lose nothing of each other's work."""
     path = tmp_path / "gieok.db"
     for process in [in_another_process(_WRITE_MANY, path, name) for name in ("a", "b", "c")]:
@@ -66,7 +66,7 @@ def test_several_processes_make_and_write_one_file(tmp_path: Path) -> None:
     connection.close()
 
 
-async def test_a_write_lock_that_is_not_given_up_ends_the_wait(tmp_path: Path) -> None:
+async def test_waiting_for_a_write_lock_times_out(tmp_path: Path) -> None:
     path = tmp_path / "gieok.db"
     database = SqliteDatabase(path, Limits(lock_seconds=0.1))
     other = raw(path)
@@ -82,7 +82,7 @@ async def test_a_write_lock_that_is_not_given_up_ends_the_wait(tmp_path: Path) -
     await database.close()
 
 
-async def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
+async def test_only_this_user_can_read_the_files(tmp_path: Path) -> None:
     path = tmp_path / "data" / "gieok.db"
     database = SqliteDatabase(path)
     await database.write("kim", add)
@@ -96,7 +96,7 @@ async def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", [b"\x00", b"hello", os.urandom(8192), b"SQLite format 3", b"SQLite format 2\x00" + bytes(500)]
 )
-def test_a_file_that_is_no_database_is_refused_untouched(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_database_is_refused_unchanged(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
     with pytest.raises(StoreDamaged, match=r"notes\.txt is not a SQLite database"):
@@ -106,7 +106,7 @@ def test_a_file_that_is_no_database_is_refused_untouched(tmp_path: Path, content
 
 
 @pytest.mark.parametrize("journal", ["delete", "wal"])
-def test_a_database_of_another_program_is_refused_untouched(tmp_path: Path, journal: str) -> None:
+def test_a_database_of_another_program_is_refused_unchanged(tmp_path: Path, journal: str) -> None:
     path = tmp_path / "other.db"
     other = raw(path)
     other.pragma("journal_mode", journal)
@@ -142,7 +142,7 @@ async def test_a_page_that_was_overwritten_is_reported_as_damage(tmp_path: Path)
         await _open_and_read(path)
 
 
-async def test_a_file_that_was_removed_is_noticed_by_the_check(tmp_path: Path) -> None:
+async def test_the_check_detects_a_removed_file(tmp_path: Path) -> None:
     path = tmp_path / "gieok.db"
     database = SqliteDatabase(path)
     await database.check()
@@ -178,7 +178,7 @@ asyncio.run(main())
 
 
 @pytest.mark.req("ENG-6")
-def test_a_full_disk_is_told_to_each_caller_and_nothing_of_theirs_is_stored(tmp_path: Path) -> None:
+def test_a_full_disk_fails_each_write_and_stores_nothing(tmp_path: Path) -> None:
     """Whoever was told "stored" is stored, whoever was told "failed" is not, and space brings it back."""
     answers, stored, ends = json.loads(answer(in_another_process(_FILL_THE_DISK, tmp_path / "gieok.db")))
     assert [each == 1 for each in answers] == stored
@@ -205,7 +205,7 @@ for name in sys.argv[1:]:
 """
 
 
-def test_a_folder_that_may_not_be_written_is_told_with_the_remedy() -> None:
+def test_the_error_for_a_read_only_folder_says_the_remedy() -> None:
     """A closed file, an open file in a closed folder, a new file, a new folder: each meets the same wall."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -231,7 +231,7 @@ connection.close()
 """
 
 
-async def test_opening_the_file_once_more_keeps_the_locks_of_the_first(tmp_path: Path) -> None:
+async def test_opening_a_file_again_keeps_its_locks(tmp_path: Path) -> None:
     """Else another process would take the database for abandoned and remove its log when it closes."""
     path = tmp_path / "gieok.db"
     first = SqliteDatabase(path)
@@ -250,7 +250,7 @@ def thread_of(_tx: Tx) -> str:
     return threading.current_thread().name
 
 
-async def test_a_read_stays_on_its_thread_unless_it_is_heavy(tmp_path: Path) -> None:
+async def test_a_read_runs_on_the_calling_thread_unless_it_is_heavy(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "gieok.db")
     here = threading.current_thread().name
     assert await database.read("ana", thread_of) == here

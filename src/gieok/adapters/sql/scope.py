@@ -212,9 +212,9 @@ class OwnerScope:
         return OwnerKeys.unknown(self.owner)
 
     def _keys_to_write(self, tx: Tx) -> OwnerKeys:
-        guard = tx.one("hold_owner")
+        guard = tx.one("lock_owner")
         if guard is None and not tx.run("add_owner", key_generation=1, created_at=_now()):
-            guard = tx.one("hold_owner")  # another process added the owner at the same moment
+            guard = tx.one("lock_owner")  # another process added the owner at the same moment
         if guard:
             return self._live_keys(guard[0], guard[1])
         # Create keys only after locking the owner row: a concurrent erasure has either written its tombstone

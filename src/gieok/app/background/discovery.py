@@ -102,7 +102,7 @@ class Discovery:
         """
 
         def add(tx: Tx) -> bool:
-            guard = tx.one("hold_owner")
+            guard = tx.one("lock_owner")
             if guard is None or guard[1] is not None:
                 return False
             SqlJobStore(tx).requeue(_draft(kind, subject, now), now)

@@ -179,7 +179,7 @@ class DecisionStoreContract:
     async def test_a_proposal_is_refused(self, scope_of: ScopeOf) -> None:
         """A proposal has the fields of a decision but was not taken."""
         scope = scope_of("minsu")
-        with pytest.raises(InputRefused, match="never a proposal"):
+        with pytest.raises(InputRefused, match="not proposals"):
             await save(scope, DecisionProposal(statement="x", strength="axis", scope="global"))
         assert await listed(scope) == []
 

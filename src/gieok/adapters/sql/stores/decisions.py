@@ -1,4 +1,4 @@
-"""Decisions in SQL: a version chain, and heads by which the active versions of one domain are found."""
+"""Decisions in SQL: version chains, and a table of heads that lists the active versions by domain."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SqlDecisionStore:
         expected_version: int | None,
     ) -> Decision:
         if type(content) is not DecisionContent:
-            raise InputRefused("decision memory keeps what was decided, and never a proposal", at="content")
+            raise InputRefused("only decisions are stored, not proposals", at="content")
         draft = VersionDraft(id=version_id, form=FORM, content=to_document(content), created_at=created_at)
         added = self._chain.append(root_id, draft, expected_version)
         root = root_id.bytes
@@ -76,7 +76,8 @@ class SqlDecisionStore:
         after: DecisionPosition | None,
         limit: int,
     ) -> list[Decision]:
-        """Each strength is a stretch of one index, so a page costs what it holds, wherever it begins."""
+        """Reads one range of the index for each strength, so that the cost of a page does not depend on its
+        position."""
         if domain is not None and scope == "global":
             return []
         found: list[Decision] = []
@@ -84,7 +85,7 @@ class SqlDecisionStore:
             if after is not None and strength_number(wanted) < strength_number(after.strength):
                 continue
             begins_here = after if after is not None and after.strength == wanted else None
-            found += self._stretch(scope, domain, wanted, begins_here, limit - len(found))
+            found += self._list_strength(scope, domain, wanted, begins_here, limit - len(found))
             if len(found) == limit:
                 break
         return found
@@ -101,12 +102,12 @@ class SqlDecisionStore:
         return [_read(version) for version in self._chain.history(root_id, after, limit)]
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Seal the next versions under the current key. Returns how many, and where to go on, if at all."""
+        """Reseal the next versions. Returns how many, and the last row, None at the end."""
         return self._chain.reseal(after, limit)
 
     def reindex(self, after: bytes, limit: int) -> bytes | None:
-        """Make the next decisions by root findable by the terms that their statements have now."""
-        rows = self._tx.all("hold_decision_heads", after=after, limit=limit)
+        """Re-index the next decisions by root. Returns the last root, None at the end."""
+        rows = self._tx.all("lock_decision_heads", after=after, limit=limit)
         for decision in self.active([UUID(bytes=root_id) for (root_id,) in rows]):
             root = decision.root_id.bytes
             self._index(root, decision, self._postings(root))
@@ -116,7 +117,7 @@ class SqlDecisionStore:
         return {token for (token,) in self._tx.all("list_decision_postings", root_id=root)}
 
     def _index(self, root: bytes, content: DecisionContent, before: Set[int]) -> None:
-        """Make a decision findable by the words of its statement. `before` are its postings so far."""
+        """Index a decision by the words of its statement. `before` are its current postings."""
         wanted = self._tokens(content.domain, statement_terms(content.statement))
         for query, tokens in (
             ("remove_decision_postings", before - wanted),
@@ -124,7 +125,7 @@ class SqlDecisionStore:
         ):
             self._tx.run_many(query, [{"token": token, "root_id": root} for token in tokens])
 
-    def _stretch(
+    def _list_strength(
         self,
         scope: Scope | None,
         domain: str | None,
@@ -150,13 +151,15 @@ class SqlDecisionStore:
         return [self._open(row, (domain,), strength) for row in rows]
 
     def _open(self, row: Row, domains: Iterable[str | None] | None, strength: Strength | None) -> Decision:
-        """The decision of a row, which must be of these domains and this strength (None: any).
+        """Decrypt a row and check its domain and strength (None: any).
 
-        Heads and postings are not sealed: a row that was moved to another place in them is damage.
+        Heads and postings are not sealed: a row that was moved in them is damage.
         """
         found = _read(self._chain.open_row(row))
         if (domains is not None and found.domain not in domains) or strength not in (None, found.strength):
-            raise StoreDamaged(f"decision {found.root_id} is in the index of another place; restore a backup")
+            raise StoreDamaged(
+                f"decision {found.root_id} has a wrong domain or strength in the index; restore a backup"
+            )
         return found
 
     def _tokens(self, domain: str | None, terms: Iterable[str]) -> set[int]:
@@ -169,7 +172,7 @@ def domain_token(keys: OwnerKeys, domain: str | None) -> int:
 
 
 def strength_number(strength: Strength) -> int:
-    """The number under which the tables keep a strength: the strongest is the smallest."""
+    """The number of a strength in the tables; the strongest has the smallest."""
     return STRENGTHS.index(strength) + 1
 
 
@@ -178,7 +181,7 @@ def _read(version: ChainVersion) -> Decision:
 
 
 def _decision(version: ChainVersion, content: DecisionContent) -> Decision:
-    """Both were checked when they were made or read, so the decision is not checked again."""
+    """Both parts are validated already."""
     return Decision(
         **vars(content),
         id=version.id,

@@ -1,4 +1,4 @@
-"""Evidence and anchors in SQL, sealed. Each content of an owner is kept once."""
+"""Evidence and anchors in SQL, sealed. An owner's evidence is stored once per content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gieok.memory.decisions.records import Anchor, Evidence, EvidenceCard, Evide
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Place
 
-# A content may have a megabyte, so fewer are held in memory at once than of other rows.
+# Content may have a megabyte, so a batch is smaller than that of other stores.
 _RESEAL_BATCH = 20
 
 
@@ -25,9 +25,9 @@ class SqlEvidenceStore:
         self._keys = keys
 
     def save(self, draft: EvidenceDraft, *, evidence_id: UUID, created_at: datetime) -> EvidenceCard:
-        known = self.find([draft.sha256])
-        if known:
-            return known[0]
+        existing = self.find([draft.sha256])
+        if existing:
+            return existing[0]
         card = {"sha256": draft.sha256, "title": draft.title, "source": draft.source}
         sealed = json.dumps(card, ensure_ascii=False).encode()
         is_new = self._tx.run(
@@ -39,7 +39,7 @@ class SqlEvidenceStore:
             created_at=to_micros(created_at),
         )
         if not is_new:
-            return self.find([draft.sha256])[0]  # another writer kept the same content at this moment
+            return self.find([draft.sha256])[0]  # another writer saved the same content at the same moment
         return EvidenceCard(
             id=evidence_id,
             sha256=draft.sha256,
@@ -70,11 +70,13 @@ class SqlEvidenceStore:
         found = [self._card(row) for row in rows]
         for card in found:
             if card.sha256 not in digests:
-                raise StoreDamaged(f"evidence {card.id} is found by another content; restore a backup")
+                raise StoreDamaged(
+                    f"evidence {card.id} has the digest token of another content; restore a backup"
+                )
         return found
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Seal the next rows by id under the current key. Returns how many, and where to go on, if at all."""
+        """Reseal the next rows by id. Returns how many, and the last id, None at the end."""
         limit = min(limit, _RESEAL_BATCH)
         rows = self._tx.all("list_evidence_seals", after=after, limit=limit)
         for identity, card, content in rows:
@@ -140,7 +142,7 @@ class SqlAnchorStore:
         return [self._anchor(row) for row in rows]
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Seal the next rows by id under the current key. Returns how many, and where to go on, if at all."""
+        """Reseal the next rows by id. Returns how many, and the last id, None at the end."""
         rows = self._tx.all("list_anchor_seals", after=after, limit=limit)
         for identity, session_ref, content in rows:
             place = _anchor_place(UUID(bytes=identity), session_ref)
@@ -165,5 +167,5 @@ def _place(column: str, row: UUID) -> Place:
 
 
 def _anchor_place(row: UUID, session_ref: str) -> Place:
-    """Bound to its session too, so that a signpost cannot be moved to another conversation."""
+    """Bound to its session too, so that an anchor cannot be moved to another conversation."""
     return Place("anchors", "content", f"{row} {session_ref}")

@@ -1,4 +1,4 @@
-"""The relation graph in SQL, as a walk and the guardian read it: by keys alone. Nothing is opened."""
+"""The relation graph in SQL, for walks and the guardian. It reads keys only and decrypts nothing."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class SqlDecisionGraph:
         return row[0] if row else 0
 
     def _pages(self, origins: Sequence[bytes], visited: Collection[bytes]) -> Iterator[Sequence[Edge]]:
-        """Page by page: of a decision with a million edges no more is read than the walk has room for."""
+        """Pages of edges. Of a decision with a million edges only as many are read as the walk needs."""
         last: Edge = (b"", b"", 0, 0)
         while True:
             origin, affected, number, from_source = last

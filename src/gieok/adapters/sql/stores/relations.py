@@ -1,4 +1,4 @@
-"""Relations between decisions in SQL: as they were declared, and as edges in the direction of impact."""
+"""Relations between decisions in SQL: as declared, and as edges in the direction of impact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gieok.memory.decisions.records import RELATION_TYPES, Relation, RelationTyp
 
 
 class SqlRelationStore:
-    """Relations of one owner inside one transaction. They join random ids, so nothing here is sealed."""
+    """Relations of one owner inside one transaction. They contain only random ids, so nothing is sealed."""
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
@@ -28,7 +28,7 @@ class SqlRelationStore:
             return relation
         row = self._tx.one("find_relation", **columns)
         if row is None:
-            raise Conflict("this relation was being taken back at the same moment; declare it again")
+            raise Conflict("this relation was being deleted at the same moment; create it again")
         return read_relation(row)
 
     def get(self, relation_id: UUID) -> Relation | None:
@@ -49,7 +49,7 @@ class SqlRelationStore:
 
 
 def type_number(relation_type: RelationType) -> int:
-    """The number under which the tables keep a type."""
+    """The number of a relation type in the tables."""
     return RELATION_TYPES.index(relation_type) + 1
 
 

@@ -1,4 +1,4 @@
-"""Deep walks in SQL. What one found is sealed as a whole: hints are words of the conversation."""
+"""Deep walks in SQL. The result of a walk is sealed, because hints quote the conversation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SqlWalkStore:
         return self._tx.run("forget_walks", before=to_micros(before))
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Seal the next rows by id under the current key. Returns how many, and where to go on, if at all."""
+        """Reseal the next rows by id. Returns how many, and the last id, None at the end."""
         rows = self._tx.all("list_walk_seals", after=after, limit=limit)
         for identity, sealed in rows:
             place = _place(UUID(bytes=identity))

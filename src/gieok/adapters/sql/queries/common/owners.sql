@@ -22,9 +22,9 @@ VALUES (:owner, 1, :erased_at, :created_at)
 ON CONFLICT (owner) DO UPDATE SET erased_at = coalesce(owners.erased_at, excluded.erased_at);
 
 -- name: remove_owner(owner)!
--- The last trace of an erased owner in this database; the keystore's tombstone goes on refusing the name.
+-- The last row of an erased owner in this database. The tombstone in the keystore still refuses the name.
 DELETE FROM owners WHERE owner = :owner AND erased_at IS NOT NULL;
 
--- name: hold_owner(owner)^
--- The guard row for a unit that writes, held so that neither an erasure nor a new key can come in between.
+-- name: lock_owner(owner)^
+-- Locks the owner row for a write, so that neither an erasure nor a key rotation can run in between.
 SELECT key_generation, erased_at FROM owners WHERE owner = :owner FOR SHARE;

@@ -48,7 +48,7 @@ SELECT id, persona_id FROM memories WHERE owner = :owner AND id > :after ORDER B
 -- No new version: nothing that the user could see has changed.
 UPDATE memories SET topic_token = :topic_token, words = :words, terms = :terms WHERE owner = :owner AND id = :id;
 
--- name: hold_decision_heads(owner, after, limit)
+-- name: lock_decision_heads(owner, after, limit)
 -- The next decisions by root, held so that no version is appended to them meanwhile.
 SELECT root_id FROM decision_heads WHERE owner = :owner AND root_id > :after ORDER BY root_id LIMIT :limit
 FOR NO KEY UPDATE;
