@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -241,6 +241,7 @@ def test_splitting_loses_no_message_and_replaces_no_more_than_needed(
         assert before + 2 * (len(made.chunks) - 1) > budget, "the last chunk had to be replaced"
 
 
+@settings(deadline=None)
 @given(CONVERSATIONS, CONVERSATIONS, st.integers(20, 200))
 def test_a_longer_conversation_is_split_at_the_same_places(
     messages: list[ConversationMessage], more: list[ConversationMessage], budget: int
