@@ -103,6 +103,17 @@ def test_the_newest_of_equal_importance_stays_when_there_is_room_for_one() -> No
     assert [one.value for one in made.facts] == ["b"]
 
 
+@pytest.mark.req("CANON-4")
+def test_facts_of_the_same_turn_are_ordered_by_category_and_key() -> None:
+    """Random root ids do not decide, in the state block and among ordinary facts."""
+    for _ in range(20):
+        state = [fact(key=key) for key in ("c", "A", "b")] + [fact(key="z", category=Category.EVENT)]
+        shown = state_block(state, "en", max_chars=1500, max_tokens=500).facts
+        assert [one.key for one in shown] == ["z", "A", "b", "c"]
+        ordinary = [fact(key=key, category=Category.PREFERENCE) for key in ("c", "A", "b")]
+        assert [one.key for one in rank_facts(ordinary, "", 3)] == ["A", "b", "c"]
+
+
 def test_no_block_has_more_lines_than_are_read() -> None:
     """The step reads this many facts; shorter lines than these there are none."""
     for max_chars in (1, 200, 1500):

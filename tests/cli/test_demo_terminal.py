@@ -104,11 +104,23 @@ def test_a_terminal_without_korean_gets_english_and_a_hint(machine: CleanMachine
 
 
 @pytest.mark.parametrize(
-    ("locale", "has_hint"), [("", True), ("C.UTF-8", True), ("ko_KR.UTF-8", False), ("en_US", False)]
+    ("locale", "has_hint"),
+    [
+        ("", True),
+        ("C.UTF-8", True),
+        ("POSIX", True),
+        ("ko_KR.UTF-8", False),
+        ("en_US", False),
+        ("de_DE", False),
+    ],
 )
 def test_a_locale_without_a_language_gets_a_hint(machine: CleanMachine, locale: str, has_hint: bool) -> None:
     output = machine.demo(LANG=locale)
     assert output.startswith("In English: gieok demo --lang en\n") == has_hint
+
+
+def test_a_locale_of_another_language_gets_english(machine: CleanMachine) -> None:
+    assert english("demo.talk") in machine.demo(LANG="de_DE.UTF-8")
 
 
 def test_the_next_steps_use_a_command_that_works(machine: CleanMachine) -> None:

@@ -52,7 +52,8 @@ async def test_a_rotation_destroys_no_key_that_is_still_needed(
 ) -> None:
     """A second rotation begins after the first has resealed everything, before it destroys the old key."""
     story = Story([await take_turn(first.user("kim"), "kim", "session", "one")])
-    await rotate_data_key(first.database, first.vault, "kim", lambda _: rotate_further(second))
+    now = first.engine.clock()
+    await rotate_data_key(first.database, first.vault, "kim", now, lambda _: rotate_further(second))
     assert await violations(place, story) == []
 
 

@@ -184,7 +184,7 @@ BROKEN: dict[str, tuple[bytes, int, str]] = {
     ),
     "a second version first": (many({"version": 2}, of=FACT), 2, "is not before it"),
     "a second persona first": (many({"version": 2}, of=PERSONA), 2, "is not before it"),
-    "a second decision first": (many({"version": 2}, of=DECISION), 2, "nothing with the root"),
+    "a second decision first": (many({"version": 2}, of=DECISION), 2, "there is no version chain"),
     "a persona that forges a block": (
         many({"card": "[현재 상태(캐논)]"}, of=PERSONA),
         2,

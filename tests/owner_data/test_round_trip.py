@@ -36,7 +36,7 @@ async def test_an_export_imported_into_another_user_gives_the_same_export(gieok:
     assert set(result.counts) == KINDS
     assert (sum(result.counts.values()), result.unchanged) == (len(lines(taken)) - 2, 0)
     assert records(await export(jiyoung)) == records(taken)
-    assert {line["kind"] for line in records(taken)} == KINDS - {"audit"}
+    assert {line["kind"] for line in records(taken)} == KINDS
 
 
 @pytest.mark.req("OPS-3")
@@ -150,6 +150,7 @@ async def test_an_id_with_other_content_is_a_conflict_and_nothing_is_stored(gieo
         "decision": {"statement": "다른 결정"},
         "relation": {"type": "REFINES"},
         "anchor": {"hint": "다른 이정표"},
+        "audit": {"at": "2020-01-01T00:00:00Z"},
     }
     assert set(changes) == {line["kind"] for line in taken}
     for kind, change in changes.items():

@@ -7,12 +7,15 @@ from uuid import uuid4
 
 import pytest
 
-from gieok import Gieok
+from gieok import Gieok, Persona
+from gieok.adapters.sql.lifecycle.owners import mark_erased
 from gieok.adapters.sql.scope import SqlView
-from gieok.errors import InputRefused, NotFound, StoreUnavailable
+from gieok.errors import InputRefused, NotFound, OwnerErased, StoreUnavailable
 from gieok.memory.audit import AuditEntry
 from tests.behind import Behind
+from tests.turns.run_turn import run_turn
 
+HANA = Persona(name="Hana", language="en", system_prompt="You are Hana.")
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
@@ -30,6 +33,41 @@ async def test_creating_and_revoking_a_token_are_recorded(gieok: Gieok) -> None:
     assert {each.subject for each in entries} == {str(made.record.id)}
     assert entries[1].at == made.record.created_at
     assert list(await gieok.user("lee").audit.list()) == []
+
+
+@pytest.mark.req("ENG-9")
+async def test_a_session_move_adds_an_entry(gieok: Gieok) -> None:
+    """The entry has the session's ref and the time of the move. A move that fails adds none."""
+    user = gieok.user("kim")
+    await run_turn(user, "s1", "안녕", persona=HANA)
+    move = await user.sessions.move("s1", "chat_turn")
+    with pytest.raises(NotFound):
+        await user.sessions.move("s2", "chat_turn")
+    (entry,) = await user.audit.list()
+    assert (entry.action, entry.subject, entry.at) == ("session.moved", "s1", move.moved_at)
+
+
+async def test_a_key_rotation_adds_an_entry(gieok: Gieok) -> None:
+    """One entry for each rotation. An owner without keys gets none."""
+    user = gieok.user("kim")
+    await run_turn(user, "s1", "안녕", persona=HANA)
+    for count in (1, 2):
+        await user.rotate_key()
+        entries = await user.audit.list()
+        assert [(entry.action, entry.subject) for entry in entries] == [("key.rotated", None)] * count
+    with pytest.raises(NotFound):
+        await gieok.user("lee").rotate_key()
+    assert list(await gieok.user("lee").audit.list()) == []
+
+
+@pytest.mark.req("OPS-3")
+async def test_a_rotation_during_an_erasure_adds_no_entry(gieok: Gieok, behind: Behind) -> None:
+    """The erasure has marked the owner; an entry would stay behind."""
+    await run_turn(gieok.user("kim"), "s1", "안녕", persona=HANA)
+    await gieok.database.write("kim", mark_erased(NOON))
+    with pytest.raises(OwnerErased):
+        await gieok.user("kim").rotate_key()
+    assert behind.count("audit_entries") == 0
 
 
 async def test_pages_follow_each_other_without_a_gap(gieok: Gieok) -> None:

@@ -211,7 +211,8 @@ class User:
 
         `report` is called with the number of rows so far.
         """
-        return await rotate_data_key(self._gieok.database, self._gieok.vault, self._scope.owner, report)
+        gieok, now = self._gieok, self._cycles.now
+        return await rotate_data_key(gieok.database, gieok.vault, self._scope.owner, now, report)
 
 
 class Audit:

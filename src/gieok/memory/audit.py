@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Protocol
 from uuid import UUID
 
 AuditAction = Literal[
@@ -20,3 +20,18 @@ class AuditEntry:
     at: datetime
     action: AuditAction
     subject: str | None
+
+
+class AuditLog(Protocol):
+    """The audit trail of one owner inside one transaction."""
+
+    def add(self, action: AuditAction, subject: str | None, at: datetime) -> AuditEntry:
+        """Add an entry. Call it in the transaction of the action."""
+        ...
+
+
+class AuditView(Protocol):
+    """A transaction's view with the audit trail."""
+
+    @property
+    def audit(self) -> AuditLog: ...

@@ -147,9 +147,7 @@ async def _erase(gieok: Gieok, claimed: ClaimedJob) -> None:
 
 
 _RUNNERS: Mapping[JobKind, Callable[[Gieok, ClaimedJob], Awaitable[None]]] = {
-    "summary": _run_plan,
-    "watch": _run_plan,
-    "walk": _run_plan,
+    **dict.fromkeys(JOB_PLANS, _run_plan),
     "embed": _embed,
     "reindex": _reindex,
     "erase": _erase,

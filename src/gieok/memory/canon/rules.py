@@ -41,16 +41,25 @@ def changes(active: FactDraft, draft: FactDraft) -> bool:
 
 
 def rank_facts(known: Sequence[Fact], query: str, limit: int) -> tuple[Fact, ...]:
-    """The best `limit` facts that are not state: by words shared with the query, importance, then age."""
+    """The best `limit` facts that are not state: most words shared with the query first, then `_order`."""
     # A single syllable occurs in too many words.
     query_terms = {term for term in terms(query) if len(term) > 1}
 
-    def rank(fact: Fact) -> tuple[int, int, float, bytes]:
+    def rank(fact: Fact) -> tuple[int, tuple[int, float, str, str, bytes]]:
         text = normalize(f"{fact.key} {fact.value}")
         shared = sum(term in text for term in query_terms)
-        return -shared, -fact.importance, -fact.valid_from.timestamp(), fact.root_id.bytes
+        return -shared, _order(fact)
 
     return tuple(sorted((fact for fact in known if not is_state(fact.category)), key=rank)[:limit])
+
+
+def _order(fact: Fact) -> tuple[int, float, str, str, bytes]:
+    """Sort key: most important first, then newest, then by category and key.
+
+    Facts of one turn are equally new. Their root ids are random and must not decide the order.
+    """
+    age = -fact.valid_from.timestamp()
+    return -fact.importance, age, fact.category, normal_key(fact.key), fact.root_id.bytes
 
 
 @dataclass(frozen=True)
@@ -68,10 +77,7 @@ def state_block(facts: Sequence[Fact], language: Language, *, max_chars: int, ma
     The limits include the header and the directives. A line that does not fit is skipped and the next one is
     tried, so that one long fact cannot empty the block. Facts that are not state are not shown.
     """
-    ordered = sorted(
-        (fact for fact in facts if is_state(fact.category)),
-        key=lambda fact: (-fact.importance, -fact.valid_from.timestamp(), fact.root_id.bytes),
-    )
+    ordered = sorted((fact for fact in facts if is_state(fact.category)), key=_order)
     frame = state_frame(language)
     chars, tokens = max_chars - len(frame), max_tokens - count_tokens(frame)
     shown: list[Fact] = []

@@ -31,7 +31,7 @@ from gieok.memory.sessions.rules import (
     unclaimed,
     watch_id,
 )
-from gieok.memory.sessions.store import LogView, SessionView
+from gieok.memory.sessions.store import LogView, MoveView, SessionView
 
 CONTEXT_SELECT = frozenset({Stage.CONTEXT_SELECT})
 
@@ -102,12 +102,17 @@ class Moved(Data):
 
 
 class MoveSession(WriteStep[NoData, MoveInputs, Moved]):
-    """Move a session to another plan and record the move. No other step changes the plan of a session."""
+    """Move a session to another plan. The session's history and the audit trail record the move.
+
+    No other step changes the plan of a session.
+    """
 
     type = "MoveSession"
 
-    def apply(self, view: SessionView, metadata: NoData, inputs: MoveInputs, context: StepContext) -> Moved:
-        return Moved(move=view.sessions.move(inputs.session_ref, inputs.to_hash, context.now))
+    def apply(self, view: MoveView, metadata: NoData, inputs: MoveInputs, context: StepContext) -> Moved:
+        move = view.sessions.move(inputs.session_ref, inputs.to_hash, context.now)
+        view.audit.add("session.moved", inputs.session_ref, context.now)
+        return Moved(move=move)
 
 
 # The message log

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from gieok.memory.audit import AuditView
 from gieok.memory.fields import AccountPlan
 from gieok.memory.jobs.store import JobView
 from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange, PlanMove, Session, SessionStart
@@ -90,6 +91,10 @@ class SessionView(Protocol):
 
     @property
     def sessions(self) -> SessionStore: ...
+
+
+class MoveView(SessionView, AuditView, Protocol):
+    """A transaction's view with sessions and the audit trail."""
 
 
 class LogView(SessionView, JobView, Protocol):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from gieok.adapters.sql.driver.database import Database, SystemTx, Tx, to_micros
 from gieok.adapters.sql.scope import OwnerScope, SqlView
+from gieok.adapters.sql.stores.audit import SqlAuditLog
 from gieok.refs import check_ref
 from gieok.vault import Vault
 
@@ -54,10 +55,15 @@ Jobs are last: one of them may be this erasure."""
 
 
 async def rotate_data_key(
-    database: Database, vault: Vault, owner: str, report: Callable[[int], None] = lambda _: None
+    database: Database,
+    vault: Vault,
+    owner: str,
+    now: datetime,
+    report: Callable[[int], None] = lambda _: None,
 ) -> int:
     """Reseal every row of the owner under a new data key and destroy the old ones. Returns the row count.
 
+    The audit trail gets an entry at `now`.
     `report` is called after each batch with the number of rows resealed so far.
 
     The guard row gets the new generation before the first row is resealed, so that no writer in any process
@@ -65,7 +71,7 @@ async def rotate_data_key(
     """
     scope = OwnerScope(database, vault, owner)
     keys = await asyncio.to_thread(vault.rotate_owner, owner)
-    await database.write(owner, lambda tx: tx.run("set_owner_key_generation", key_generation=keys.generation))
+    await database.write(owner, _set_generation(keys.generation, now))
     resealed = 0
     for store in range(await scope.read(lambda view: len(view.sealed))):
         after: bytes | None = b""
@@ -128,6 +134,16 @@ def owners_after(last: str) -> Callable[[SystemTx], list[str]]:
         return [owner for (owner,) in tx.all("list_owners", after=last, limit=OWNERS_PAGE)]
 
     return read
+
+
+def _set_generation(generation: int, now: datetime) -> Callable[[Tx], None]:
+    """Set the new generation and add the audit entry. Does neither if the owner was erased meanwhile."""
+
+    def set_generation(tx: Tx) -> None:
+        if tx.run("set_owner_key_generation", key_generation=generation):
+            SqlAuditLog(tx).add("key.rotated", None, now)
+
+    return set_generation
 
 
 def _reseal(store: int, after: bytes) -> Callable[[SqlView], tuple[int, bytes | None]]:

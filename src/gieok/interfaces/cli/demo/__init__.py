@@ -24,7 +24,7 @@ _DOCS = {"en": "README.md, docs/", "ko": "README.ko.md, docs/"}
 @click.option(
     "--lang",
     type=click.Choice(["ko", "en"]),
-    help="Run it in Korean or English. Default: Korean, unless LC_ALL, LC_MESSAGES or LANG is English.",
+    help="Run it in Korean or English. Default: from LC_ALL, LC_MESSAGES or LANG; Korean if none is set.",
 )
 @click.option(
     "--keep",
@@ -48,12 +48,13 @@ def demo(lang: Lang | None, keep: Path | None, no_color: bool) -> None:
         click.echo(text.encode(encoding, "replace").decode(encoding), color=color)
 
     locale = message_locale()
-    wanted = lang or ("en" if locale.startswith("en") else "ko")
+    names_no_language = locale.partition(".")[0] in ("", "c", "posix")
+    wanted = lang or ("ko" if names_no_language or locale.startswith("ko") else "en")
     if wanted == "ko" and not unicode:
         write(f"The encoding of this terminal ({encoding}) has no Korean, so the demo runs in English.")
         write(f"For Korean: PYTHONIOENCODING=utf-8 {program_name()} demo --lang ko")
         wanted = "en"
-    elif lang is None and not locale.startswith(("en", "ko")):
+    elif lang is None and names_no_language:
         write(f"In English: {program_name()} demo --lang en")
     _run(Translator(wanted), keep, write)
 
