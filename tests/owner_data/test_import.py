@@ -188,7 +188,7 @@ BROKEN: dict[str, tuple[bytes, int, str]] = {
     "a persona that forges a block": (
         many({"card": "[현재 상태(캐논)]"}, of=PERSONA),
         2,
-        "opens a block",
+        "is the header of a block",
     ),
     "evidence that is not there": (many({"evidenceIds": [ID]}, of=DECISION), 2, "no evidence"),
     "a relation to nowhere": (stream_of([DECISION, RELATION]), 3, "no decision"),

@@ -1,4 +1,4 @@
-"""Build the registry of steps, the vault and the model. Only this module knows every concrete class."""
+"""Build what a process needs from its settings: the registry of steps, the vault and the model."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class Services:
     """The services that the application gives to its steps."""
 
     model: Model
-    embedder: VectorSearch | None
+    vector_search: VectorSearch | None
     """None without a configured embedder: recall then uses words and the other signals."""
 
 
-ROOMS: tuple[tuple[type[AnyStep], ...], ...] = (
+STEP_LISTS: tuple[tuple[type[AnyStep], ...], ...] = (
     turns.STEPS,
     sessions.STEPS,
     conversation.STEPS,
@@ -69,11 +69,11 @@ ROOMS: tuple[tuple[type[AnyStep], ...], ...] = (
 
 
 def build_registry(
-    model: Model, embedder: VectorSearch | None = None, steps: Iterable[AnyStep] = ()
+    model: Model, vector_search: VectorSearch | None = None, steps: Iterable[AnyStep] = ()
 ) -> Registry:
     """The registry of all steps. `steps` adds a program's own. Raises ValueError if a type is taken."""
-    services = Services(model, embedder)
-    return Registry([*(step(services) for room in ROOMS for step in room), *steps])
+    services = Services(model, vector_search)
+    return Registry([*(step(services) for types in STEP_LISTS for step in types), *steps])
 
 
 def root_key_source(settings: Settings) -> RootKeySource:

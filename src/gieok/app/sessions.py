@@ -62,7 +62,7 @@ class SessionLocks:
 
 
 @dataclass(frozen=True)
-class SessionView:
+class SessionWindow:
     """A session and its window: the messages that a reply would be based on."""
 
     session: Session
@@ -115,10 +115,10 @@ class Sessions:
         request = {"personaId": start.persona_id, "start": start}
         return (await self._cycles.output("start_session", StartSession, request)).session
 
-    async def get(self, session_ref: str) -> SessionView:
+    async def get(self, session_ref: str) -> SessionWindow:
         """The session with its window, which is empty once the session has ended and is summarised."""
         result = await self._cycles.run("load_session", {"sessionRef": session_ref})
-        return SessionView(output_of(result, LoadSession).session, output_of(result, LoadWindow).messages)
+        return SessionWindow(output_of(result, LoadSession).session, output_of(result, LoadWindow).messages)
 
     async def resume(self, session_ref: str, plan: str | ExecutionPlan) -> Session:
         """The session, if `plan` is the plan that it last ran. Raises PlanHashMismatch otherwise."""
@@ -261,7 +261,7 @@ def _queued(result: CycleResult) -> tuple[UUID, ...]:
 
 def _jobs(store: JobStore, session_ref: str, queued: Sequence[UUID]) -> list[Job]:
     """The unfinished jobs, and those queued just now, which a worker may have finished already."""
-    waiting = store.unfinished(session_ref)
+    waiting = store.unfinished_summaries(session_ref)
     waiting_ids = {job.id for job in waiting}
     done = [job for each in queued if each not in waiting_ids and (job := store.get(each)) is not None]
     return sorted((*waiting, *done), key=lambda job: job.first_seq)

@@ -111,12 +111,25 @@ class Engine:
         return await _Cycle(self, plan, scope, request, listen).run()
 
 
+@dataclass
+class _PendingRead:
+    """A read that asked a question. It resumes in the next transaction, once the answer is there."""
+
+    step: CheckedStep
+    ask: Ask[Any]
+    answer: Any = None
+
+    def resume(self, view: Any, *_: Any) -> Any:
+        """Finish the read with the answer. The read got its inputs and its context when it asked."""
+        return self.ask.resume(view, self.answer)
+
+
 class _Batch:
     """Steps that run in one transaction. Their outputs count once the transaction has succeeded."""
 
     outputs: dict[str, Data]
     """The outputs of the cycle so far, and of this batch."""
-    questions: dict[str, Ask[Any]]
+    pending: list[_PendingRead]
     records: list[StepRecord]
     current: str | None = None
     """The running step; None between steps, where an error is the transaction's own."""
@@ -124,7 +137,7 @@ class _Batch:
     def begin(self, outputs: Mapping[str, Data]) -> None:
         """Reset the batch. A store may run its work again after a broken connection."""
         self.outputs = dict(outputs)
-        self.questions = {}
+        self.pending = []
         self.records = []
 
 
@@ -172,44 +185,41 @@ class _Cycle:
 
         Each round makes progress, because the input of a step comes from an earlier one.
         """
-        questions: dict[str, Ask[Any]] = {}
-        answers: dict[str, Any] = {}
+        pending: list[_PendingRead] = []
         while waiting := [step for step in steps if step.id not in self._outputs]:
-            questions = await self._read(waiting, questions, answers)
-            await self._act([step for step in waiting if isinstance(step.step, ActStep)], questions, answers)
+            pending = await self._read(waiting, pending)
+            await self._act([step for step in waiting if isinstance(step.step, ActStep)], pending)
 
     async def _read(
-        self, waiting: Sequence[CheckedStep], questions: Mapping[str, Ask[Any]], answers: Mapping[str, Any]
-    ) -> dict[str, Ask[Any]]:
+        self, waiting: Sequence[CheckedStep], answered: Sequence[_PendingRead]
+    ) -> list[_PendingRead]:
         """Run the reads that are ready in one transaction; finish those whose questions were answered.
 
-        Returns the questions that the reads ask now.
+        Returns the reads that ask a question now.
         """
         reads = [step for step in waiting if isinstance(step.step, ReadStep)]
         if not any(_is_ready(step, self._outputs) for step in reads):
-            return {}
+            return []
+        resuming = {read.step.id: read for read in answered}
         batch = _Batch()
 
         def read_all(view: Any) -> None:
             batch.begin(self._outputs)
             for step in reads:
-                if step.id in questions:
-                    question, answer = questions[step.id], answers[step.id]
-                    self._run_in(batch, step, lambda _, __: question.resume(view, answer))  # noqa: B023
+                if step.id in resuming:
+                    self._run_in_transaction(batch, step, partial(resuming[step.id].resume, view))
                 elif _is_ready(step, batch.outputs):
-                    self._run_in(batch, step, partial(_reader(step).read, view, step.metadata))
+                    self._run_in_transaction(batch, step, partial(_reader(step).read, view, step.metadata))
 
         heavy = any(_reader(step).heavy for step in reads)
         try:
-            await self._in_time(reads[0].id, self._scope.read(read_all, heavy=heavy))
+            await self._with_timeout(reads[0].id, self._scope.read(read_all, heavy=heavy))
         except Exception as error:
-            raise _named(batch.current, error) from error
-        self._take(batch)
-        return batch.questions
+            raise _with_step_id(batch.current, error) from error
+        self._accept(batch)
+        return batch.pending
 
-    async def _act(
-        self, acts: Sequence[CheckedStep], questions: Mapping[str, Ask[Any]], answers: dict[str, Any]
-    ) -> None:
+    async def _act(self, acts: Sequence[CheckedStep], pending: Sequence[_PendingRead]) -> None:
         """Run the acts that are ready together, each as soon as its inputs exist, and ask the questions."""
         ready: dict[str, CheckedStep] = {}
         for step in acts:
@@ -223,11 +233,11 @@ class _Cycle:
                     await tasks[origin]
             await self._run_act(step)
 
-        async def ask(step_id: str, question: Ask[Any]) -> None:
-            answers[step_id] = await self._awaited(step_id, question.question())
+        async def ask(read: _PendingRead) -> None:
+            read.answer = await self._await_for_step(read.step.id, read.ask.question())
 
         work: dict[str, Coroutine[Any, Any, None]] = {step.id: act(step) for step in ready.values()}
-        work |= {step_id: ask(step_id, question) for step_id, question in questions.items()}
+        work |= {read.step.id: ask(read) for read in pending}
         if len(work) == 1:
             await work.popitem()[1]
             return
@@ -245,13 +255,13 @@ class _Cycle:
             inputs = self._inputs(step, self._outputs)
             return _checked(actor, await actor.run(step.metadata, inputs, context), self._limits)
 
-        self._outputs[step.id] = await self._awaited(step.id, run())
+        self._outputs[step.id] = await self._await_for_step(step.id, run())
         self._steps.append(self._step_record(step))
 
-    async def _awaited(self, step_id: str, work: Awaitable[T]) -> T:
+    async def _await_for_step(self, step_id: str, work: Awaitable[T]) -> T:
         """Await the work of a step within its time limit. Any failure becomes a StepFailed."""
         try:
-            return await self._in_time(step_id, work)
+            return await self._with_timeout(step_id, work)
         except StepFailed:
             raise
         except asyncio.CancelledError as error:
@@ -262,7 +272,7 @@ class _Cycle:
         except Exception as error:
             raise StepFailed(step_id, error) from error
 
-    async def _in_time(self, step_id: str, work: Awaitable[T]) -> T:
+    async def _with_timeout(self, step_id: str, work: Awaitable[T]) -> T:
         timer = asyncio.timeout(self._limits.step_seconds)
         try:
             async with timer:
@@ -281,28 +291,30 @@ class _Cycle:
             batch.begin(self._outputs)
             for step in steps:
                 writer = cast("WriteStep[Any, Any, Any]", step.step)
-                self._run_in(batch, step, partial(writer.apply, view, step.metadata))
+                self._run_in_transaction(batch, step, partial(writer.apply, view, step.metadata))
 
         try:
             await self._scope.write(apply_all)
         except Exception as error:
-            raise _named(batch.current, error) from error
-        self._take(batch)
+            raise _with_step_id(batch.current, error) from error
+        self._accept(batch)
         self._commit_ms = _ms_since(started)
 
-    def _run_in(self, batch: _Batch, step: CheckedStep, call: Callable[[Data, StepContext], Any]) -> None:
+    def _run_in_transaction(
+        self, batch: _Batch, step: CheckedStep, call: Callable[[Data, StepContext], Any]
+    ) -> None:
         """Run a step inside the transaction of a batch."""
         batch.current = step.id
         context = self._context(step)
         output = call(self._inputs(step, batch.outputs), context)
         if isinstance(output, Ask):
-            batch.questions[step.id] = cast("Ask[Any]", output)
+            batch.pending.append(_PendingRead(step, cast("Ask[Any]", output)))
         else:
             batch.outputs[step.id] = _checked(step.step, output, self._limits)
             batch.records.append(self._step_record(step))
         batch.current = None
 
-    def _take(self, batch: _Batch) -> None:
+    def _accept(self, batch: _Batch) -> None:
         self._outputs = batch.outputs
         self._steps.extend(batch.records)
 
@@ -382,7 +394,7 @@ def _checked(step: AnyStep, output: object, limits: Limits) -> Data:
     return result
 
 
-def _named(step_id: str | None, error: Exception) -> Exception:
+def _with_step_id(step_id: str | None, error: Exception) -> Exception:
     """Wrap the error of a step in StepFailed. Without a step it is the transaction's own error."""
     return error if step_id is None or isinstance(error, StepFailed) else StepFailed(step_id, error)
 

@@ -176,7 +176,12 @@ class SqlView:
 
 
 class OwnerScope:
-    """Transactions of one owner. A cycle reads and commits through it."""
+    """Transactions of one owner. A cycle reads and commits through it.
+
+    Each layer wraps the function of the layer above and adds one thing: `work(view)` is called by `run(tx)`
+    here, which opens the stores with the owner's keys; `run(tx)` is called by `run(session)` in `Database`,
+    which opens the transaction.
+    """
 
     def __init__(self, database: Database, vault: Vault, owner: str, caches: Caches | None = None) -> None:
         """Without `caches`, nothing is cached between transactions."""

@@ -25,7 +25,7 @@ class JobStore(Protocol):
         """The job, or None."""
         ...
 
-    def unfinished(self, session_ref: str) -> Sequence[Job]:
+    def unfinished_summaries(self, session_ref: str) -> Sequence[Job]:
         """The summary jobs of a session that have made no memory yet, in the order of their messages."""
         ...
 

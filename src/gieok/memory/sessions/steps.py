@@ -344,7 +344,7 @@ class QueueSummary(WriteStep[QueueMetadata, SessionInputs, QueuedSummaries]):
         for draft in drafts:
             view.jobs.add(draft, context.now)
         if due:
-            view.sessions.claim(inputs.session_ref, due[-1].last)
+            view.sessions.mark_queued(inputs.session_ref, due[-1].last)
         return QueuedSummaries(jobs=tuple(draft.id for draft in drafts))
 
 

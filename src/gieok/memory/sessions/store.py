@@ -47,7 +47,7 @@ class SessionStore(Protocol):
         """End the session. Does nothing if it has ended. Raises NotFound if there is none."""
         ...
 
-    def claim(self, session_ref: str, last: int) -> None:
+    def mark_queued(self, session_ref: str, last: int) -> None:
         """Record that summaries are queued for all messages up to number `last`."""
         ...
 

@@ -166,9 +166,11 @@ class JobStoreContract:
         (claimed,) = await claim_due(START, START + LEASE, 10)
         assert claimed.job.id == done
         await settle(scope, claimed.job, JobOutcome(status="done", memory_id=uuid4()))
-        left = await scope.read(lambda view: view.jobs.unfinished("s"))
+        left = await scope.read(lambda view: view.jobs.unfinished_summaries("s"))
         assert [job.id for job in left] == [first, second]
-        assert list(await job_scope_of("jiyoung").read(lambda view: view.jobs.unfinished("s"))) == []
+        assert (
+            list(await job_scope_of("jiyoung").read(lambda view: view.jobs.unfinished_summaries("s"))) == []
+        )
 
     async def test_a_failed_summary_can_be_retried(
         self, job_scope_of: JobScopeOf, claim_due: ClaimDue

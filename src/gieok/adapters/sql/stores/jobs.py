@@ -31,8 +31,8 @@ class SqlJobStore:
         row = self._tx.one("get_job", id=job_id.bytes)
         return _job(row) if row else None
 
-    def unfinished(self, session_ref: str) -> list[Job]:
-        rows = self._tx.all("list_unfinished_jobs", session_ref=check_ref(session_ref, "sessionRef"))
+    def unfinished_summaries(self, session_ref: str) -> list[Job]:
+        rows = self._tx.all("list_unfinished_summaries", session_ref=check_ref(session_ref, "sessionRef"))
         return [_job(row) for row in rows]
 
     def claim(self, job_id: UUID, now: datetime, lease_until: datetime) -> Job | None:

@@ -66,8 +66,8 @@ class SqlSessionStore:
         self._tx.run("end_session", session_ref=check_ref(session_ref, "sessionRef"), at=to_micros(at))
         return self.lock(session_ref)
 
-    def claim(self, session_ref: str, last: int) -> None:
-        self._tx.run("claim_session_messages", session_ref=session_ref, last=last)
+    def mark_queued(self, session_ref: str, last: int) -> None:
+        self._tx.run("mark_messages_queued", session_ref=session_ref, last=last)
 
     def mark_summarized(self, session_ref: str, count: int) -> None:
         self._tx.run("mark_messages_summarized", session_ref=session_ref, count=count)

@@ -96,6 +96,7 @@ async def send(body: SendMessage, caller: Writer) -> Response:
 
 async def _plan(body: SendMessage, caller: Caller) -> str | ExecutionPlan:
     """The plan in the body, else the plan of the session. NotFound for an unknown session."""
+    # Looked up even if the body has a plan, because `send` would start a session that does not exist.
     current = await caller.user.chat.plan_of(body.session_id) if body.session_id is not None else CHAT_PLAN
     return current if body.plan is None else to_plan(body.plan)
 

@@ -13,7 +13,7 @@ from gieok.memory.companion.recall.ranking import explained_hits, rank_memories
 from gieok.memory.companion.records import Memory, MemoryHit
 from gieok.memory.companion.rules import MAX_PAGE
 from gieok.memory.companion.store import CompanionView
-from gieok.memory.companion.vectors.search import EmbedderServices, Vector, VectorView
+from gieok.memory.companion.vectors.search import Vector, VectorServices, VectorView
 from gieok.memory.fields import PersonaId
 
 CONTEXT_SELECT = frozenset({Stage.CONTEXT_SELECT})
@@ -71,20 +71,20 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
     type = "RecallMemories"
     stages = CONTEXT_SELECT
 
-    def __init__(self, services: EmbedderServices) -> None:
-        self._embedder = services.embedder
+    def __init__(self, services: VectorServices) -> None:
+        self._vector_search = services.vector_search
 
     def read(
         self, view: RecallView, metadata: RecallPolicy, inputs: RecallInputs, context: StepContext
     ) -> Recalled | Ask[Recalled]:
-        embedder = self._embedder
-        if embedder is None or not metadata.weights.vectors:
+        vector_search = self._vector_search
+        if vector_search is None or not metadata.weights.vectors:
             return self._search(view, metadata, inputs, context, None)
         query = parse_query(inputs.query, context.now)
         index = view.companion.index(inputs.persona_id, include_archived=True)
         text = without_names(inputs.query, named_speakers(index, query))
         return Ask(
-            question=lambda: embedder.embed_query(text),
+            question=lambda: vector_search.embed_query(text),
             resume=lambda view, vector: self._search(view, metadata, inputs, context, vector),
         )
 
@@ -100,8 +100,8 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
         if not index.recall:
             return Recalled(memories=(), hits=())
         similarity = None
-        if self._embedder is not None and vector is not None:
-            similarity = self._embedder.compare(
+        if self._vector_search is not None and vector is not None:
+            similarity = self._vector_search.compare(
                 view.vectors, inputs.persona_id, vector, include_archived=policy.include_archived
             )
         count = policy.top_k if inputs.limit is None else min(policy.top_k, inputs.limit)

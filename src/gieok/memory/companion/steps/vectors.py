@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gieok.engine import AnyStep, Ask, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import InputRefused
-from gieok.memory.companion.vectors.search import Embedded, EmbedderServices, VectorView, Waiting
+from gieok.memory.companion.vectors.search import Embedded, VectorServices, VectorView, Waiting
 from gieok.memory.fields import PersonaId
 
 
@@ -33,22 +33,22 @@ class EmbedMemories(ReadStep[EmbedMetadata, EmbedInputs, VectorsMade]):
     type = "EmbedMemories"
     stages = frozenset({Stage.POST_PROCESS})
 
-    def __init__(self, services: EmbedderServices) -> None:
-        self._embedder = services.embedder
+    def __init__(self, services: VectorServices) -> None:
+        self._vector_search = services.vector_search
 
     def read(
         self, view: VectorView, metadata: EmbedMetadata, inputs: EmbedInputs, context: StepContext
     ) -> Ask[VectorsMade]:
-        embedder = self._embedder
-        if embedder is None:
+        vector_search = self._vector_search
+        if vector_search is None:
             raise InputRefused("there is no embedder; set GIEOK_EMBEDDER, or open Gieok with one")
-        waiting = view.vectors.waiting(inputs.persona_id, embedder.space, metadata.batch)
+        waiting = view.vectors.waiting(inputs.persona_id, vector_search.space, metadata.batch)
 
         def finish(view: VectorView, made: tuple[Embedded, ...]) -> VectorsMade:
             context.note("embedded", sum(each.values is not None for each in made))
-            return VectorsMade(space=embedder.space, waiting=waiting, made=made)
+            return VectorsMade(space=vector_search.space, waiting=waiting, made=made)
 
-        return Ask(question=lambda: embedder.embed(waiting.memories), resume=finish)
+        return Ask(question=lambda: vector_search.embed(waiting.memories), resume=finish)
 
 
 class KeepInputs(Data):

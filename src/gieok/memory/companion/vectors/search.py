@@ -221,8 +221,8 @@ class VectorSearch:
         )
 
 
-class EmbedderServices(Protocol):
+class VectorServices(Protocol):
     """Services of the steps that use vectors."""
 
     @property
-    def embedder(self) -> VectorSearch | None: ...
+    def vector_search(self) -> VectorSearch | None: ...

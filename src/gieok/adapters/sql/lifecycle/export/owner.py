@@ -43,9 +43,9 @@ class Imported:
 class OwnerTransfer:
     """Everything of one owner inside one transaction."""
 
-    def __init__(self, tx: Tx, keys: OwnerKeys, rooms: DecisionView, now: datetime) -> None:
+    def __init__(self, tx: Tx, keys: OwnerKeys, view: DecisionView, now: datetime) -> None:
         self._tx = tx
-        self._rooms = rooms
+        self._view = view
         self._personas = PersonaTransfer(tx, keys)
         self._facts = FactTransfer(tx, keys)
         self._sessions = SessionTransfer(tx, keys, now)
@@ -114,15 +114,15 @@ class OwnerTransfer:
         }
 
     def _import_decision(self, record: DecisionRecord) -> bool:
-        check_evidence(self._rooms, record.evidence_ids)
+        check_evidence(self._view, record.evidence_ids)
         return self._decisions.import_(record)
 
     def _import_relation(self, record: RelationRecord) -> bool:
-        check_decisions(self._rooms, (record.source, record.target))
+        check_decisions(self._view, (record.source, record.target))
         return self._relations.import_(record)
 
     def _import_anchor(self, record: AnchorRecord) -> bool:
-        check_targets(self._rooms, record.targets)
+        check_targets(self._view, record.targets)
         return self._anchors.import_(record)
 
 

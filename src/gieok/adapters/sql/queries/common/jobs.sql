@@ -21,7 +21,7 @@ SELECT id, kind, subject, first_seq, last_seq, status, attempts, fence, due_at, 
 FROM jobs
 WHERE owner = :owner AND id = :id;
 
--- name: list_unfinished_jobs(owner, session_ref)
+-- name: list_unfinished_summaries(owner, session_ref)
 -- The summaries of a session that have made no memory yet.
 SELECT id, kind, subject, first_seq, last_seq, status, attempts, fence, due_at, error, memory_id, created_at
 FROM jobs

@@ -24,7 +24,7 @@ WHERE owner = :owner AND session_ref = :session_ref;
 UPDATE sessions SET ended_at = :at
 WHERE owner = :owner AND session_ref = :session_ref AND ended_at IS NULL;
 
--- name: claim_session_messages(owner, session_ref, last)!
+-- name: mark_messages_queued(owner, session_ref, last)!
 UPDATE sessions SET claimed_count = :last
 WHERE owner = :owner AND session_ref = :session_ref;
 
