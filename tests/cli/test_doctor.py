@@ -182,7 +182,7 @@ def test_the_keystore_of_another_database_fails(run: Run, home: Path) -> None:
         remember("kim")
     found = report(run, GIEOK_KEYSTORE_URL=f"{other}.keys")
     assert (found["ok"], levels(found)["keystore"]) == (False, "failed")
-    assert "not the one that this database was sealed with" in finding(found, "keystore")["text"]
+    assert "belongs to another database" in finding(found, "keystore")["text"]
 
 
 def test_a_pending_or_interrupted_rotation_is_a_warning(run: Run, home: Path) -> None:
