@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -75,13 +76,18 @@ async def remember(user: User) -> None:
     await user.decisions.save(RUST)
 
 
-async def walk(gieok: Gieok, analyzer: str, *, parts: int | None = None) -> int:
-    """Re-index by jobs, to the end or for some of them. Returns how many jobs ran."""
+async def walk(
+    gieok: Gieok, analyzer: str, *, parts: int | None = None, ahead: timedelta = timedelta()
+) -> int:
+    """Re-index by jobs, to the end or for some of them. Returns how many jobs ran.
+
+    `ahead` of the clock, jobs that wait for a retry are due too.
+    """
     worker, done = Worker(gieok, jobs_at_once=1), 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "ANALYZER", analyzer)
         patch.setattr(jobs, "REINDEX_BATCH", 2)
-        while (parts is None or done < parts) and await worker.run_once(gieok.engine.clock()):
+        while (parts is None or done < parts) and await worker.run_once(gieok.engine.clock() + ahead):
             done += 1
     return done
 
@@ -183,6 +189,8 @@ async def test_several_workers_and_writers_at_once_make_one_right_index(
         await asyncio.gather(
             walk(gieok, NOW), walk(other, NOW), remember(gieok.user("minsu")), remember(other.user("new"))
         )
+        # A batch that met a writer is retried after a few seconds.
+        await walk(gieok, NOW, ahead=timedelta(minutes=1))
         made = indexes(behind)
         await walk(gieok, "there")
         await walk(gieok, "back")
