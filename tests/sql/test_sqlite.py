@@ -311,3 +311,24 @@ async def test_a_read_of_a_locked_file_waits_on_a_reader_thread(tmp_path: Path) 
     assert await database.read("ana", look)
     assert [name.startswith("gieok-reader") for name in asked] == [False, True]
     await database.close()
+
+
+async def test_closing_waits_for_a_read_on_another_thread(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "gieok.db")
+    await database.write("ana", add)
+    reading, closing = threading.Event(), threading.Event()
+
+    def slow(tx: Tx) -> bool:
+        reading.set()
+        closing.wait(0.2)  # closing must not end the connection that this still needs
+        return exists(tx)
+
+    found: list[bool] = []
+    other = threading.Thread(target=lambda: found.append(asyncio.run(database.read("ana", slow))))
+    other.start()
+    reading.wait(30)
+    await database.close()
+    closing.set()
+    other.join(30)
+    assert found == [True]
+    await database.close()

@@ -122,6 +122,7 @@ class SqliteDatabase:
         ]
         self._inline = SqliteSession(sqlite_file.connect(self.path, 0, read_only=True))
         self._inline_lock = threading.Lock()
+        self._closed = False
         self._connections = [session.connection for session in (self._inline, *readers, writer)]
         self._writer = ThreadPool(
             "writer",
@@ -171,7 +172,9 @@ class SqliteDatabase:
         return await self._readers.run(None, self._status, writes=False)
 
     async def close(self) -> None:
-        self._inline_lock.acquire(blocking=False)  # never released: reads now go to the closed pool
+        if not self._closed:
+            self._closed = True
+            self._inline_lock.acquire()  # waits for a read of another thread; later reads go to the pool
         await self._readers.close()
         await self._writer.close()
         for connection in self._connections:
