@@ -26,8 +26,9 @@ from gieok import Gieok, MemoryDraft
 from gieok.app.background.worker import Worker
 from gieok.interfaces.rest.app import create_app
 from gieok.interfaces.rest.gateway.limits import ServiceOptions
-from gieok.memory.canon.records import Category, PersonaDraft
+from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.decisions.records import DecisionProposal
+from gieok.memory.observations import Category
 from gieok.testing.settings import settings_for
 
 _SOURCE = str(Path(gieok.__file__).parent)

@@ -11,7 +11,7 @@ from time import process_time
 from bench.table import Row, Table, at_least, micros
 from gieok.adapters.models.offline import OfflineModel
 from gieok.adapters.models.offline.analysis import read
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 from tests.models.facts.score import BLIND, Score, Sentence, score, sentences
 
 _PRECISION, _RECALL = 0.9, 0.6

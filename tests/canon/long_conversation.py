@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 
 _R, _G, _E, _H, _O = Category.RELATIONSHIP, Category.GOAL, Category.EVENT, Category.HABIT, Category.OPINION
 _I, _P = Category.PERSONAL_INFO, Category.PREFERENCE

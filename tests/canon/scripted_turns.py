@@ -8,9 +8,10 @@ from typing import Any
 
 from gieok import Gieok
 from gieok.engine import CycleResult, ExecutionPlan, make_plan
-from gieok.memory.canon.records import Category, ExtractedFact, Fact, PersonaDraft
+from gieok.memory.canon.records import ExtractedFact, Fact, PersonaDraft
 from gieok.memory.conversation.records import ContextMemory, Prompt, Reply
 from gieok.memory.conversation.steps import PromptAssemble
+from gieok.memory.observations import Category
 from gieok.testing.models import CountingModel
 
 HANA = PersonaDraft(

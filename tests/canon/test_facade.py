@@ -10,7 +10,8 @@ import pytest
 from gieok import Gieok, Settings
 from gieok.errors import Conflict, InputRefused, NotFound
 from gieok.memory.blocks import StateLine, parse_state
-from gieok.memory.canon.records import Category, PersonaDraft
+from gieok.memory.canon.records import PersonaDraft
+from gieok.memory.observations import Category
 from gieok.plans import load_plan
 from gieok.testing.clock import Clock
 

@@ -8,9 +8,10 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.adapters.models.offline import OfflineModel
-from gieok.memory.canon.records import Category, PersonaDraft
+from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.canon.rules import is_state, persona_text
 from gieok.memory.conversation.records import Prompt, Reply
+from gieok.memory.observations import Category
 from gieok.testing.clock import Clock
 from tests.canon.long_conversation import TALK, Line
 

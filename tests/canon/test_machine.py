@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from gieok import Gieok, PersonaDraft
 from gieok.errors import NotFound
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 from gieok.testing.clock import Clock
 from gieok.testing.settings import settings_for
 

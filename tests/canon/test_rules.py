@@ -13,9 +13,10 @@ from pydantic import ValidationError
 from gieok.errors import InputRefused
 from gieok.memory.blocks import HEADERS, StateLine, parse_state, state_frame
 from gieok.memory.canon.grounding import grounded, own_words, turn_words
-from gieok.memory.canon.records import STATE, Category, Fact, PersonaDraft, Provenance
+from gieok.memory.canon.records import STATE, Fact, PersonaDraft, Provenance
 from gieok.memory.canon.rules import check_persona, most_lines, persona_text, rank_facts, state_block
 from gieok.memory.fields import Language
+from gieok.memory.observations import Category
 from gieok.text import count_tokens
 from tests.canon.scripted_turns import found
 

@@ -8,7 +8,7 @@ from gieok import Gieok
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import GieokError, SchemaMismatch, SealBroken, StoreDamaged
 from gieok.memory.canon.documents import FORM, FactDocument, from_document
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 from gieok.testing.contracts.facts import (
     FactStoreContract,
     ScopeOf,

@@ -12,9 +12,10 @@ from gieok import Gieok, Settings
 from gieok.app import build_registry
 from gieok.engine import Data
 from gieok.errors import InputRefused, ModelUnavailable, NotFound, PlanInvalid, StepFailed
-from gieok.memory.canon.records import Category, PersonaDraft
+from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.canon.steps import SaveFacts
 from gieok.memory.conversation.records import ContextMemory, Message
+from gieok.memory.observations import Category
 from tests.behind import Behind
 from tests.canon.scripted_turns import HANA, Scripted, found, system_prompt, talk, turn_plan
 

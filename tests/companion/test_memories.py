@@ -14,7 +14,7 @@ from gieok.adapters.sql.driver.database import Row
 from gieok.adapters.sql.stores.companion import cached_index as cached_index_module
 from gieok.adapters.sql.stores.companion.rows import reseal_memory
 from gieok.errors import Conflict, GieokError, InputRefused, NotFound, OwnerErased, SealBroken, StoreDamaged
-from gieok.memory.canon.records import Category, PersonaDraft
+from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.companion.records import (
     LARGEST_MEMORY,
     MAX_LABEL_CHARS,
@@ -30,6 +30,7 @@ from gieok.memory.companion.records import (
 )
 from gieok.memory.companion.rules import ActiveLimit, KeepPolicy, MomentPolicy
 from gieok.memory.companion.steps.summarize import replace_excerpt
+from gieok.memory.observations import Category
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.companion import START, ids, memory, save
 from gieok.vault import OwnerKeys

@@ -9,7 +9,8 @@ import pytest
 
 from gieok.adapters.models.offline import OfflineModel
 from gieok.adapters.models.offline.taken_back import owns_up
-from gieok.memory.canon.records import Category, ExtractedFact, Fact
+from gieok.memory.canon.records import ExtractedFact, Fact
+from gieok.memory.observations import Category
 from tests.canon.long_conversation import TALK, Change
 
 START = datetime(2025, 10, 27, 12, tzinfo=UTC)

@@ -12,7 +12,8 @@ from gieok import Gieok, MemoryDraft, Settings
 from gieok.app import User
 from gieok.app.background.worker import Worker
 from gieok.errors import Conflict, OwnerErased
-from gieok.memory.canon.records import Category, PersonaDraft
+from gieok.memory.canon.records import PersonaDraft
+from gieok.memory.observations import Category
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.sessions import message
 from tests.owner_data.world import FRIEND, KINDS, export, fill, lines, pieces, records, stream_of

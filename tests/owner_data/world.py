@@ -7,10 +7,11 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from typing import Any
 
 from gieok.app import User
-from gieok.memory.canon.records import Category, PersonaDraft
+from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.companion.records import Emotion, MemoryConfig, MemoryDraft
 from gieok.memory.conversation.records import Persona
 from gieok.memory.decisions.records import DecisionProposal, Target
+from gieok.memory.observations import Category
 from tests.sessions.conversation import said
 from tests.turns.run_turn import run_turn
 

@@ -8,14 +8,7 @@ from uuid import UUID
 from gieok.app.cycles import Cycles, run_idempotent
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
-from gieok.memory.canon.records import (
-    Category,
-    Fact,
-    FactChange,
-    FactVersion,
-    PersonaCard,
-    PersonaDraft,
-)
+from gieok.memory.canon.records import Fact, FactChange, FactVersion, PersonaCard, PersonaDraft
 from gieok.memory.canon.steps import (
     CreatePersona,
     EditPersona,
@@ -24,6 +17,7 @@ from gieok.memory.canon.steps import (
     RetireFact,
     SetFact,
 )
+from gieok.memory.observations import Category
 from gieok.memory.requests import RequestKey
 from gieok.refs import check_ref
 

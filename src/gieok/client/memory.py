@@ -8,10 +8,11 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from gieok.client.transport import Call, Transport, lines, path
-from gieok.memory.canon.records import Category, FactChange, FactVersion, PersonaCard, PersonaDraft
+from gieok.memory.canon.records import FactChange, FactVersion, PersonaCard, PersonaDraft
 from gieok.memory.companion.records import Memory, MemoryChanges, MemoryConfig, MemoryDraft, MemoryPage
 from gieok.memory.companion.steps.memories import MemoryOutline
 from gieok.memory.conversation.records import Message
+from gieok.memory.observations import Category
 from gieok.memory.sessions.records import ChatMessage
 from gieok.wire import (
     CreatedMemory,

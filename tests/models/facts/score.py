@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, cast
 
-from gieok.memory.canon.records import Category, ExtractedFact
+from gieok.memory.canon.records import ExtractedFact
 from gieok.memory.canon.steps import FactExtractor
+from gieok.memory.observations import Category
 from gieok.text import language
 
 _TABLE = Path(__file__).with_name("sentences.toml")

@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gieok.memory.blocks import DIRECTIVES, HEADERS
-from gieok.memory.canon.records import Category, ExtractedFact, Fact, Provenance
+from gieok.memory.canon.records import ExtractedFact, Fact, Provenance
 from gieok.memory.canon.rules import normal_key
+from gieok.memory.observations import Category
 from gieok.text import normalize, terms
 from gieok.text.normalization import clean
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
@@ -10,26 +9,12 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from gieok.engine import Data
 from gieok.memory.chains import VersionRef
 from gieok.memory.fields import Importance, Language, PersonaId, Timestamp, storable
+from gieok.memory.observations import Category, FactValue, Key
 from gieok.text import language
 
-MAX_KEY_CHARS = 128
-MAX_VALUE_CHARS = 1_000
 MAX_PROMPT_CHARS = 20_000
 MAX_ENTRIES = 256
 MAX_PERSONA_CHARS = 200_000
-
-
-class Category(StrEnum):
-    """The category of a fact. The first five are state, which the state block shows."""
-
-    RELATIONSHIP = "RELATIONSHIP"
-    GOAL = "GOAL"
-    EVENT = "EVENT"
-    HABIT = "HABIT"
-    OPINION = "OPINION"
-    PERSONAL_INFO = "PERSONAL_INFO"
-    PREFERENCE = "PREFERENCE"
-    OTHER = "OTHER"
 
 
 STATE = frozenset({Category.RELATIONSHIP, Category.GOAL, Category.EVENT, Category.HABIT, Category.OPINION})
@@ -38,16 +23,6 @@ STATE = frozenset({Category.RELATIONSHIP, Category.GOAL, Category.EVENT, Categor
 Provenance = Literal["user", "model", "hand"]
 """The origin of a fact: said by the user, concluded by the model, or edited by hand."""
 
-Key = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_KEY_CHARS),
-    AfterValidator(storable),
-]
-FactValue = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_VALUE_CHARS),
-    AfterValidator(storable),
-]
 PromptText = Annotated[str, StringConstraints(max_length=MAX_PROMPT_CHARS), AfterValidator(storable)]
 Entries = Annotated[tuple[PromptText, ...], Field(max_length=MAX_ENTRIES)]
 

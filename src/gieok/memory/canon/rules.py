@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from gieok.errors import InputRefused
 from gieok.memory.blocks import HEADERS, render_state, state_frame, state_line
-from gieok.memory.canon.records import STATE, Category, Fact, FactDraft, PersonaDraft, PersonaPrompt
+from gieok.memory.canon.records import STATE, Fact, FactDraft, PersonaDraft, PersonaPrompt
 from gieok.memory.fields import Language
+from gieok.memory.observations import Category
 from gieok.text import count_tokens, normalize, terms
 
 _SECTIONS: dict[Language, tuple[str, str, str]] = {

@@ -16,13 +16,10 @@ from gieok.engine import ActStep, AnyStep, Data, NoData, ReadStep, Stage, StepCo
 from gieok.errors import NotFound
 from gieok.memory.canon.grounding import grounded, most_important, own_words, turn_words
 from gieok.memory.canon.records import (
-    Category,
     ExtractedFact,
     Fact,
     FactChange,
     FactDraft,
-    FactValue,
-    Key,
     PersonaCard,
     PersonaDraft,
     PersonaPrompt,
@@ -38,6 +35,7 @@ from gieok.memory.canon.rules import (
 from gieok.memory.canon.store import CanonView, FactStore
 from gieok.memory.fields import Importance, Language, PersonaId
 from gieok.memory.model_calls import ModelLimits, metered_model
+from gieok.memory.observations import Category, FactValue, Key
 from gieok.memory.usage import ModelUsage
 
 MAX_KNOWN = 10_000

@@ -7,15 +7,8 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from gieok.memory.canon.records import (
-    Category,
-    Fact,
-    FactChange,
-    FactDraft,
-    FactVersion,
-    PersonaCard,
-    PersonaDraft,
-)
+from gieok.memory.canon.records import Fact, FactChange, FactDraft, FactVersion, PersonaCard, PersonaDraft
+from gieok.memory.observations import Category
 
 
 class PersonaStore(Protocol):

@@ -18,14 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gieok.errors import NotFound
-from gieok.memory.canon.records import (
-    Category,
-    Fact,
-    FactChange,
-    FactDraft,
-    FactVersion,
-)
+from gieok.memory.canon.records import Fact, FactChange, FactDraft, FactVersion
 from gieok.memory.canon.store import CanonView
+from gieok.memory.observations import Category
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

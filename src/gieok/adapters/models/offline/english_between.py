@@ -7,7 +7,7 @@ import re
 from gieok.adapters.models.offline.analysis import Utterance
 from gieok.adapters.models.offline.english_clause import clauses_of
 from gieok.adapters.models.offline.found import Found
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 
 _STANDS = tuple(
     (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), value)

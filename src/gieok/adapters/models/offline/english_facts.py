@@ -16,7 +16,8 @@ from gieok.adapters.models.offline.english_verbs import past_of, third_person
 from gieok.adapters.models.offline.found import Found, awaited, bond, come_to_pass, named_in, newest
 from gieok.adapters.models.offline.lexicon import listed
 from gieok.adapters.models.offline.taken_back import taken_back
-from gieok.memory.canon.records import Category, Fact
+from gieok.memory.canon.records import Fact
+from gieok.memory.observations import Category
 
 # In jest, or in a story: nobody vouches for it.
 _NOT_MEANT = re.compile(

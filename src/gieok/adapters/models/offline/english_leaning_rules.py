@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gieok.adapters.models.offline.english_rule import States, any_word, rule
 from gieok.adapters.models.offline.english_who import TAIL
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 
 _GOAL, _HABIT, _LIKES, _OPINION = Category.GOAL, Category.HABIT, Category.PREFERENCE, Category.OPINION
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gieok.adapters.models.offline.english_rule import States, any_word, rule
 from gieok.adapters.models.offline.english_who import SOON, TAIL
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 
 _EVENT = Category.EVENT
 _INJURED = any_word("broke sprained hurt injured twisted tore pulled fractured dislocated")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gieok.adapters.models.offline.english_rule import States, any_word, rule
 from gieok.adapters.models.offline.english_who import KIN, NAME, SOMEONE, TAIL, WHO
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 
 _RELATION = Category.RELATIONSHIP
 _AND_I = rf"{WHO.replace('who', 'and_i')} and i"

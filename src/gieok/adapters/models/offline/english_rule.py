@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 
 
 class States(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gieok.adapters.models.offline.english_rule import States, any_word, rule
 from gieok.adapters.models.offline.english_who import CHILDREN, COUNT, NAME, PET, PLACE, TAIL
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 
 _PERSON, _EVENT = Category.PERSONAL_INFO, Category.EVENT
 _NOT_A_NAME = r"(?<!an)(?<!ese)(?<!ish)(?<!ed)(?<!ing)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gieok.adapters.models.offline.english_rule import States, rule
 from gieok.adapters.models.offline.english_who import BUSINESS, NAME, PLACE, TAIL, WORK
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 
 _PERSON, _EVENT = Category.PERSONAL_INFO, Category.EVENT
 _LEFT_WORK = States(_PERSON, "job", "quit the job", retracts=True)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gieok.memory.canon.records import Category, ExtractedFact, Fact, Provenance
+from gieok.memory.canon.records import ExtractedFact, Fact, Provenance
+from gieok.memory.observations import Category
 
 MAX_KEY_CHARS = 60
 MAX_VALUE_CHARS = 200

@@ -12,7 +12,7 @@ from gieok.adapters.models.offline.analysis import Utterance
 from gieok.adapters.models.offline.found import Found
 from gieok.adapters.models.offline.korean_clause import clauses_of
 from gieok.adapters.models.offline.korean_relations import promises
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 
 _VERY = "(?:정말 |진짜 |너무 |좀 |많이 )*"
 _LOVERS = re.compile(r"우리(?:는|도)? (?:이제 |오늘부터 )?연인|(?:연인|여자친구|남자친구)[이가] 되어 줄게")

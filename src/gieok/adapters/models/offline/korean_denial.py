@@ -11,7 +11,8 @@ from gieok.adapters.models.offline.korean_clause import Clause
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.korean_words import OCCASIONS
 from gieok.adapters.models.offline.lexicon import listed
-from gieok.memory.canon.records import Category, Fact
+from gieok.memory.canon.records import Fact
+from gieok.memory.observations import Category
 from gieok.text import terms
 
 _CALLED_OFF = listed("취소되 취소하 취소시키 무산되 엎어지 파토나 파투나")

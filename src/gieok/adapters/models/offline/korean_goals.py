@@ -10,7 +10,8 @@ from gieok.adapters.models.offline.korean_clause import Clause
 from gieok.adapters.models.offline.korean_value import deed, note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.lexicon import listed
-from gieok.memory.canon.records import Category, Fact
+from gieok.memory.canon.records import Fact
+from gieok.memory.observations import Category
 from gieok.text import morphemes
 
 # Wanting to sleep or to eat chicken is no goal; wanting these is.

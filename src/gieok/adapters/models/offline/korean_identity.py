@@ -8,7 +8,7 @@ from gieok.adapters.models.offline.korean_value import note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.korean_words import ANIMALS, FAMILY, OCCUPATIONS
 from gieok.adapters.models.offline.lexicon import listed
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 from gieok.text.hangul import with_particle
 
 _LIVES = listed("살 거주하 지내 자취하")

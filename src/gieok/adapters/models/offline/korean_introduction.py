@@ -9,7 +9,7 @@ import re
 
 from gieok.adapters.models.offline.found import Found
 from gieok.adapters.models.offline.korean_words import ANIMALS
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 from gieok.text.hangul import with_particle
 
 _SAYS = "(?:해|해요|합니다|불러(?: ?줘| ?주세요)?)"

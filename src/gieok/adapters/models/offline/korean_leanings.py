@@ -9,7 +9,7 @@ from gieok.adapters.models.offline.korean_clause import Clause
 from gieok.adapters.models.offline.korean_value import deed, note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.lexicon import listed
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 from gieok.text.hangul import with_particle
 
 _LIKES = {"좋아하": "좋아함", "사랑하": "좋아함", "즐기": "즐김", "즐겨하": "즐김"}

@@ -11,7 +11,8 @@ from gieok.adapters.models.offline.korean_value import deed, note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.korean_words import BODY, ILLNESSES, OCCASIONS, TESTS
 from gieok.adapters.models.offline.lexicon import listed
-from gieok.memory.canon.records import Category, Fact
+from gieok.memory.canon.records import Fact
+from gieok.memory.observations import Category
 from gieok.text.hangul import with_particle
 
 _PASSED = listed("합격하 붙 통과하")

@@ -11,7 +11,8 @@ from gieok.adapters.models.offline.korean_value import deed, nominal, note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.korean_words import FAMILY, FRIENDS, PARTNERS, PEOPLE
 from gieok.adapters.models.offline.lexicon import listed
-from gieok.memory.canon.records import Category, Fact
+from gieok.memory.canon.records import Fact
+from gieok.memory.observations import Category
 from gieok.text.hangul import with_particle
 
 _DATING = listed("사귀 연애하 교제하")

@@ -9,7 +9,7 @@ from gieok.adapters.models.offline.korean_clause import Clause
 from gieok.adapters.models.offline.korean_value import note
 from gieok.adapters.models.offline.korean_verb import Mark
 from gieok.adapters.models.offline.lexicon import listed
-from gieok.memory.canon.records import Category
+from gieok.memory.observations import Category
 
 _JOINED = listed("취직하 취업하 입사하 이직하")
 _FOUNDED = listed("창업하 개업하 차리 오픈하")

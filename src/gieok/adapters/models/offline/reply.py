@@ -30,8 +30,8 @@ from gieok.adapters.models.offline.retelling import (
     tell_fact_english,
     tell_fact_korean,
 )
-from gieok.memory.canon.records import Category
 from gieok.memory.conversation.records import ContextMemory, Prompt
+from gieok.memory.observations import Category
 from gieok.text import language
 
 _POLITE = re.compile(r"존댓말|존대|정중|공손|높임말")

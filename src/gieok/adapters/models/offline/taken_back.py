@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from gieok.adapters.models.offline.found import Found
-from gieok.memory.canon.records import Category, Fact
+from gieok.memory.canon.records import Fact
+from gieok.memory.observations import Category
 from gieok.text import normalize, terms
 
 # The whole message, so that a joke which the user tells of takes nothing back. Each character can be read in

@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from gieok.memory.canon.records import Category, ExtractedFact, FactValue, Key
+from gieok.memory.canon.records import ExtractedFact
 from gieok.memory.companion.records import Emotion, Labels, SessionSummary, SummaryText
 from gieok.memory.fields import Importance, Language, storable
+from gieok.memory.observations import Category, FactValue, Key
 from gieok.memory.turns.records import Keywords, Summary, Turn, TurnSummary
 from gieok.memory.turns.rules import is_copy
 from gieok.text import language

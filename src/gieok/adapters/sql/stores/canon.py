@@ -10,17 +10,10 @@ from gieok.adapters.sql.driver.database import Row, Tx, to_micros
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.errors import Conflict, NotFound, StoreDamaged
 from gieok.memory.canon.documents import FORM, FactDocument, PersonaDocument, from_document, to_document
-from gieok.memory.canon.records import (
-    Category,
-    Fact,
-    FactChange,
-    FactDraft,
-    FactVersion,
-    PersonaCard,
-    PersonaDraft,
-)
+from gieok.memory.canon.records import Fact, FactChange, FactDraft, FactVersion, PersonaCard, PersonaDraft
 from gieok.memory.canon.rules import changes, is_state, normal_key
 from gieok.memory.chains import NEW, ChainHead, ChainVersion, VersionDraft, check_expected
+from gieok.memory.observations import Category
 from gieok.vault import OwnerKeys
 
 _RETIRED, _ORDINARY, _STATE = 0, 1, 2

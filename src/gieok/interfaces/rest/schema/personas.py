@@ -11,17 +11,15 @@ from gieok.app.cycles import validated
 from gieok.interfaces.rest.schema.common import Answer, Ref, RequestBody, example
 from gieok.memory.canon.records import (
     MAX_ENTRIES,
-    Category,
     FactChange,
-    FactValue,
     FactVersion,
-    Key,
     PersonaCard,
     PersonaDraft,
     PromptText,
 )
 from gieok.memory.chains import VersionNumber
 from gieok.memory.fields import Importance, Language
+from gieok.memory.observations import Category, FactValue, Key
 
 Texts = Annotated[list[PromptText], Field(max_length=MAX_ENTRIES)]
 
