@@ -29,7 +29,7 @@ PINNED = {
     "explore_anchors": "a63a7236bc69b8ac300596c179394306fcac41c9fe945c0e948d976db9b93cb6",
     "import_decisions": "49dcadbd6eefe28a9abbe81c078284f6c3a9975976dab30e38a316ab2892b4ee",
     "keep_evidence": "611483422be9ab5385e1550fc881f7ee33c2390ce09cb5a2feed5aa5901d8e23",
-    "load_decisions": "7cdf20827cdbe6ff911fd98cac7af8be54ddf6368b425d86bdd89b4d7bb5af56",
+    "load_decisions": "af09b1b71f8cba7943896a785f2fecd71d0dd3a0f31ad8beff70bb096e1eb848",
     "load_memories": "db67bab22ee8dbf49dc2a0cd15215047455f7ce1db7ad1c15207572f8ef18e8a",
     "load_session": "c6f4f7e40272b53369c8d2707355e328b89c8625c72e7e7745403f84c6468444",
     "load_state": "27a39737ea1ee0dbd85c3060409f1ecd1beb81c9a34ba6907f0c56b005efe896",

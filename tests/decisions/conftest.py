@@ -95,4 +95,4 @@ def _text(item: Any) -> str:
         return item.statement
     if isinstance(item, EvidenceItem):
         return item.title
-    return f"{'reaches' if item.is_affected else 'rests on'} {item.statement or item.root_id}"
+    return f"{'reaches' if item.is_affected else 'rests on'} {item.root_id}"

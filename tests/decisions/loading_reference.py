@@ -18,9 +18,20 @@ from gieok.memory.decisions.loading.layers import (
     PolicyItem,
     StructuralItem,
 )
-from gieok.memory.decisions.loading.order import Slice, strongest_first
-from gieok.memory.decisions.records import STRENGTHS, Scope, Strength
+from gieok.memory.decisions.loading.order import Slice, load, strongest_first
+from gieok.memory.decisions.records import STRENGTHS, PathEdge, Scope, Strength
 from gieok.testing.contracts.decisions import START
+
+
+def load_memory(sources: MemorySources, memory: Memory, budget: int | None = None) -> tuple[Layer, ...]:
+    """Load a memory with its own limits, or with another budget."""
+    return load(
+        sources,
+        budget=memory.budget if budget is None else budget,
+        structural=memory.structural_tokens,
+        normals=memory.normals,
+    )
+
 
 PLACES: dict[tuple[Scope, Strength], tuple[int, int]] = {
     ("global", "axis"): (3, 0),
@@ -46,6 +57,7 @@ class Memory:
     anchored: tuple[DecisionItem | EvidenceItem, ...]
     similar: tuple[DecisionItem, ...]
     budget: int
+    structural_tokens: int
     normals: int
 
 
@@ -95,13 +107,11 @@ def loaded_items(layers: Iterable[Layer]) -> Items:
 def expected_items(memory: Memory) -> Items:
     """The items that must be loaded, in order."""
     order: list[tuple[int, LayerItem]] = [(1, item) for item in memory.policy]
-    order += [(2, item) for item in memory.structural]
     for (scope, strength), (tier, _) in sorted(PLACES.items(), key=lambda place: place[1]):
         here = [one for one in memory.applying if (one.scope, one.strength) == (scope, strength)]
         here.sort(key=newest_first)
         order += [(tier, one) for one in (here[: memory.normals] if strength == "normal" else here)]
     seen = {item.root_id for _, item in order if isinstance(item, DecisionItem)}
-    seen |= {item.root_id for item in memory.structural if item.statement}
     by_strength: list[DecisionItem | EvidenceItem] = []
     for strength in STRENGTHS:
         reached = [
@@ -113,7 +123,22 @@ def expected_items(memory: Memory) -> Items:
         if item_id(item) not in seen:
             seen.add(item.root_id if isinstance(item, DecisionItem) else item.id)
             order.append((7, item))
-    return [(tier, item_id(item)) for tier, item in _within(order, memory.budget)]
+    loaded = sorted(_loaded(order, memory), key=lambda each: each[0])
+    return [(tier, item_id(item)) for tier, item in loaded]
+
+
+def _loaded(order: Sequence[tuple[int, LayerItem]], memory: Memory) -> Iterator[tuple[int, LayerItem]]:
+    """First the policy and the axes, then relations in the rest of the budget, then everything else."""
+    first = [each for each in order if each[0] in (1, 3, 4)]
+    yield from (taken := list(_within(first, memory.budget)))
+    if taken != first:
+        return
+    left = memory.budget - sum(item_tokens(item) for _, item in taken)
+    room = min(left, memory.structural_tokens)
+    related: list[tuple[int, LayerItem]] = [(2, item) for item in memory.structural]
+    yield from _within(related, room)
+    left -= min(room, sum(item_tokens(item) for _, item in related))
+    yield from _within([each for each in order if each[0] > 4], left)
 
 
 def _within(order: Iterable[tuple[int, LayerItem]], budget: int) -> Iterator[tuple[int, LayerItem]]:
@@ -152,16 +177,16 @@ def evidence_item(number: int, minute: int) -> EvidenceItem:
     )
 
 
-def structural_item(number: int, statement: str | None) -> StructuralItem:
+def structural_item(number: int) -> StructuralItem:
+    root, focus = UUID(int=number, version=4), UUID(int=99, version=4)
     return StructuralItem(
-        root_id=UUID(int=number, version=4),
+        root_id=root,
         strength="normal",
         scope="domain",
         domain="ui",
-        statement=statement,
         is_affected=True,
         distance=1,
-        path=(),
+        path=(PathEdge(source=root, type="DEPENDS_ON", target=focus),),
     )
 
 
@@ -190,9 +215,7 @@ def memories(draw: st.DrawFn) -> Memory:
     some = st.lists(st.sampled_from(sorted(known)), unique=True, max_size=6) if known else st.just([])
     return Memory(
         policy=tuple(PolicyItem(statement=f"principle {n}") for n in range(draw(st.integers(0, 3)))),
-        structural=tuple(
-            structural_item(number, None if number in applying else "elsewhere") for number in draw(some)
-        ),
+        structural=tuple(map(structural_item, draw(some))),
         applying=tuple(applying.values()),
         anchored=(
             *(known[number] for number in draw(some)),
@@ -200,5 +223,6 @@ def memories(draw: st.DrawFn) -> Memory:
         ),
         similar=tuple(known[number] for number in draw(some)),
         budget=draw(st.integers(1, 1_200)),
+        structural_tokens=draw(st.integers(0, 300)),
         normals=draw(st.integers(0, 5)),
     )

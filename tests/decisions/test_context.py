@@ -13,7 +13,7 @@ from gieok import Gieok, Settings
 from gieok.app.decisions import Decisions
 from gieok.engine import make_plan
 from gieok.errors import InputRefused, NotFound, PlanInvalid
-from gieok.memory.decisions.loading.blocks import frame_tokens
+from gieok.memory.decisions.loading.blocks import frame_tokens, item_tokens, render_decisions
 from gieok.memory.decisions.loading.layers import DecisionItem, EvidenceItem
 from gieok.memory.decisions.loading.sources import decision_item
 from gieok.memory.decisions.records import STRENGTHS, Strength, Target
@@ -61,7 +61,7 @@ async def test_stored_decisions_are_loaded_in_the_order_of_the_reference(
     here = tuple(decision_item(one, "scope") for one in stored if one.domain != "ui")
     context = await gieok.user(owner).decisions.context("wms", plan=plan_with(normals=normals))
     assert loaded_items(context.layers) == expected_items(
-        Memory((), (), here, (), (), budget=8_000, normals=normals)
+        Memory((), (), here, (), (), budget=8_000, structural_tokens=0, normals=normals)
     )
 
 
@@ -94,7 +94,7 @@ async def test_only_active_versions_are_loaded_and_last_changed_first(
 
 @pytest.mark.req("DEC-10", "DEC-8")
 async def test_the_structural_tier_shows_what_stands_around_the_focus(decisions: Decisions) -> None:
-    """An axis or a lock that applies here is named by its root, because a later tier has its words."""
+    """It names each decision by its root. The statements of those that apply here are in their tiers."""
     lock = await save(decisions, "count by lot", "lock", "wms")
     near, far = await save(decisions, "round", "normal", "wms"), await save(decisions, "show", "normal", "ui")
     ground = await save(decisions, "one ledger", "axis")
@@ -102,23 +102,46 @@ async def test_the_structural_tier_shows_what_stands_around_the_focus(decisions:
     await decisions.relate(far.root_id, "IMPLEMENTS", near.root_id)
     await decisions.relate(ground.root_id, "CONSTRAINS", lock.root_id)
     layers = texts_of(await decisions.context("wms"))
-    assert layers[1] == [f"rests on {ground.root_id}", "reaches round", "reaches show"]
+    assert layers[1] == [
+        f"rests on {ground.root_id}",
+        f"reaches {near.root_id}",
+        f"reaches {far.root_id}",
+    ]
     assert layers[2:6] == [["one ledger"], [], ["count by lot"], ["round"]]
     focused = texts_of(await decisions.context("wms", roots=[far.root_id]))
-    assert focused[1] == ["rests on round"]
+    assert focused[1] == [f"rests on {near.root_id}"]
     shallow = await decisions.context("wms", depth=1)
-    assert texts_of(shallow)[1] == [f"rests on {ground.root_id}", "reaches round"]
+    assert texts_of(shallow)[1] == [f"rests on {ground.root_id}", f"reaches {near.root_id}"]
     assert shallow.truncated
 
 
+@pytest.mark.req("DEC-10", "DEC-6")
+@pytest.mark.parametrize("budget", [None, 600])
+async def test_relations_of_another_domain_push_out_no_axis(decisions: Decisions, budget: int | None) -> None:
+    """60 normal decisions of `ui` depend on the axis of `wms`. They are named within the plan's share."""
+    axes = [await save(decisions, "하나의 원장", "axis"), await save(decisions, "로트로 센다", "axis", "wms")]
+    lock = await save(decisions, "두 번 센다", "lock", "wms")
+    for number in range(60):
+        screen = await save(decisions, f"화면 결정 {number}", "normal", "ui", rationale="이유 " * 50)
+        await decisions.relate(screen.root_id, "DEPENDS_ON", axes[1].root_id)
+    context = await decisions.context("wms", budget=budget)
+    assert texts_of(context)[2:5] == [[axes[0].statement], [axes[1].statement], [lock.statement]]
+    related = context.layers[1]
+    assert related.items
+    assert len(related.items) + (related.left_out or 0) == 50, "as many as the plan's limit"
+    share = plan_with().document["steps"][0]["metadata"]["structuralShare"]
+    assert sum(map(item_tokens, related.items)) <= share * (budget or 8_000)
+    assert "화면 결정" not in render_decisions(context, "ko")
+
+
 @pytest.mark.req("DEC-10")
-async def test_the_structural_tier_shows_statements_that_no_later_tier_shows(decisions: Decisions) -> None:
-    """Also where the plan loads no normal decisions."""
+async def test_the_structural_tier_can_be_switched_off_by_its_share(decisions: Decisions) -> None:
     lock = await save(decisions, "a lock", "lock", "wms")
     near = await save(decisions, "near", "normal", "wms")
     await decisions.relate(near.root_id, "DEPENDS_ON", lock.root_id)
-    layers = texts_of(await decisions.context("wms", plan=plan_with(normals=0)))
-    assert (layers[1], layers[5]) == (["reaches near"], [])
+    layers = (await decisions.context("wms", plan=plan_with(structuralShare=0))).layers
+    assert (layers[1].items, layers[1].left_out) == ((), 1)
+    assert [item.kind for item in layers[5].items] == ["decision"]
 
 
 @pytest.mark.req("DEC-10")
@@ -166,7 +189,7 @@ async def test_truncated_anchors_are_reported(
 ) -> None:
     """Two anchors lead to one decision, which cites two pieces of evidence."""
     cards = [await decisions.keep_evidence(f"card {number}", f"words {number}") for number in range(2)]
-    near = await save(decisions, "near", "normal", "ui", evidence_ids=tuple(card.id for card in cards))
+    near = await save(decisions, "near", "normal", evidence_ids=tuple(card.id for card in cards))
     for hint in ("one", "two"):
         await decisions.add_anchor("s", hint, [Target(kind="decision", id=near.root_id)])
     assert (await decisions.context("wms", plan=plan_with(**bounds))).truncated == truncated
@@ -183,24 +206,21 @@ async def test_text_search_does_not_count_decisions_of_earlier_tiers(decisions: 
 
 
 @pytest.mark.req("DEC-13", "DEC-14", "DEC-10")
-async def test_anchor_targets_are_sorted_by_strength(decisions: Decisions) -> None:
-    """Independent of the order of anchors and targets. Decisions of earlier tiers are not repeated."""
+async def test_anchor_targets_of_the_domain_follow_everything_stronger(decisions: Decisions) -> None:
+    """Decisions of earlier tiers are not repeated, and none of another domain is shown."""
     here = await save(decisions, "here", "axis", "wms")
-    normal, axis, lock = [await save(decisions, each, each, "ui") for each in ("normal", "axis", "lock")]
+    normal, lock = [await save(decisions, each, each, "wms") for each in ("normal", "lock")]
+    others = [await save(decisions, f"ui {each}", each, "ui") for each in STRENGTHS]
     card = await decisions.keep_evidence("minutes", "every word of the meeting")
     await decisions.add_anchor("s", "the meeting", [Target(kind="evidence", id=card.id)])
     await decisions.add_anchor(
         "s",
         "what was decided",
-        [Target(kind="decision", id=one.root_id) for one in (normal, axis, here, lock)],
+        [Target(kind="decision", id=one.root_id) for one in (*others, normal, here, lock)],
     )
-    layer = (await decisions.context("wms")).layers[6]
-    assert [getattr(item, "statement", "minutes") for item in layer.items] == [
-        "axis",
-        "lock",
-        "normal",
-        "minutes",
-    ]
+    context = await decisions.context("wms", plan=plan_with(normals=0))
+    assert texts_of(context)[3:] == [["here"], ["lock"], [], ["normal", "minutes"]]
+    layer = context.layers[6]
     first, last = layer.items[0], layer.items[-1]
     assert isinstance(first, DecisionItem)
     assert (first.through, first.hint) == ("anchor", "what was decided")
@@ -238,14 +258,19 @@ async def test_text_matches_come_last_and_stay_in_the_domain(decisions: Decision
 
 @pytest.mark.req("DEC-15", "DEC-13")
 async def test_a_deep_plan_extends_tier_7_and_changes_no_other_tier(decisions: Decisions) -> None:
-    """A deep plan follows the relations and the evidence of the decisions in tier 7."""
+    """A deep plan follows relations and evidence of the domain's own decisions, not of another's."""
+    secret = await decisions.keep_evidence("a study of the ui", "cited by the ui only")
     await save_each_strength(decisions, "wms")
     card = await decisions.keep_evidence("study", "all of the study")
-    near = await save(decisions, "near", "normal", "ui", evidence_ids=(card.id,))
-    far = await save(decisions, "far", "lock", "runtime")
+    near = await save(decisions, "near", "normal", "wms", evidence_ids=(card.id,))
+    far = await save(decisions, "far", "normal", "wms")
+    foreign = await save(decisions, "foreign", "axis", "ui", evidence_ids=(secret.id,))
     await decisions.relate(far.root_id, "REFINES", near.root_id)
+    await decisions.relate(foreign.root_id, "REFINES", near.root_id)
     await decisions.add_anchor("s", "a hint", [Target(kind="decision", id=near.root_id)])
-    shallow, deep = await decisions.context("wms"), await decisions.context("wms", plan=plan_with(deep=True))
+    shallow, deep = [
+        await decisions.context("wms", plan=plan_with(normals=0, deep=deep)) for deep in (False, True)
+    ]
     assert texts_of(shallow)[6] == ["near"]
     assert texts_of(deep)[6] == ["far", "near", "study"]
     assert deep.layers[:6] == shallow.layers[:6]
@@ -261,14 +286,15 @@ async def test_a_request_can_lower_the_budget_of_the_plan_but_not_raise_it(decis
     ]
     assert texts_of(some)[2:6] == [["global axis"], [], [], []]
     assert texts_of(whole)[2:6] == texts_of(more)[2:6] == [["global axis"], ["wms axis"], ["wms lock"], []]
-    assert [layer.left_out for layer in some.layers] == [0, 0, 0, 1, 2, 2, None]
+    assert [layer.left_out for layer in some.layers] == [0, None, 0, 1, 2, 2, None]
     assert some.tokens <= frame + 40
     assert some.tokens < whole.tokens <= frame + 90
 
 
 @pytest.mark.req("ENG-5")
 @pytest.mark.parametrize(
-    "missing", ["policy", "depth", "limit", "budget", "normals", "anchors", "topK", "deep"]
+    "missing",
+    ["policy", "depth", "limit", "budget", "structuralShare", "normals", "anchors", "topK", "deep"],
 )
 async def test_a_plan_must_set_every_loading_option(gieok: Gieok, missing: str) -> None:
     plan = plan_with().document

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gieok.memory.decisions.loading import order
 from gieok.memory.decisions.loading.blocks import block_tokens, frame_tokens, item_tokens, render_decisions
 from gieok.memory.decisions.loading.layers import TIERS, DecisionItem, EvidenceItem, LoadedContext
-from gieok.memory.decisions.loading.order import SLICES, Slice, load
+from gieok.memory.decisions.loading.order import SLICES, Slice
 from gieok.memory.decisions.records import PathEdge
 from gieok.text import count_tokens
 from tests.decisions.loading_reference import (
@@ -23,6 +23,7 @@ from tests.decisions.loading_reference import (
     decision_item,
     evidence_item,
     expected_items,
+    load_memory,
     loaded_items,
     memories,
     newest_first,
@@ -33,7 +34,7 @@ SEARCH = settings(max_examples=2_000, deadline=None, database=None, phases=[Phas
 
 
 def matches_reference(memory: Memory) -> bool:
-    layers = load(MemorySources(memory), budget=memory.budget, normals=memory.normals)
+    layers = load_memory(MemorySources(memory), memory)
     return loaded_items(layers) == expected_items(memory)
 
 
@@ -41,7 +42,7 @@ def matches_reference(memory: Memory) -> bool:
 @settings(max_examples=200, deadline=None)
 @given(memory=memories())
 def test_the_order_matches_the_reference(memory: Memory) -> None:
-    layers = load(MemorySources(memory), budget=memory.budget, normals=memory.normals)
+    layers = load_memory(MemorySources(memory), memory)
     assert loaded_items(layers) == expected_items(memory)
     assert [(layer.tier, layer.name) for layer in layers] == list(enumerate(TIERS, start=1))
 
@@ -105,7 +106,7 @@ def test_swapped_tiers_outside_the_slices_are_detected(
     """The same for tiers 1, 2 and 7."""
 
     def differs(memory: Memory) -> bool:
-        layers = load(swapped_sources(memory), budget=memory.budget, normals=memory.normals)
+        layers = load_memory(swapped_sources(memory), memory)
         return loaded_items(layers) != expected_items(memory)
 
     find(memories(), differs, settings=SEARCH)
@@ -123,7 +124,7 @@ def test_anchors_in_another_order_are_detected() -> None:
     """A newer decision must not come before a stronger one."""
 
     def differs(memory: Memory) -> bool:
-        layers = load(AnchorsByTime(memory), budget=memory.budget, normals=memory.normals)
+        layers = load_memory(AnchorsByTime(memory), memory)
         return loaded_items(layers) != expected_items(memory)
 
     find(memories(), differs, settings=SEARCH)
@@ -132,14 +133,32 @@ def test_anchors_in_another_order_are_detected() -> None:
 @pytest.mark.req("DEC-10")
 @settings(deadline=None)
 @given(memory=memories())
-def test_a_budget_cuts_from_the_end(memory: Memory) -> None:
-    """A smaller budget gives a prefix of the result of a larger one."""
-    whole = loaded_items(load(MemorySources(memory), budget=10_000, normals=memory.normals))
+def test_a_smaller_budget_cuts_each_tier_from_its_end(memory: Memory) -> None:
+    """Each tier is a prefix of what a larger budget loads, and nothing follows a tier that was cut.
+
+    Tier 2 has its own share: cutting it ends neither tier 3 nor any later one.
+    """
+    whole = load_memory(MemorySources(memory), memory, 10_000)
     for budget in (1, 40, memory.budget):
-        layers = load(MemorySources(memory), budget=budget, normals=memory.normals)
-        some = loaded_items(layers)
-        assert some == whole[: len(some)]
+        layers = load_memory(MemorySources(memory), memory, budget)
         assert sum(item_tokens(item) for layer in layers for item in layer.items) <= budget
+        for some, all_ in zip(layers, whole, strict=True):
+            assert some.items == all_.items[: len(some.items)]
+        order = [layers[tier - 1] for tier in (1, 3, 4, 5, 6, 7)]
+        cut = [len(some.items) < len(whole[some.tier - 1].items) for some in order]
+        assert not any(later.items for is_cut, later in zip(cut, order[1:], strict=False) if is_cut)
+
+
+@pytest.mark.req("DEC-10")
+@settings(deadline=None)
+@given(memory=memories(), structural_tokens=st.integers(0, 10_000))
+def test_the_structural_tier_costs_no_axis(memory: Memory, structural_tokens: int) -> None:
+    """Policy and axes are the same with any share of tier 2, and without relations at all."""
+    with_relations = load_memory(MemorySources(memory), replace(memory, structural_tokens=structural_tokens))
+    without = load_memory(MemorySources(replace(memory, structural=())), memory)
+    for tier in (1, 3, 4):
+        assert with_relations[tier - 1] == without[tier - 1]
+    assert sum(item_tokens(item) for item in with_relations[1].items) <= structural_tokens
 
 
 HOSTILE = st.text(st.sampled_from("a 가0[]<|\\\n\u202e漢🙂"), min_size=1, max_size=40)
@@ -177,7 +196,7 @@ def test_a_block_is_within_its_estimate_and_its_budget(
 ) -> None:
     """In both languages, with headings, ids, notices and escapes."""
     frame = frame_tokens(domain, phase)
-    layers = load(MemorySources(memory), budget=memory.budget, normals=memory.normals)
+    layers = load_memory(MemorySources(memory), memory)
     claimed = block_tokens(domain, phase, layers)
     context = LoadedContext(domain=domain, phase=phase, layers=layers, tokens=claimed, truncated=False)
     rendered = max(count_tokens(render_decisions(context, language)) for language in ("ko", "en"))
@@ -190,7 +209,7 @@ def test_a_block_is_within_its_estimate_and_its_budget(
 @given(memory=memories())
 def test_left_out_items_are_counted(memory: Memory) -> None:
     """For every tier that was read, loaded and left-out items add up to all of them."""
-    layers = load(MemorySources(memory), budget=memory.budget, normals=memory.normals)
+    layers = load_memory(MemorySources(memory), memory)
     for layer in layers[:2]:
         offered = memory.policy if layer.tier == 1 else memory.structural
         assert layer.left_out is None or len(layer.items) + layer.left_out == len(offered)
@@ -226,7 +245,8 @@ def test_text_is_searched_only_after_everything_else_has_fitted(
     """Neither anchors nor text are read once the budget is used up."""
     decision, evidence = decision_item(1, "global", "axis", 0, words=1), evidence_item(1, 0)
     budget = item_tokens(decision) + item_tokens(evidence) - short_of
-    sources = RecordingSources(Memory((), (), (decision,), (evidence,), (), budget=budget, normals=0))
-    layers = load(sources, budget=budget, normals=0)
+    memory = Memory((), (), (decision,), (evidence,), (), budget=budget, structural_tokens=0, normals=0)
+    sources = RecordingSources(memory)
+    layers = load_memory(sources, memory)
     assert sources.calls == calls
     assert layers[6].left_out == left_out

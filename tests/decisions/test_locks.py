@@ -240,7 +240,8 @@ async def test_lock_loading_order(decisions: Decisions) -> None:
     card = await decisions.keep_evidence("source", "all of its words")
     await decisions.add_anchor("s", "a hint", [Target(kind="evidence", id=card.id)])
     context = await decisions.context("wms", plan=plan_with(policy=["principle"]))
-    assert texts_of(context) == [["principle"], ["reaches outside"], *SEVEN_LAYERS[2:6], ["source"]]
+    related = [f"reaches {outside.root_id}"]
+    assert texts_of(context) == [["principle"], related, *SEVEN_LAYERS[2:6], ["source"]]
     assert [layer.tier for layer in context.layers] == [1, 2, 3, 4, 5, 6, 7]
 
 

@@ -119,6 +119,8 @@ class LoadMetadata(WalkMetadata):
 
     policy: Annotated[tuple[Statement, ...], Field(max_length=MAX_POLICY)]
     budget: Annotated[int, Field(ge=1, le=MAX_BUDGET)]
+    structural_share: Annotated[float, Field(ge=0, le=1)]
+    """The largest part of the budget for tier 2."""
     normals: Annotated[int, Field(ge=0, le=MAX_LIST)]
     anchors: Annotated[int, Field(ge=0, le=MAX_ANCHORS)]
     top_k: Annotated[int, Field(ge=1, le=MAX_LIST)]
@@ -171,7 +173,12 @@ def _load(view: DecisionView, metadata: LoadMetadata, inputs: LoadInputs) -> Loa
     policy = [PolicyItem(statement=statement) for statement in metadata.policy]
     sources = StoredSources(view, inputs.domain, policy, structural, search)
     budget = _capped(inputs.budget, metadata.budget) - frame_tokens(inputs.domain, inputs.phase)
-    layers = load(sources, budget=budget, normals=metadata.normals)
+    layers = load(
+        sources,
+        budget=budget,
+        structural=int(budget * metadata.structural_share),
+        normals=metadata.normals,
+    )
     return LoadedContext(
         domain=inputs.domain,
         phase=inputs.phase,

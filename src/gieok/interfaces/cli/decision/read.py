@@ -258,10 +258,9 @@ def _item_text(item: LayerItem, shown: set[UUID], t: Translator) -> str:
         case "policy":
             return one_line(item.statement)
         case "structural":
-            elsewhere = t("decision.in_lower_layer" if item.root_id in shown else "decision.over_budget")
-            statement = one_line(item.statement) if item.statement else elsewhere
             path = " ".join(edge.type for edge in item.path)
-            return f"{path}  {statement}  {item.root_id}"
+            below = f"  {t('decision.in_lower_layer')}" if item.root_id in shown else ""
+            return f"{path}  {item.root_id} ({item.strength}, {item.domain or item.scope}){below}"
         case "decision":
             return f"{one_line(item.statement)} ({strength_and_domain(item)})  {item.root_id}"
         case "evidence":

@@ -21,7 +21,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "영향을 받는 결정: {count}개 표시. --depth나 --limit을 넘는 결정이 더 있습니다",
     ),
     "decision.in_lower_layer": ("(shown in a layer below)", "(아래 계층에 표시)"),
-    "decision.over_budget": ("(left out: over budget)", "(예산 초과로 제외)"),
     "decision.left_out": (
         "{count} more left out by the budget or the plan",
         "예산이나 계획에 따라 {count}개를 제외했습니다",

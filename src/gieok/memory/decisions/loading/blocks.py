@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from gieok.memory.decisions.graph.guardian import Concern, GuardianReport
-from gieok.memory.decisions.loading.layers import TIERS, DecisionItem, Layer, LayerItem, LoadedContext
+from gieok.memory.decisions.loading.layers import (
+    TIERS,
+    DecisionItem,
+    Layer,
+    LayerItem,
+    LoadedContext,
+    StructuralItem,
+)
 from gieok.memory.decisions.records import Anchor
 from gieok.memory.fields import Language
 from gieok.text import count_tokens
@@ -34,7 +41,6 @@ class Wording:
     hint: str
     reaches: str
     rests_on: str
-    elsewhere: str
     signposts: str
     signposts_lead: str
     report: str
@@ -57,7 +63,6 @@ WORDING: Mapping[Language, Wording] = {
         hint="hint",
         reaches="a change reaches it",
         rests_on="rests on it",
-        elsewhere="(its words are in a later layer, where there was room)",
         signposts="[Earlier in this conversation]",
         signposts_lead="Each line only hints at what was said. Read the evidence before you rely on it.",
         report="[Guardian's report: nothing is saved yet]",
@@ -78,7 +83,6 @@ WORDING: Mapping[Language, Wording] = {
         hint="이정표",
         reaches="바뀌면 영향을 받음",
         rests_on="딛고 선 결정",
-        elsewhere="(본문은 자리가 있으면 뒤 계층에 있음)",
         signposts="[이 대화의 앞부분]",
         signposts_lead="각 줄은 무슨 말이 오갔는지 가리킬 뿐이다. 근거로 삼기 전에 원문(evidence)을 읽는다.",
         report="[가디언 보고: 아직 저장하지 않음]",
@@ -168,9 +172,9 @@ def _item(item: LayerItem, words: Wording) -> Iterable[str]:
             return (f"- {escape_line(item.statement)}",)
         case "structural":
             how = words.reaches if item.is_affected else words.rests_on
-            by = " ".join(edge.type for edge in item.path)
-            said = escape_line(item.statement) if item.statement else words.elsewhere
-            return (f"- {item.root_id} ({item.strength}, {item.domain or 'global'}; {how}, {by}): {said}",)
+            return (
+                f"- {item.root_id} ({item.strength}, {item.domain or 'global'}; {how}): {_relation(item)}",
+            )
         case "decision":
             return _decision(item, words)
         case "evidence":
@@ -185,6 +189,15 @@ def _decision(item: DecisionItem, words: Wording) -> Iterable[str]:
         yield f"  {words.why}: {escape_line(item.rationale)}"
     if item.hint:
         yield f"  {words.hint}: {escape_line(item.hint)}"
+
+
+def _relation(item: StructuralItem) -> str:
+    """The last relation of its path: `TYPE other` if the item is its source, else `other TYPE`.
+
+    The other end is the focus or an item before it, so the lines together show the whole path.
+    """
+    edge = item.path[-1]
+    return f"{edge.type} {edge.target}" if edge.source == item.root_id else f"{edge.source} {edge.type}"
 
 
 def _concerns(title: str, concerns: Sequence[Concern]) -> Iterable[str]:

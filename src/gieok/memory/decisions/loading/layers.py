@@ -36,15 +36,16 @@ class PolicyItem(Data):
 
 
 class StructuralItem(Data):
-    """A decision that is related to the focus."""
+    """A decision that is related to the focus: its id and how it is related.
+
+    Its statement is in the tier of its own strength, or nowhere if it belongs to another domain.
+    """
 
     kind: Literal["structural"] = "structural"
     root_id: UUID
     strength: Strength
     scope: Scope
     domain: str | None
-    statement: str | None
-    """None for an axis or a lock of this domain: its statement is in a later tier, if the budget lasts."""
     is_affected: bool
     """Whether a change of the focus reaches it; otherwise the focus rests on it."""
     distance: int

@@ -1,7 +1,7 @@
 """The loading order: seven tiers, always in this order, within a token budget.
 
-1 policy          the principles of the plan
-2 structural      decisions related to the focus: those that its change reaches, and those that it rests on
+1 policy          the principles of the plan, then those of the owner
+2 structural      ids of decisions related to the focus: those that its change reaches, those that it rests on
 3 global+axis
 4 domain+axis
 5 domain+lock     then global locks: a global decision applies to every domain
@@ -10,11 +10,14 @@
 
 Loading stops at the first item that does not fit the budget. It never skips an item for a smaller one further
 on, because that would let a weaker decision replace a stronger one.
+
+Tier 2 has a share of the budget, and gets no more than tiers 3 and 4 leave: relations never cost an axis. A
+larger budget never removes an item.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple, Protocol, TypeVar
 from uuid import UUID
@@ -57,7 +60,7 @@ class Sources(Protocol):
     """Where the items come from. Each method is called only while there is budget left."""
 
     def policy(self) -> Sequence[PolicyItem]:
-        """The principles of the plan, in its order."""
+        """The principles of the plan, then those of the owner, in their order."""
         ...
 
     def structural(self) -> Sequence[StructuralItem]:
@@ -84,18 +87,19 @@ class Sources(Protocol):
         ...
 
 
-def load(sources: Sources, *, budget: int, normals: int) -> tuple[Layer, ...]:
+def load(sources: Sources, *, budget: int, structural: int, normals: int) -> tuple[Layer, ...]:
     """The seven layers, whose items fit a budget of tokens.
 
-    Each scope gives at most `normals` normal decisions. That leaves room for tier 7 and skips nothing
-    stronger.
+    Tier 2 gets at most `structural` of these tokens. Each scope gives at most `normals` normal decisions:
+    that leaves room for tier 7 and skips nothing stronger.
     """
     tokens = _TokenBudget(budget)
-    policy = _layer(1, tokens, sources.policy)
-    structural = _layer(2, tokens, sources.structural)
-    applying = [_applying_layer(tier, tokens, sources, normals) for tier in (3, 4, 5, 6)]
-    shown = _shown([structural, *applying])
-    return policy, structural, *applying, _anchor_layer(tokens, sources, shown)
+    policy = _policy_layer(tokens, sources)
+    axes = [_applying_layer(tier, tokens, sources, normals) for tier in (3, 4)]
+    related = _structural_layer(tokens, sources, structural)
+    others = [_applying_layer(tier, tokens, sources, normals) for tier in (5, 6)]
+    anchors = _anchor_layer(tokens, sources, _shown([*axes, *others]))
+    return policy, related, *axes, *others, anchors
 
 
 def nearest_first(item: StructuralItem) -> tuple[int, int]:
@@ -117,6 +121,17 @@ class _TokenBudget:
         self._left = tokens
         self.is_exhausted = False
 
+    def reserve(self, tokens: int) -> _TokenBudget:
+        """A budget of its own for at most so many of the tokens that are left."""
+        part = _TokenBudget(min(tokens, self._left))
+        self._left -= part._left
+        return part
+
+    def give_back(self, part: _TokenBudget) -> None:
+        """Add what a part did not need. A part that was too small for its items gives nothing back."""
+        if not part.is_exhausted:
+            self._left += part._left
+
     def take(self, items: Iterable[Item]) -> list[Item]:
         """The first items, as many as fit."""
         taken: list[Item] = []
@@ -130,10 +145,19 @@ class _TokenBudget:
         return taken
 
 
-def _layer(tier: int, tokens: _TokenBudget, offer: Callable[[], Sequence[Item]]) -> Layer:
-    offered = None if tokens.is_exhausted else offer()
-    taken = tokens.take(offered or ())
-    return _named(tier, taken, None if offered is None else len(offered) - len(taken))
+def _policy_layer(tokens: _TokenBudget, sources: Sources) -> Layer:
+    offered = sources.policy()
+    taken = tokens.take(offered)
+    return _named(1, taken, len(offered) - len(taken))
+
+
+def _structural_layer(tokens: _TokenBudget, sources: Sources, most: int) -> Layer:
+    if tokens.is_exhausted:
+        return _named(2, (), None)
+    offered, part = sources.structural(), tokens.reserve(most)
+    taken = part.take(offered)
+    tokens.give_back(part)
+    return _named(2, taken, len(offered) - len(taken))
 
 
 def _applying_layer(tier: int, tokens: _TokenBudget, sources: Sources, normals: int) -> Layer:
@@ -153,7 +177,9 @@ def _anchor_layer(tokens: _TokenBudget, sources: Sources, shown: set[UUID]) -> L
     """Anchors first. The text search runs only if all of their targets have fitted."""
     if tokens.is_exhausted:
         return _named(7, (), None)
-    anchored = [item for item in sources.anchored() if _root(item) not in shown]
+    anchored = [
+        item for item in sources.anchored() if not (isinstance(item, DecisionItem) and item.root_id in shown)
+    ]
     taken = tokens.take(anchored)
     left_out = len(anchored) - len(taken)
     if not tokens.is_exhausted:
@@ -168,15 +194,6 @@ def _named(tier: int, items: Iterable[LayerItem], left_out: int | None) -> Layer
     return Layer(tier=tier, name=TIERS[tier - 1], items=tuple(items), left_out=left_out)
 
 
-def _root(item: LayerItem) -> UUID | None:
-    return item.root_id if isinstance(item, StructuralItem | DecisionItem) else None
-
-
 def _shown(layers: Iterable[Layer]) -> set[UUID]:
     """The decisions whose statements are in these layers."""
-    return {
-        item.root_id
-        for layer in layers
-        for item in layer.items
-        if isinstance(item, DecisionItem) or (isinstance(item, StructuralItem) and item.statement)
-    }
+    return {item.root_id for layer in layers for item in layer.items if isinstance(item, DecisionItem)}

@@ -92,7 +92,7 @@ class StoredSources:
         search = self._search
         anchors = self._view.anchors.list(search.session_ref, search.anchors + 1)
         items, is_cut = follow_anchors(
-            self._view, anchors[: search.anchors], depth=search.depth, limit=search.limit
+            self._view, anchors[: search.anchors], depth=search.depth, limit=search.limit, domain=self._domain
         )
         self.truncated = is_cut or len(anchors) > search.anchors
         return items
@@ -122,19 +122,20 @@ def structure_around(
     nodes = {node.root_id: node for node in (*foundations, *reach.nodes) if node.root_id not in origins}
     affected = {node.root_id for node in reach.nodes}
     items = [
-        _structural_item(decision, nodes[decision.root_id], domain, is_affected=decision.root_id in affected)
+        _structural_item(decision, nodes[decision.root_id], is_affected=decision.root_id in affected)
         for decision in view.decisions.active(list(nodes))
     ]
     return sorted(items, key=nearest_first), reach.truncated or is_cut or are_cut
 
 
 def follow_anchors(
-    view: DecisionView, anchors: Iterable[Anchor], *, depth: int, limit: int
+    view: DecisionView, anchors: Iterable[Anchor], *, depth: int, limit: int, domain: str | None = None
 ) -> tuple[Sequence[DecisionItem | EvidenceItem], bool]:
     """The targets of the anchors, in the order of tier 7, and whether the limits of the plan cut them off.
 
     Depth 1 gives their targets. Each further level follows the relations of what was found, to at most
-    `limit` more decisions, and adds the evidence that the decisions cite, at most `limit` of it.
+    `limit` more decisions, and adds the evidence that the decisions cite, at most `limit` of it. With
+    `domain`, decisions of other domains are left out, and what only they cite.
     """
     roots: dict[UUID, Anchor] = {}
     evidence: dict[UUID, Anchor] = {}
@@ -147,7 +148,11 @@ def follow_anchors(
         is_cut = reach.truncated
         for node in reach.nodes:
             roots[node.root_id] = roots[_previous_root(node)]
-    decisions = view.decisions.active(list(roots))
+    decisions = [
+        decision
+        for decision in view.decisions.active(list(roots))
+        if domain is None or decision.domain in (None, domain)
+    ]
     if depth > 1:
         cited = list(islice(_cited(decisions), limit + 1))
         is_cut = is_cut or len(cited) > limit
@@ -196,17 +201,12 @@ def _foundations(graph: DecisionGraph, origins: Sequence[UUID], limit: int) -> t
     return nodes, max(len(above), len(under)) > limit
 
 
-def _structural_item(
-    decision: Decision, node: ImpactNode, domain: str, *, is_affected: bool
-) -> StructuralItem:
-    applies_here = decision.scope == "global" or decision.domain == domain
-    is_in_later_tier = applies_here and decision.strength != "normal"
+def _structural_item(decision: Decision, node: ImpactNode, *, is_affected: bool) -> StructuralItem:
     return StructuralItem(
         root_id=decision.root_id,
         strength=decision.strength,
         scope=decision.scope,
         domain=decision.domain,
-        statement=None if is_in_later_tier else decision.statement,
         is_affected=is_affected,
         distance=node.distance,
         path=node.path,
