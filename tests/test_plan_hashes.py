@@ -1,17 +1,17 @@
-"""The pinned hash of each shipped plan. A session stores the hash of its plan, so a plan must not change."""
+"""The pinned hash of each shipped plan. Sessions store the hash of their plan: change one deliberately."""
 
 from __future__ import annotations
 
 from gieok.plans import load_plan, plan_names
 
-# As version 0.1.0 computed them. Add a line for a new plan; never edit one: a changed policy is a new plan.
+# After a change of plans run `python -m tests.plan_hashes`: it also keeps the former hashes.
 PINNED = {
     "add_anchor": "6ec520f79cddb3f8b4c62c91139d860bb485d8e2baacaee4b99486db80f25c67",
     "archive_memory": "ccbba4dd934e1e4d5f3572479c48d31abb9973d215db461a63175146574b91c6",
-    "chat_turn": "79771399eb3e1033f53ced07f1bb35501b25d409b3ad2bcd7e6ddfbdf942b262",
-    "chat_turn_without_state": "15e731693fb8f59d96495c983b30d392d9c4f1503c534777f63f859274406761",
-    "chat_turn_without_summaries": "61258b6ca1440a6d12da4ebe797580cb8d567a883670fb29df96eefcb8f1a1e7",
-    "chat_turn_without_turn_memory": "348d2346e9aeec02ec0c997bbb5a21f2e5504f3d100141f5e289b4d8416562ae",
+    "chat_turn": "563e34e0ddd2aa3215a40941df3cec1d9d969cebe99a747f4be405e0581e07ea",
+    "chat_turn_without_state": "3655b46b3e16be0d958c1a16efe7e10732e43557e13d75b4e6951657095816c0",
+    "chat_turn_without_summaries": "f1f6c3b0d67ef7b7de1dae817c80110f3506bbbafcd0c1b0a8219ee2a2407f78",
+    "chat_turn_without_turn_memory": "e151ca1e62c2fab5bbecada84dcf1bb625f8e15b590031a02d382fc2a7845d04",
     "close_inactive_session": "136adc28d506537af5da6a62a8413f3a857164ca96745f3374138a4d82e655df",
     "close_inactive_session_without_summaries": "4aa06297c7b1613a666e3e11f05b6df17ac232849281b5f1f415a2e2dd3bc443",  # noqa: E501
     "close_session": "08d59eb3ed39c1a1b9f4cd8b940f8d786d407ccba86e31866172f09aac5f8bc3",
@@ -33,7 +33,7 @@ PINNED = {
     "load_memories": "db67bab22ee8dbf49dc2a0cd15215047455f7ce1db7ad1c15207572f8ef18e8a",
     "load_session": "c6f4f7e40272b53369c8d2707355e328b89c8625c72e7e7745403f84c6468444",
     "load_state": "27a39737ea1ee0dbd85c3060409f1ecd1beb81c9a34ba6907f0c56b005efe896",
-    "move_session": "893068c9fbe24a1ab0f5e28ff558216ec5305196abae67cfacbe6a340310f002",
+    "move_session": "8a93b4d856830d3b90a8c6a24dc92268f8be18938e7d4c3ac12180fef7455189",
     "propose_decision": "0d228b98e5c19ffc49a360e1f8d7563285537c416c7c1f57c75ab967001ccaa6",
     "put_back_job": "e7922d30385b58e5e4eb8a1fe83ce25237356a675cd5afcd2d3c8e8e44b1b89c",
     "relate_decisions": "fcb51081bc1cd76602018f0d514642c4f3bff6dd6527b9a37c2398e7cd2b68b5",
@@ -42,13 +42,14 @@ PINNED = {
     "retire_fact": "181662ab61142039b15fe950e826cc9dcf2748f4162c0ce4158f8c7938ec962d",
     "save_decision": "55807586b5d36899347d685f54d1aa37df7e1723f039ee600ec52858fc7bf85b",
     "save_messages": "fba53b59f656600fc0279b9f2b143709aa39df85f0142903831f2ec0f4795958",
+    "save_messages_without_summaries": "d67fd57b9f5e929c25832af6b184c85a3f56aad2495db9e4ebb0eb89529872a1",
     "search_memories": "ddd0f749e72c41e938a00c4517c28db5cd073a72e0b3ac4dd948469af785e06f",
     "set_fact": "542c9078bcaae90fa288543ac91e558c38b5ad4942ee81f12ee0bab9be464399",
     "start_conversation": "22c32bd8155c240abbe40211b2222d74b2d1cf3644e489a00ee15146156bd91f",
     "start_session": "8719e2c040a27c910074350938549c730de1c663c19950099ed261cfbb11300f",
     "summarize_session": "a36a9460ff03dc1f24187ade30e8a58b752b06a2642a205ef0da5972bef09926",
     "take_notices": "fe3d83e6289e8ef2113bd087979e1c9e475885d71ff70ad8748408a7ba65f618",
-    "turn_memory": "4db843fa4a2022f623a0a6d565848399e036f1249416fbca0af3aaa3334e0766",
+    "turn_memory": "11ec473941bf01ec1db90a044da9942d7415d9857ba626915afc4f92a07d070b",
     "unrelate_decisions": "d79aa886f1f272c8124858f5f620e1037a5701c04eba07761885babff5974b42",
     "walk_anchors": "f2550ad16919f57377693ae03e5b52db4d793738d5f72139140e80fc7f832282",
 }

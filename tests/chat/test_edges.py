@@ -8,9 +8,8 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.adapters.models.offline import OfflineModel
-from gieok.app.background.jobs import JOB_PLANS, JobPlans
 from gieok.app.background.worker import Worker
-from gieok.errors import InputRefused, ModelUnavailable, StepFailed
+from gieok.errors import ModelUnavailable, StepFailed
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.testing.clock import Clock
@@ -44,28 +43,19 @@ async def test_an_invalid_reply_is_a_failure_of_the_model(
 
 
 async def test_a_session_without_summaries_ends_after_inactivity(settings: Settings, behind: Behind) -> None:
-    """Left alone it is closed, and with the job plans made for it nothing is summarised."""
+    """Left alone or closed, it ends by the plan that its chat plan names, and nothing is summarised."""
     clock = Clock()
-    job_plans: JobPlans = {**JOB_PLANS, "watch": "close_inactive_session_without_summaries"}
-    async with await Gieok.open(settings, clock=clock, job_plans=job_plans) as gieok:
+    async with await Gieok.open(settings, clock=clock) as gieok:
         user = gieok.user("minsu")
         hana = await user.personas.create(HANA)
         left, closed = [
             (await user.chat.send(hana.id, "안녕", plan="chat_turn_without_summaries")).session_ref
             for _ in range(2)
         ]
-        summaries = await user.sessions.close(closed, wait=True, plan="close_session_without_summaries")
+        summaries = await user.sessions.close(closed, wait=True)
         assert (summaries.jobs, summaries.memory_id) == ((), None)
         clock.advance(minutes=31)
         await Worker(gieok).run_once(clock())
         for ref in (left, closed):
             assert (await user.sessions.get(ref)).session.ended_at is not None
     assert behind.run("SELECT count(*) FROM jobs WHERE kind = 'summary'") == [(0,)]
-
-
-async def test_closing_needs_a_plan_that_ends_a_session(gieok: Gieok) -> None:
-    user = gieok.user("minsu")
-    hana = await user.personas.create(HANA)
-    told = await user.chat.send(hana.id, "안녕")
-    with pytest.raises(InputRefused, match="EndSession"):
-        await user.sessions.close(told.session_ref, plan="load_session")

@@ -76,6 +76,17 @@ class Said(Data):
     length: int
 
 
+class Repeat(ActStep[Policy, Texts, Said]):
+    """Takes its first input only from Say or from the caller."""
+
+    type = "Repeat"
+    stages = BEFORE_PERSIST
+    input_sources = {"first": frozenset({"Say", "request"})}  # noqa: RUF012
+
+    async def run(self, metadata: Policy, inputs: Texts, context: StepContext) -> Said:
+        return Said(text=inputs.first, length=len(inputs.first))
+
+
 class Say(ActStep[Policy, Texts, Said]):
     """Joins its inputs and its policy."""
 
@@ -203,7 +214,7 @@ class Call(ActStep[NoData, Texts, Said]):
         return await result if asyncio.iscoroutine(result) else result
 
 
-STEPS = (Say, Look, Scan, Enquire, Keep, Forget, Break, BreakRead, BreakWrite, Call)
+STEPS = (Repeat, Say, Look, Scan, Enquire, Keep, Forget, Break, BreakRead, BreakWrite, Call)
 
 
 def registry(

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gieok.engine import make_plan, parse_plan, plan_hash
+from gieok.engine import Registry, make_plan, parse_plan, plan_hash
 from gieok.engine.plan import MAX_PLAN_BYTES, MAX_PLAN_STEPS
 from gieok.errors import PlanInvalid
 from gieok.plans import load_plan, plan_names, read_plan
-from tests.engine.steps import registry, say
+from tests.engine.steps import Repeat, registry, say
 
 GOOD: dict[str, Any] = {
     "name": "good",
@@ -96,6 +96,30 @@ def test_a_bad_plan_is_refused_with_the_place_that_is_wrong(path: str, value: An
     assert refused.value.at is not None
     assert refused.value.at.startswith(at)
     assert refused.value.at in str(refused.value)
+
+
+@pytest.mark.req("ENG-10", "ENG-4")
+@pytest.mark.parametrize(("source", "is_allowed"), [("say", True), ("request", True), ("repeat", False)])
+def test_a_step_decides_which_steps_may_feed_an_input(source: str, is_allowed: bool) -> None:
+    """`Repeat` takes its first input from `Say` or the caller; its second one comes from any step."""
+    repeat = {**say("again", first=f"{source}.text", second="repeat.text"), "type": "Repeat"}
+    steps = [say("say"), {**say("repeat", first="say.text"), "type": "Repeat"}, repeat]
+    plan = make_plan({"name": "p", "version": 1, "request": ["text"], "steps": steps})
+    if is_allowed:
+        registry().check(plan)
+        return
+    with pytest.raises(PlanInvalid, match="must come from Say or request, not from Repeat") as refused:
+        registry().check(plan)
+    assert refused.value.at == "steps[2].inputs.first"
+
+
+def test_sources_of_an_unknown_input_are_refused() -> None:
+    class Wrong(Repeat):
+        type = "Wrong"
+        input_sources = {"third": frozenset({"Say"})}  # noqa: RUF012
+
+    with pytest.raises(ValueError, match="third"):
+        Registry([Wrong()])
 
 
 def test_the_good_plan_of_these_tests_is_good() -> None:

@@ -175,12 +175,16 @@ def test_search_compares_the_stored_vectors(api: Api) -> None:
     assert EXCERPT not in embedded
 
 
-def test_an_open_session_continues(api: Api) -> None:
-    """The same session under the same plan: its window, state, memories and waiting notices are used."""
+@pytest.mark.req("ENG-9")
+def test_an_open_session_continues_after_a_move(api: Api) -> None:
+    """Its plan has changed since, so it is moved first. Its window, state, memories and notices are used."""
+    former = "79771399eb3e1033f53ced07f1bb35501b25d409b3ad2bcd7e6ddfbdf942b262"
     body = {"personaId": "hana", "sessionId": "open", "message": "면접 준비를 더 해야 할까?"}
+    refused = api.post("/chat/send", body, 409)
+    assert (refused["error"], refused["expected"]) == ("PLAN_HASH_MISMATCH", former)
+    assert api.post("/sessions/open/plan", {"plan": "chat_turn"})["move"]["fromHash"] == former
     turn = api.post("/chat/send", body)
     assert turn["reply"]
-    assert turn["planHash"] == "79771399eb3e1033f53ced07f1bb35501b25d409b3ad2bcd7e6ddfbdf942b262"
     assert {hit["id"] for hit in turn["recalled"][:2]} == {CLOSED, PRAISE}
     assert turn["state"] == [{"category": "GOAL", "key": "취업", "value": "면접을 앞두고 있음"}]
     assert turn["notices"] == [
@@ -194,8 +198,9 @@ def test_an_open_session_continues(api: Api) -> None:
 
 def test_the_session_s_own_memory_is_found(server: Server) -> None:
     """The keyword memory of the session, by its stored blind index; the library shows it, HTTP does not."""
-    send = server.gieok.user("minsu").chat.send
-    turn = server.run(send("hana", "면접에는 정장이 좋을까?", session_ref="open"))
+    user = server.gieok.user("minsu")
+    server.run(user.sessions.move("open", "chat_turn"))
+    turn = server.run(user.chat.send("hana", "면접에는 정장이 좋을까?", session_ref="open"))
     assert [memory.summary for memory in turn.retrieved] == ["사용자가 내일 면접에서 뭘 입을지 물음."]
 
 

@@ -22,6 +22,10 @@ from gieok.testing.contracts.sessions import message
 from gieok.testing.models import CountingModel
 
 PLAN = "turn_memory"
+NAMED_PLANS = next(
+    step["metadata"]["plans"] for step in json.loads(read_plan(PLAN))["steps"] if step["id"] == "remember"
+)
+"""The plans that serve a session, as `turn_memory` names them."""
 
 
 class MoodyModel(CountingModel):

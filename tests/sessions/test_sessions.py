@@ -15,7 +15,7 @@ from gieok.plans import load_plan
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.sessions import message
 from tests.behind import Behind
-from tests.sessions.conversation import PLAN, MoodyModel, begin, said, talk
+from tests.sessions.conversation import NAMED_PLANS, PLAN, MoodyModel, begin, said, talk
 
 
 async def test_a_session_starts_with_a_persona_and_a_plan(gieok: Gieok, clock: Clock) -> None:
@@ -164,6 +164,7 @@ async def test_the_later_of_two_concurrent_turns_is_a_conflict(gieok: Gieok) -> 
                         "reply": "request.reply",
                         "messageCount": "request.messageCount",
                     },
+                    "metadata": {"plans": NAMED_PLANS},
                 }
             ],
         }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import cast
 from uuid import UUID, uuid4
 
 from gieok.app.cycles import Cycles, Listener, output_of
+from gieok.app.session_plans import CHAT_PLAN
 from gieok.app.sessions import SessionLocks
 from gieok.engine import CycleRecord, CycleResult, ExecutionPlan
 from gieok.errors import InputRefused, NotFound
@@ -25,10 +25,8 @@ from gieok.memory.sessions.steps import QueueSummary
 from gieok.memory.turns.records import RecalledMemory
 from gieok.memory.turns.steps import RetrieveMemory
 from gieok.memory.usage import CountUsage, ModelUsage
-from gieok.plans import load_plan, plan_names
+from gieok.plans import plan_name
 from gieok.refs import check_ref
-
-CHAT_PLAN = "chat_turn"
 
 
 @dataclass(frozen=True)
@@ -68,12 +66,13 @@ class Chat:
     async def plan_of(self, session_ref: str) -> str:
         """The name of the plan to continue a session with: the shipped plan that it ran, or the chat plan.
 
-        A custom plan is not known here and must be passed again. Raises NotFound if there is no such session.
+        If that plan was changed since, continuing raises PlanHashMismatch. A custom plan must be passed
+        again. Raises NotFound if there is no such session.
         """
         session = await self._cycles.scope.read(lambda view: view.sessions.get(session_ref))
         if session is None:
             raise NotFound("no such session")
-        return _shipped().get(session.last_execution_plan_hash, CHAT_PLAN)
+        return plan_name(session.last_execution_plan_hash) or CHAT_PLAN
 
     async def send(
         self,
@@ -125,12 +124,6 @@ def check_recent(messages: object) -> tuple[Message, ...]:
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
         raise InputRefused("must be a list of messages", at="recentMessages")
     return tuple(cast("Sequence[Message]", messages))
-
-
-@cache
-def _shipped() -> Mapping[str, str]:
-    """The names of the shipped plans, by hash."""
-    return {load_plan(name).hash: name for name in plan_names()}
 
 
 def _chat_turn(session_ref: str, result: CycleResult) -> ChatTurn:

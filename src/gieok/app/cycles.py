@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from gieok.adapters.sql.scope import OwnerScope
+from gieok.app.session_plans import check_plan
 from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, Step, StepEvent
 from gieok.engine.plan import first_problem, place
 from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed, cause_of
@@ -35,7 +36,7 @@ class Plans:
         if loaded.hash not in self._checked:
             if len(self._checked) >= CHECKED_PLANS:
                 self._checked.clear()
-            self._checked[loaded.hash] = self._engine.registry.check(loaded)
+            self._checked[loaded.hash] = check_plan(self._engine.registry, loaded)
         return self._checked[loaded.hash]
 
 

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 from gieok.app.background.jobs import LEASE, run_job
 from gieok.app.cycles import Cycles, output_of, validated
+from gieok.app.session_plans import Role, named_plans, plan_for
 from gieok.engine import CycleResult, ExecutionPlan
 from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SummaryFailed
 from gieok.memory.companion.records import Notice
@@ -42,8 +43,6 @@ from gieok.memory.sessions.store import LogView
 if TYPE_CHECKING:
     from gieok.app import Gieok
 
-CLOSE_PLAN = "close_session"
-MOVE_PLAN = "move_session"
 POLL_SECONDS = 0.1
 
 
@@ -105,12 +104,14 @@ class Sessions:
 
         Raises NotFound for an unknown persona, Conflict if the ref is taken.
         """
+        checked = self._gieok.check(plan)
         start = validated(
             SessionStart,
             session_ref=session_ref if session_ref is not None else str(uuid4()),
             persona_id=persona_id,
             account_plan=account_plan,
-            plan_hash=self._gieok.check(plan).plan.hash,
+            plan_hash=checked.plan.hash,
+            plans=named_plans(checked),
         )
         request = {"personaId": start.persona_id, "start": start}
         return (await self._cycles.output("start_session", StartSession, request)).session
@@ -122,9 +123,7 @@ class Sessions:
 
     async def resume(self, session_ref: str, plan: str | ExecutionPlan) -> Session:
         """The session, if `plan` is the plan that it last ran. Raises PlanHashMismatch otherwise."""
-        session = await self._scope.read(lambda view: view.sessions.get(session_ref))
-        if session is None:
-            raise NotFound("no such session")
+        session = await self._session(session_ref)
         actual = self._gieok.check(plan).plan.hash
         if session.last_execution_plan_hash != actual:
             raise PlanHashMismatch(session.last_execution_plan_hash, actual)
@@ -132,8 +131,9 @@ class Sessions:
 
     async def move(self, session_ref: str, plan: str | ExecutionPlan) -> PlanMove:
         """Move a session to another plan. The move is recorded in the audit trail."""
-        request = {"sessionRef": session_ref, "toHash": self._gieok.check(plan).plan.hash}
-        return (await self._cycles.output(MOVE_PLAN, MoveSession, request)).move
+        checked = self._gieok.check(plan)
+        request = {"sessionRef": session_ref, "toHash": checked.plan.hash, "plans": named_plans(checked)}
+        return (await self._cycles.output(await self._plan(session_ref, "move"), MoveSession, request)).move
 
     async def moves(self, session_ref: str) -> Sequence[PlanMove]:
         """The moves of a session between plans, oldest first."""
@@ -164,18 +164,18 @@ class Sessions:
         return output_of(await self._save(session_ref, messages), AppendMessages).appended
 
     async def _save(self, session_ref: str, messages: Sequence[ChatMessage]) -> CycleResult:
+        plan = await self._plan(session_ref, "save_messages")
         async with self._gieok.session_locks.of(self._scope.owner, session_ref):
             request = {"sessionRef": session_ref, "messages": tuple(messages)}
-            return await self._cycles.run("save_messages", request)
+            return await self._cycles.run(plan, request)
 
-    async def close(
-        self, session_ref: str, *, wait: bool = False, plan: str | ExecutionPlan = CLOSE_PLAN
-    ) -> Summaries:
-        """End a session and queue summaries of its remaining messages. Idempotent.
+    async def close(self, session_ref: str, *, wait: bool = False) -> Summaries:
+        """End a session by the close plan that its chat plan names, which may queue summaries. Idempotent.
 
         With `wait` it returns when they are done, and raises SummaryFailed if the model could not summarise.
-        A plan without QueueSummary makes no job.
+        A close plan without QueueSummary makes no job.
         """
+        plan = await self._plan(session_ref, "close")
         async with self._gieok.session_locks.of(self._scope.owner, session_ref):
             closed = await self._cycles.run(plan, {"sessionRef": session_ref})
         output_of(closed, EndSession)
@@ -185,7 +185,8 @@ class Sessions:
 
     async def summarize(self, session_ref: str, *, wait: bool = False) -> Summaries:
         """Queue summaries of all remaining messages without ending the session. `wait` as in `close`."""
-        requested = await self._cycles.run("request_summary", {"sessionRef": session_ref})
+        plan = await self._plan(session_ref, "request_summary")
+        requested = await self._cycles.run(plan, {"sessionRef": session_ref})
         return await self._summaries(session_ref, _queued(requested), wait=wait)
 
     async def summarize_messages(
@@ -210,7 +211,8 @@ class Sessions:
         elif session.persona_id != persona_id:
             raise Conflict("this session is with another persona; summarise it with its own")
         saved = await self._save(session_ref, messages) if messages else None
-        requested = await self._cycles.run("request_summary", {"sessionRef": session_ref})
+        plan_name = await self._plan(session_ref, "request_summary")
+        requested = await self._cycles.run(plan_name, {"sessionRef": session_ref})
         queued = (*(_queued(saved) if saved else ()), *_queued(requested))
         return await self._summaries(session_ref, queued, wait=True)
 
@@ -220,6 +222,16 @@ class Sessions:
         if job is None:
             raise NotFound(f"there is no job {job_id}")
         return job
+
+    async def _session(self, session_ref: str) -> Session:
+        session = await self._scope.read(lambda view: view.sessions.get(session_ref))
+        if session is None:
+            raise NotFound("no such session")
+        return session
+
+    async def _plan(self, session_ref: str, role: Role) -> str:
+        """The plan that serves the session in this role. Raises NotFound if there is no such session."""
+        return plan_for(self._gieok.engine.registry, await self._session(session_ref), role)
 
     async def _summaries(self, session_ref: str, queued: Sequence[UUID], *, wait: bool) -> Summaries:
         jobs = await self._scope.read(lambda view: _jobs(view.jobs, session_ref, queued))

@@ -117,6 +117,7 @@ def _resolve_inputs(
         at = f"steps[{number}].inputs.{name}"
         if name in spec.inputs:
             resolved[field] = _source(plan, spec.inputs[name], at, before)
+            _check_source(step, field, resolved[field][0], at, before)
         elif required:
             raise PlanInvalid(f"{spec.type} needs the input '{name}'; name the output it comes from", at=at)
     return resolved
@@ -136,6 +137,15 @@ def _source(plan: ExecutionPlan, source: str, at: str, before: Mapping[str, Chec
         )
         raise PlanInvalid(f"{why}; an input comes from an earlier step or from '{REQUEST}'", at=at)
     return origin, _output_field(before[origin], name, at)
+
+
+def _check_source(step: AnyStep, field: str, origin: str, at: str, before: Mapping[str, CheckedStep]) -> None:
+    """Refuse a source that the step does not allow for this input."""
+    allowed = step.input_sources.get(field)
+    source = REQUEST if origin == REQUEST else before[origin].step.type
+    if allowed is not None and source not in allowed:
+        names = " or ".join(sorted(allowed))
+        raise PlanInvalid(f"must come from {names}, not from {source}", at=at)
 
 
 def _output_field(source: CheckedStep, name: str, at: str) -> str:

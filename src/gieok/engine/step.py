@@ -75,6 +75,8 @@ class Step(ABC, Generic[M, I, O]):
     metadata_model: ClassVar[type[Data]]
     inputs_model: ClassVar[type[Data]]
     output_model: ClassVar[type[Data]]
+    input_sources: ClassVar[Mapping[str, frozenset[str]]] = {}
+    """Input field → the step types that may feed it, `request` included. Any step may feed other inputs."""
 
     def __init__(self, services: Any = None) -> None:
         """Take what the step needs from `services`."""
@@ -136,11 +138,15 @@ Outputs = Mapping[str, Data]
 
 
 def check_step(step: AnyStep) -> None:
-    """Raise ValueError for a step of none of the three kinds, or with a stage that its kind must not use."""
+    """Raise ValueError for a step of none of the three kinds, with a stage that its kind must not use, or
+    with sources of an unknown input.
+    """
     if not isinstance(step, ReadStep | ActStep | WriteStep):
         raise ValueError(f"step '{step.type}' must be a ReadStep, an ActStep or a WriteStep")  # noqa: TRY004
     writes = isinstance(step, WriteStep)
     wrong = [stage for stage in ORDER if stage in step.stages and (stage is Stage.PERSIST) != writes]
+    if unknown := set(step.input_sources) - set(step.inputs_model.model_fields):
+        raise ValueError(f"step '{step.type}' names sources of an input that it lacks: {min(unknown)}")
     if wrong:
         kind = "a write" if writes else "a read or an act"
         raise ValueError(f"step '{step.type}' is {kind}, so it may not stand in {wrong[0]}")

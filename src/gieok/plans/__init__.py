@@ -1,7 +1,12 @@
-"""The shipped plans, and loading a plan by name or from a file."""
+"""The shipped plans, loading a plan by name or from a file, and the names of plans by hash.
+
+`former_hashes.txt` has the hashes that shipped plans had before they were changed: a session stores the hash
+of its plan, and is closed by the plans that belong to it even after an upgrade.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -49,6 +54,24 @@ def read_plan(name_or_path: str) -> str:
 def load_plan(name_or_path: str) -> ExecutionPlan:
     """Load and parse a plan. The registry checks whether it can run."""
     return _shipped(name_or_path) if is_shipped(name_or_path) else parse_plan(read_plan(name_or_path))
+
+
+def plan_name(plan_hash: str) -> str | None:
+    """The name of the shipped plan that has this hash or had it in an earlier version. None for others."""
+    return _names_by_hash().get(plan_hash)
+
+
+@cache
+def former_hashes() -> Mapping[str, str]:
+    """Former hash → the name of the shipped plan."""
+    text = (files(__name__) / "former_hashes.txt").read_text(encoding="utf-8")
+    rows = (line.split() for line in text.splitlines() if line and not line.startswith("#"))
+    return dict(rows)
+
+
+@cache
+def _names_by_hash() -> Mapping[str, str]:
+    return {**former_hashes(), **{load_plan(name).hash: name for name in plan_names()}}
 
 
 @cache

@@ -161,3 +161,30 @@ def test_a_session_needs_a_persona_that_exists(api: Api) -> None:
 def test_an_invalid_body_is_refused(api: Api, path: str, body: dict[str, Any], at: str) -> None:
     refused = api.post(f"/sessions/{start(api)}/{path}", body, 422)
     assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", at)
+
+
+@pytest.mark.req("ENG-1", "ENG-9")
+def test_closing_uses_the_close_plan_of_the_chat_plan(api: Api) -> None:
+    """A session without summaries is not summarised, also if the client waits."""
+    session = start(api, plan="chat_turn_without_summaries")
+    api.post(
+        "/chat/send",
+        {
+            "personaId": api.get(f"/sessions/{session}")["session"]["personaId"],
+            "sessionId": session,
+            "message": "오늘 면접 봤어",
+        },
+    )
+    closed = api.post(f"/sessions/{session}/close", {}, 202)
+    assert (closed["jobId"], closed["jobIds"]) == (None, [])
+    assert api.post(f"/sessions/{session}/close", {"wait": True})["memory"] is None
+
+
+@pytest.mark.req("TURN-3", "ENG-10")
+def test_a_plan_that_stores_the_message_as_its_summary_is_invalid(api: Api) -> None:
+    plan = json.loads(read_plan("chat_turn"))
+    number = next(i for i, step in enumerate(plan["steps"]) if step["type"] == "PersistMemory")
+    plan["steps"][number]["inputs"]["summary"] = "request.message"
+    body = {"personaId": api.persona(), "message": "안녕", "plan": plan}
+    refused = api.post("/chat/send", body, 422)
+    assert (refused["error"], refused["at"]) == ("PLAN_INVALID", f"steps[{number}].inputs.summary")

@@ -16,9 +16,19 @@ from gieok.adapters.sql.lifecycle.owners import erase_owner
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.jobs import JobScope
 from gieok.app.embedding import embed_batch, is_in_force
+from gieok.app.session_plans import Role, plan_for
 from gieok.engine import ExecutionPlan
-from gieok.errors import Conflict, GieokError, InputRefused, OwnerErased, RateLimited, SummaryFailed, cause_of
-from gieok.memory.jobs.records import ClaimedJob, JobKind, JobOutcome
+from gieok.errors import (
+    Conflict,
+    GieokError,
+    InputRefused,
+    OwnerErased,
+    RateLimited,
+    StoreDamaged,
+    SummaryFailed,
+    cause_of,
+)
+from gieok.memory.jobs.records import ClaimedJob, Job, JobKind, JobOutcome
 from gieok.memory.jobs.rules import after_batch
 from gieok.text import ANALYZER_VERSION
 
@@ -37,12 +47,13 @@ ANALYZER = str(ANALYZER_VERSION)
 PUT_BACK_PLAN = "put_back_job"
 
 JobPlans = Mapping[JobKind, str | ExecutionPlan]
-JOB_PLANS: JobPlans = {
-    "summary": "summarize_session",
-    "watch": "close_inactive_session",
-    "walk": "walk_anchors",
-}
-"""The kinds that a plan runs. The plan gets the job as `request.job` and settles it."""
+JOB_PLANS: JobPlans = {"walk": "walk_anchors"}
+"""Plans by kind of job. The plan gets the job as `request.job` and settles it.
+
+A plan that a program gives for a kind in `SESSION_ROLES` replaces the one that the session's chat plan names.
+"""
+SESSION_ROLES: Mapping[JobKind, Role] = {"summary": "summarize", "watch": "close_inactive"}
+"""The kinds that work on a session, and the role of their plan among those that its chat plan names."""
 
 
 async def run_job(gieok: Gieok, claimed: ClaimedJob) -> bool:
@@ -87,8 +98,16 @@ async def _put_back(gieok: Gieok, claimed: ClaimedJob, failure: GieokError) -> N
 
 
 async def _run_plan(gieok: Gieok, claimed: ClaimedJob) -> None:
-    plan = gieok.check(gieok.job_plans[claimed.job.kind])
-    await gieok.engine.run(plan, gieok.scope(claimed.owner), {"job": claimed.job})
+    job, scope = claimed.job, gieok.scope(claimed.owner)
+    plan = gieok.job_plans.get(job.kind) or await _session_plan(gieok, scope, job)
+    await gieok.engine.run(gieok.check(plan), scope, {"job": job})
+
+
+async def _session_plan(gieok: Gieok, scope: OwnerScope, job: Job) -> str:
+    session = await scope.read(lambda view: view.sessions.get(job.subject))
+    if session is None:
+        raise StoreDamaged(f"the session of job {job.id} is missing; restore a backup")
+    return plan_for(gieok.engine.registry, session, SESSION_ROLES[job.kind])
 
 
 async def _embed(gieok: Gieok, claimed: ClaimedJob) -> None:
@@ -147,7 +166,7 @@ async def _erase(gieok: Gieok, claimed: ClaimedJob) -> None:
 
 
 _RUNNERS: Mapping[JobKind, Callable[[Gieok, ClaimedJob], Awaitable[None]]] = {
-    **dict.fromkeys(JOB_PLANS, _run_plan),
+    **dict.fromkeys((*SESSION_ROLES, *JOB_PLANS), _run_plan),
     "embed": _embed,
     "reindex": _reindex,
     "erase": _erase,

@@ -116,10 +116,12 @@ def _load(source: str) -> ExecutionPlan:
 
 
 def _find_error(source: str, registry: Registry) -> GieokError | None:
+    from gieok.app.session_plans import check_plan
+
     try:
         found = _load(source)
         with _source_in_errors(source):
-            registry.check(found)
+            check_plan(registry, found)
     except GieokError as error:
         return error
     return None

@@ -25,6 +25,21 @@ MAX_MESSAGES = 200
 MessageId = Annotated[str, AfterValidator(lambda value: check_ref(value, "messageId"))]
 PlanHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Role = Literal["user", "assistant"]
+PlanRef = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}@[0-9a-f]{64}$")]
+"""A plan by name and hash (`close_session@08d5…`), so that changing it changes the plan that names it."""
+
+
+class SessionPlans(Data):
+    """The other plans that serve the sessions of a chat plan. They are part of its metadata."""
+
+    save_messages: PlanRef
+    close: PlanRef
+    close_inactive: PlanRef
+    request_summary: PlanRef
+    summarize: PlanRef
+    remember: PlanRef | None
+    """None if the chat plan remembers a turn in its own cycle, or not at all."""
+    move: PlanRef
 
 
 class ChatMessage(Data):
@@ -59,6 +74,8 @@ class Session(SessionInfo):
     """Number of messages that a summary covers or is queued for: always the oldest ones."""
     summarized_count: int
     """Number of messages that a memory covers."""
+    plans: SessionPlans | None
+    """The plans that serve it, as its chat plan names them. None if an older version started it."""
 
 
 class SessionStart(Data):
@@ -68,6 +85,8 @@ class SessionStart(Data):
     persona_id: PersonaId
     account_plan: AccountPlan
     plan_hash: PlanHash
+    plans: SessionPlans | None
+    """None if the plan names none: it neither appends turns nor records itself."""
 
 
 class Appended(Data):

@@ -20,6 +20,7 @@ from gieok.memory.sessions.records import (
     PlanHash,
     PlanMove,
     Session,
+    SessionPlans,
     SessionStart,
 )
 from gieok.memory.sessions.rules import (
@@ -71,30 +72,46 @@ class ResumeSession(ReadStep[NoData, ResumeInputs, Resumed]):
         return Resumed(known=True)
 
 
+class PlanMetadata(Data):
+    plans: SessionPlans
+
+
 class RememberInputs(ResumeInputs):
     account_plan: AccountPlan | None = None
 
 
-class RememberPlan(WriteStep[NoData, RememberInputs, SessionOutput]):
-    """Record which plan the session ran, and when. A session that does not exist yet begins here."""
+class RememberPlan(WriteStep[PlanMetadata, RememberInputs, SessionOutput]):
+    """Record which plan the session ran, and when. A session that does not exist yet begins here.
+
+    PlanHashMismatch if the session ran another plan. `plans` are the other plans that serve the session.
+    """
 
     type = "RememberPlan"
 
     def apply(
-        self, view: SessionView, metadata: NoData, inputs: RememberInputs, context: StepContext
+        self, view: SessionView, metadata: PlanMetadata, inputs: RememberInputs, context: StepContext
     ) -> SessionOutput:
-        view.sessions.record_plan(
-            inputs.session_ref,
-            context.plan_hash,
-            context.now,
-            persona_id=inputs.persona_id,
-            account_plan=inputs.account_plan,
-        )
+        _record_plan(view, metadata, inputs, context)
         return SessionOutput(session_ref=inputs.session_ref)
+
+
+def _record_plan(
+    view: SessionView, metadata: PlanMetadata, inputs: RememberInputs, context: StepContext
+) -> None:
+    view.sessions.record_plan(
+        inputs.session_ref,
+        context.plan_hash,
+        context.now,
+        plans=metadata.plans,
+        persona_id=inputs.persona_id,
+        account_plan=inputs.account_plan,
+    )
 
 
 class MoveInputs(SessionInputs):
     to_hash: PlanHash
+    plans: SessionPlans | None = None
+    """The plans that serve a session of the new plan."""
 
 
 class Moved(Data):
@@ -110,7 +127,7 @@ class MoveSession(WriteStep[NoData, MoveInputs, Moved]):
     type = "MoveSession"
 
     def apply(self, view: MoveView, metadata: NoData, inputs: MoveInputs, context: StepContext) -> Moved:
-        move = view.sessions.move(inputs.session_ref, inputs.to_hash, context.now)
+        move = view.sessions.move(inputs.session_ref, inputs.to_hash, inputs.plans, context.now)
         view.audit.add("session.moved", inputs.session_ref, context.now)
         return Moved(move=move)
 
@@ -176,6 +193,7 @@ class AppendMessages(WriteStep[NoData, AppendInputs, AppendOutput]):
     """Append messages that a client sends, in their order. Idempotent by message id."""
 
     type = "AppendMessages"
+    input_sources = {"messages": frozenset({"request"})}  # noqa: RUF012
 
     def apply(
         self, view: LogView, metadata: NoData, inputs: AppendInputs, context: StepContext
@@ -184,21 +202,26 @@ class AppendMessages(WriteStep[NoData, AppendInputs, AppendOutput]):
         return AppendOutput(session_ref=inputs.session_ref, appended=appended)
 
 
-class TurnInputs(SessionInputs):
+class TurnInputs(RememberInputs):
     message: str
     reply: str
     message_count: int
     """The number of messages when the window was read. More by now would mean a reply to an old state."""
 
 
-class AppendTurn(WriteStep[NoData, TurnInputs, AppendOutput]):
-    """Append the user's message and the reply. Conflict if the session has got other messages meanwhile."""
+class AppendTurn(WriteStep[PlanMetadata, TurnInputs, AppendOutput]):
+    """Append the user's message and the reply, and record the plan. A new session begins here.
+
+    PlanHashMismatch if the session ran another plan, Conflict if it has got other messages meanwhile: no plan
+    can add a turn to the session of another one. `plans` are the other plans that serve the session.
+    """
 
     type = "AppendTurn"
 
     def apply(
-        self, view: LogView, metadata: NoData, inputs: TurnInputs, context: StepContext
+        self, view: LogView, metadata: PlanMetadata, inputs: TurnInputs, context: StepContext
     ) -> AppendOutput:
+        _record_plan(view, metadata, inputs, context)
         messages = (
             ChatMessage(id=str(uuid4()), role="user", content=inputs.message, timestamp=context.now),
             ChatMessage(id=str(uuid4()), role="assistant", content=inputs.reply, timestamp=context.now),

@@ -9,7 +9,15 @@ from typing import Protocol
 from gieok.memory.audit import AuditView
 from gieok.memory.fields import AccountPlan
 from gieok.memory.jobs.store import JobView
-from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange, PlanMove, Session, SessionStart
+from gieok.memory.sessions.records import (
+    Appended,
+    ChatMessage,
+    MessageRange,
+    PlanMove,
+    Session,
+    SessionPlans,
+    SessionStart,
+)
 
 
 class SessionStore(Protocol):
@@ -33,10 +41,11 @@ class SessionStore(Protocol):
         plan_hash: str,
         at: datetime,
         *,
+        plans: SessionPlans,
         persona_id: str | None,
         account_plan: AccountPlan | None,
     ) -> None:
-        """Record that the session ran this plan. Starts the session if there is none.
+        """Record that the session ran this plan, which names `plans`. Starts the session if there is none.
 
         None leaves the persona or the account plan as it is. Raises PlanHashMismatch, SessionEnded or
         Conflict if the session ran another plan, has ended, or is with another persona.
@@ -55,7 +64,7 @@ class SessionStore(Protocol):
         """Record that a memory covers `count` more messages."""
         ...
 
-    def move(self, session_ref: str, plan_hash: str, at: datetime) -> PlanMove:
+    def move(self, session_ref: str, plan_hash: str, plans: SessionPlans | None, at: datetime) -> PlanMove:
         """Move the session to another plan and record the move. Raises NotFound if there is no session."""
         ...
 

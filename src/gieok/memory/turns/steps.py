@@ -130,9 +130,18 @@ class Persisted(Data):
 
 
 class PersistMemory(WriteStep[NoData, PersistInputs, Persisted]):
-    """Save the summary and the keywords of the turn. The only caller of `MemoryStore.save()`."""
+    """Save the summary and the keywords of the turn. The only caller of `MemoryStore.save()`.
+
+    It takes them from `SummarizeMemory` only, so that no plan can store a message or a reply, and the session
+    from a step that has checked in this commit that the session runs this plan.
+    """
 
     type = "PersistMemory"
+    input_sources = {  # noqa: RUF012
+        "session_ref": frozenset({"AppendTurn", "RememberPlan"}),
+        "summary": frozenset({"SummarizeMemory"}),
+        "keywords": frozenset({"SummarizeMemory"}),
+    }
 
     def apply(
         self, view: TurnView, metadata: NoData, inputs: PersistInputs, context: StepContext

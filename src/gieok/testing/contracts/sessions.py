@@ -14,12 +14,30 @@ from typing import Protocol, TypeVar
 import pytest
 
 from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SessionEnded
-from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange, Role, Session, SessionStart
+from gieok.memory.sessions.records import (
+    Appended,
+    ChatMessage,
+    MessageRange,
+    Role,
+    Session,
+    SessionPlans,
+    SessionStart,
+)
 from gieok.memory.sessions.store import LogView
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 HASH, OTHER_HASH = "a" * 64, "b" * 64
+PLANS = SessionPlans(
+    save_messages=f"save@{HASH}",
+    close=f"close@{HASH}",
+    close_inactive=f"close_inactive@{HASH}",
+    request_summary=f"request@{HASH}",
+    summarize=f"summarize@{HASH}",
+    remember=None,
+    move=f"move@{HASH}",
+)
+"""What the chat plan of these sessions names."""
 
 
 class LogScope(Protocol):
@@ -43,14 +61,16 @@ def message(number: int, content: str | None = None, role: Role = "user") -> Cha
 
 
 async def start(scope: LogScope, session_ref: str = "s") -> Session:
-    begun = SessionStart(session_ref=session_ref, persona_id="hana", account_plan="free", plan_hash=HASH)
+    begun = SessionStart(
+        session_ref=session_ref, persona_id="hana", account_plan="free", plan_hash=HASH, plans=PLANS
+    )
     return await scope.write(lambda view: view.sessions.start(begun, START))
 
 
 async def remember(scope: LogScope, plan_hash: str = HASH, persona_id: str | None = None) -> None:
     await scope.write(
         lambda view: view.sessions.record_plan(
-            "s", plan_hash, START, persona_id=persona_id, account_plan="premium"
+            "s", plan_hash, START, plans=PLANS, persona_id=persona_id, account_plan="premium"
         )
     )
 
@@ -72,6 +92,22 @@ async def logged(scope: LogScope, session_ref: str = "s") -> Sequence[ChatMessag
 
 class MessageStoreContract:
     """Run against every store of sessions and messages."""
+
+    @pytest.mark.req("ENG-9")
+    async def test_a_session_keeps_the_plans_that_serve_it(self, log_scope_of: LogScopeOf) -> None:
+        """As its first turn or its start named them, until it is moved to another plan."""
+        scope = log_scope_of("minsu")
+        await remember(scope)
+        await start(scope, "t")
+        for session_ref in ("s", "t"):
+            session = await scope.read(lambda view, ref=session_ref: view.sessions.get(ref))
+            assert session is not None
+            assert session.plans == PLANS
+        other = PLANS.model_copy(update={"close": f"other@{HASH}"})
+        await scope.write(lambda view: view.sessions.move("s", OTHER_HASH, other, START))
+        assert (await scope.write(lambda view: view.sessions.lock("s"))).plans == other
+        await scope.write(lambda view: view.sessions.move("s", HASH, None, START))
+        assert (await scope.write(lambda view: view.sessions.lock("s"))).plans is None
 
     @pytest.mark.req("COMP-10", "SESS-4")
     async def test_messages_are_returned_in_order_and_unchanged(self, log_scope_of: LogScopeOf) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.errors import Conflict, NotFound
 from gieok.memory.fields import AccountPlan
-from gieok.memory.sessions.records import PlanMove, Session, SessionStart
+from gieok.memory.sessions.records import PlanMove, Session, SessionPlans, SessionStart
 from gieok.memory.sessions.rules import check_resumable
 from gieok.refs import check_ref
 
@@ -37,7 +37,8 @@ class SqlSessionStore:
         return _session(session_ref, row)
 
     def start(self, start: SessionStart, at: datetime) -> Session:
-        if not self._start(start.session_ref, start.persona_id, start.account_plan, start.plan_hash, at):
+        plans, account_plan = start.plans, start.account_plan
+        if not self._start(start.session_ref, start.persona_id, account_plan, start.plan_hash, plans, at):
             raise Conflict("a session with this ref exists already; choose another ref")
         return self.lock(start.session_ref)
 
@@ -47,11 +48,12 @@ class SqlSessionStore:
         plan_hash: str,
         at: datetime,
         *,
+        plans: SessionPlans,
         persona_id: str | None,
         account_plan: AccountPlan | None,
     ) -> None:
         check_ref(session_ref, "sessionRef")
-        if self._start(session_ref, persona_id, account_plan or "free", plan_hash, at):
+        if self._start(session_ref, persona_id, account_plan or "free", plan_hash, plans, at):
             return
         check_resumable(self.lock(session_ref), plan_hash, persona_id)
         self._tx.run(
@@ -72,9 +74,9 @@ class SqlSessionStore:
     def mark_summarized(self, session_ref: str, count: int) -> None:
         self._tx.run("mark_messages_summarized", session_ref=session_ref, count=count)
 
-    def move(self, session_ref: str, plan_hash: str, at: datetime) -> PlanMove:
+    def move(self, session_ref: str, plan_hash: str, plans: SessionPlans | None, at: datetime) -> PlanMove:
         before = self.lock(session_ref).last_execution_plan_hash
-        self._tx.run("move_session", session_ref=session_ref, plan_hash=plan_hash)
+        self._tx.run("move_session", session_ref=session_ref, plan_hash=plan_hash, plans=plans_json(plans))
         self._tx.run(
             "add_session_plan_move",
             session_ref=session_ref,
@@ -96,6 +98,7 @@ class SqlSessionStore:
         persona_id: str | None,
         account_plan: AccountPlan,
         plan_hash: str,
+        plans: SessionPlans | None,
         at: datetime,
     ) -> bool:
         return bool(
@@ -105,13 +108,19 @@ class SqlSessionStore:
                 persona_id=persona_id,
                 account_plan=account_plan,
                 plan_hash=plan_hash,
+                plans=plans_json(plans),
                 at=to_micros(at),
             )
         )
 
 
+def plans_json(plans: SessionPlans | None) -> str | None:
+    """The plans of a session as its row has them."""
+    return None if plans is None else plans.model_dump_json(by_alias=True)
+
+
 def _session(session_ref: str, row: Row) -> Session:
-    persona_id, account_plan, plan_hash, started_at, last_activity_at, ended_at, *counts = row
+    persona_id, account_plan, plan_hash, started_at, last_activity_at, ended_at, *counts, plans = row
     return Session(
         session_ref=session_ref,
         persona_id=persona_id,
@@ -123,4 +132,5 @@ def _session(session_ref: str, row: Row) -> Session:
         message_count=counts[0],
         claimed_count=counts[1],
         summarized_count=counts[2],
+        plans=None if plans is None else SessionPlans.model_validate_json(plans),
     )

@@ -16,8 +16,8 @@ from fastapi.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from gieok.app import ChatTurn
-from gieok.app.chat import CHAT_PLAN
 from gieok.app.cycles import Listener
+from gieok.app.session_plans import CHAT_PLAN
 from gieok.engine import ExecutionPlan, StepEvent
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Caller, Writer

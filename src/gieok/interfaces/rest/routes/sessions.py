@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Response
 
-from gieok.app.chat import CHAT_PLAN
+from gieok.app.session_plans import CHAT_PLAN
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Reader, Writer
 from gieok.interfaces.rest.routes.memory import summary_answer

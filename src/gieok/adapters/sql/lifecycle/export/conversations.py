@@ -27,7 +27,7 @@ from gieok.adapters.sql.stores.companion.rows import open_memory
 from gieok.adapters.sql.stores.companion.store import SqlCompanionStore, SqlMomentStore
 from gieok.adapters.sql.stores.jobs import SqlJobStore
 from gieok.adapters.sql.stores.messages import SqlMessageStore
-from gieok.adapters.sql.stores.sessions import SqlSessionStore
+from gieok.adapters.sql.stores.sessions import SqlSessionStore, plans_json
 from gieok.adapters.sql.stores.turns import SqlMemoryStore
 from gieok.errors import Conflict, InputRefused, StoreDamaged
 from gieok.memory.companion.records import DEFAULT_CONFIG, EmotionalMoment, Memory, MemoryConfig
@@ -83,6 +83,7 @@ class SessionTransfer:
                 persona_id=record.persona_id,
                 account_plan=record.account_plan,
                 plan_hash=record.last_execution_plan_hash,
+                plans=plans_json(record.plans),
                 started_at=to_micros(record.started_at),
                 last_activity_at=to_micros(record.started_at),
             )
@@ -204,6 +205,7 @@ class SessionTransfer:
             ended_at=session.ended_at,
             message_count=session.message_count,
             claimed_count=session.claimed_count,
+            plans=session.plans,
             waiting=tuple(_waiting(*row) for row in rows),
         )
 

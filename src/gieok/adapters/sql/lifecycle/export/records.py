@@ -21,7 +21,7 @@ from gieok.memory.chains import VersionNumber
 from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig
 from gieok.memory.decisions.records import AnchorDraft, DecisionContent, EvidenceDraft, Relation
 from gieok.memory.fields import AccountPlan, PersonaId, SessionRef, Timestamp, storable
-from gieok.memory.sessions.records import ChatMessage, PlanHash
+from gieok.memory.sessions.records import ChatMessage, PlanHash, SessionPlans
 from gieok.memory.turns.records import MemoryItem
 
 K = TypeVar("K", bound=str)
@@ -102,6 +102,8 @@ class SessionRecord(ExportRecord[Literal["session"]]):
     ended_at: Timestamp | None
     message_count: Count
     claimed_count: Count
+    plans: Annotated[SessionPlans | None, Field(exclude_if=lambda plans: plans is None)] = None
+    """Absent if an older version started the session."""
     waiting: Annotated[tuple[Waiting, ...], Field(max_length=100_000)]
 
     @model_validator(mode="after")

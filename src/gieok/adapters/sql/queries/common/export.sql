@@ -106,10 +106,11 @@ WHERE owner = :owner AND (id = :id OR memory_id = :memory_id);
 -- name: get_anchor_export(owner, id)^
 SELECT id, session_ref, content, created_at FROM anchors WHERE owner = :owner AND id = :id;
 
--- name: import_session(owner, session_ref, persona_id, account_plan, plan_hash, started_at, last_activity_at)!
+-- name: import_session(owner, session_ref, persona_id, account_plan, plan_hash, plans, started_at, last_activity_at)!
 -- 0 rows when the name is taken. Its end and its counts come when its messages are there.
-INSERT INTO sessions (owner, session_ref, persona_id, account_plan, last_plan_hash, started_at, last_activity_at)
-VALUES (:owner, :session_ref, :persona_id, :account_plan, :plan_hash, :started_at, :last_activity_at)
+INSERT INTO sessions
+    (owner, session_ref, persona_id, account_plan, last_plan_hash, plans, started_at, last_activity_at)
+VALUES (:owner, :session_ref, :persona_id, :account_plan, :plan_hash, :plans, :started_at, :last_activity_at)
 ON CONFLICT (owner, session_ref) DO NOTHING;
 
 -- name: finish_imported_session(owner, session_ref, last_activity_at, ended_at, claimed_count, summarized_count)!

@@ -2,14 +2,15 @@
 
 -- name: get_session(owner, session_ref)^
 SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count
+       message_count, claimed_count, summarized_count, plans
 FROM sessions
 WHERE owner = :owner AND session_ref = :session_ref;
 
--- name: start_session(owner, session_ref, persona_id, account_plan, plan_hash, at)!
+-- name: start_session(owner, session_ref, persona_id, account_plan, plan_hash, plans, at)!
 -- 0 rows when the name is taken.
-INSERT INTO sessions (owner, session_ref, persona_id, account_plan, last_plan_hash, started_at, last_activity_at)
-VALUES (:owner, :session_ref, :persona_id, :account_plan, :plan_hash, :at, :at)
+INSERT INTO sessions
+    (owner, session_ref, persona_id, account_plan, last_plan_hash, plans, started_at, last_activity_at)
+VALUES (:owner, :session_ref, :persona_id, :account_plan, :plan_hash, :plans, :at, :at)
 ON CONFLICT (owner, session_ref) DO NOTHING;
 
 -- name: use_session(owner, session_ref, persona_id, account_plan, at)!
@@ -32,8 +33,8 @@ WHERE owner = :owner AND session_ref = :session_ref;
 UPDATE sessions SET summarized_count = summarized_count + :count
 WHERE owner = :owner AND session_ref = :session_ref;
 
--- name: move_session(owner, session_ref, plan_hash)!
-UPDATE sessions SET last_plan_hash = :plan_hash
+-- name: move_session(owner, session_ref, plan_hash, plans)!
+UPDATE sessions SET last_plan_hash = :plan_hash, plans = :plans
 WHERE owner = :owner AND session_ref = :session_ref;
 
 -- name: add_session_plan_move(owner, session_ref, moved_at, from_hash, to_hash)!
@@ -57,6 +58,6 @@ DELETE FROM sessions WHERE owner = :owner;
 -- name: lock_session(owner, session_ref)^
 -- The session with a row lock, for a transaction that decides by what it reads.
 SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count
+       message_count, claimed_count, summarized_count, plans
 FROM sessions
 WHERE owner = :owner AND session_ref = :session_ref FOR UPDATE;
