@@ -7,6 +7,7 @@
     ├── Unauthenticated         UNAUTHENTICATED      the token is missing, unknown, expired or revoked
     │   └── ScopeMissing        UNAUTHENTICATED      the token is valid but lacks the scope
     ├── PayloadTooLarge         PAYLOAD_TOO_LARGE    the request body is too large
+    ├── HeadersTooLarge         HEADERS_TOO_LARGE    the request line and headers are too large
     ├── RateLimited             RATE_LIMITED         too many calls, or a budget is used up; retry later
     ├── NotFound                NOT_FOUND            this owner has no such thing
     ├── Conflict                CONFLICT             a concurrent change, or the id is taken
@@ -91,6 +92,12 @@ class PayloadTooLarge(GieokError):
     """The request is too large. Send it in parts."""
 
     code = "PAYLOAD_TOO_LARGE"
+
+
+class HeadersTooLarge(GieokError):
+    """The request line and the headers are too large, or there are too many headers."""
+
+    code = "HEADERS_TOO_LARGE"
 
 
 class RateLimited(GieokError):

@@ -8,12 +8,14 @@ import re
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from gieok.testing.model_server import ModelServer
 from tests.cli.conftest import Run, program
 
 Spawn = Callable[..., "Process"]
@@ -95,7 +97,6 @@ def test_it_serves_until_sigterm(url: str, spawn: Spawn, token: str) -> None:
 
 NO_REQUESTS = (
     b"hello\r\n\r\n",
-    b"GET /api/v1/memory/search?q=" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: gieok\r\n\r\n",
     b"POST /api/v1/memory/create HTTP/1.1\r\nHost: gieok\r\nContent-Length: ten\r\n\r\n",
 )
 
@@ -124,16 +125,51 @@ def test_a_running_request_is_finished_before_exit(spawn: Spawn, token: str) -> 
     assert process.popen.wait(60) == 0
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_running_stream_is_finished_before_exit(spawn: Spawn, token: str, workers: str) -> None:
+    """The signals of Ctrl-C in a terminal, which reach every process of the group."""
+    with ModelServer() as model:
+        model.fail("paused")
+        process = spawn(
+            *("serve", "--port", "0", "--workers", workers),
+            GIEOK_MODEL="openai:test",
+            GIEOK_MODEL_BASE_URL=model.url("openai"),
+            GIEOK_MODEL_API_KEY="a-key",
+        )
+        headers = {"Authorization": f"Bearer {token}"}
+        with httpx.Client(base_url=process.url + "/api/v1", headers=headers, timeout=60) as client:
+            client.post("/personas", json={"id": "mina", "name": "미나"}).raise_for_status()
+            body = {"personaId": "mina", "message": "내일 면접이 있어", "stream": True}
+            answer = client.send(client.build_request("POST", "/chat/send", json=body), stream=True)
+            lines = answer.iter_lines()
+            assert next(lines) == "event: token"
+            for pid in (process.popen.pid, *children(process.popen.pid)):
+                os.kill(pid, signal.SIGINT)
+            wait_until_refused(process)
+            model.released.set()
+            assert "event: done" in list(lines)
+    assert process.popen.wait(60) == 0
+
+
+def children(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def wait_until_refused(process: Process) -> None:
+    """Wait until the stop signal was handled: then the socket is closed."""
+    while True:
+        try:
+            httpx.get(process.url + "/healthz")
+        except httpx.TransportError:
+            return
+
+
 def test_a_second_signal_stops_at_once(spawn: Spawn, token: str) -> None:
     process = spawn("serve", "--port", "0")
     connection, _ = half_a_request(process, token)
     with connection:
         process.popen.send_signal(signal.SIGTERM)
-        while True:  # until the first signal was handled: then the socket is closed
-            try:
-                httpx.get(process.url + "/healthz")
-            except httpx.TransportError:
-                break
+        wait_until_refused(process)
         process.popen.send_signal(signal.SIGTERM)
         assert process.popen.wait(20) == 0
 
@@ -151,6 +187,38 @@ def test_several_processes_share_the_port_and_the_metrics(url: str, spawn: Spawn
     status, errors = process.end(signal.SIGTERM)
     assert status == 0
     assert "Traceback" not in errors
+
+
+def servers(process: Process) -> set[int]:
+    """The server processes of a supervisor, without multiprocessing's resource tracker."""
+    return {
+        pid
+        for pid in children(process.popen.pid)
+        if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    }
+
+
+def test_a_dead_server_process_is_replaced_and_the_others_answer(spawn: Spawn, token: str) -> None:
+    process = spawn("serve", "--port", "0", "--workers", "2")
+    assert httpx.get(process.url + "/readyz", timeout=60).status_code == 200
+    first = servers(process)
+    assert len(first) == 2
+    os.kill(min(first), signal.SIGKILL)
+    for _ in range(20):
+        assert httpx.get(process.url + "/healthz", timeout=10).status_code == 200
+    while len(servers(process)) < 2 or min(first) in servers(process):
+        time.sleep(0.05)
+    assert process.end(signal.SIGTERM)[0] == 0
+
+
+def test_the_server_processes_end_with_a_killed_supervisor(spawn: Spawn) -> None:
+    process = spawn("serve", "--port", "0", "--workers", "2")
+    assert httpx.get(process.url + "/readyz", timeout=60).status_code == 200
+    started = servers(process)
+    process.popen.kill()
+    wait_until_refused(process)
+    while any(Path(f"/proc/{pid}").exists() for pid in started):
+        time.sleep(0.05)
 
 
 def test_it_listens_on_the_address_of_the_settings(spawn: Spawn) -> None:

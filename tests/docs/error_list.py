@@ -27,6 +27,7 @@ REMEDIES: dict[type[GieokError], str] = {
     errors.Unauthenticated: "send a valid token: `gieok token create --user NAME`",
     errors.ScopeMissing: "send a token with the scope in the message",
     errors.PayloadTooLarge: "send less at once, in several requests",
+    errors.HeadersTooLarge: "send a shorter URL, fewer cookies or a smaller token",
     errors.RateLimited: "wait `retry_after` seconds (`Retry-After`), then retry",
     errors.NotFound: "check the id and the user of the token",
     errors.Conflict: "read the current version, then decide whether to retry",

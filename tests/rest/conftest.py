@@ -20,7 +20,7 @@ from gieok.interfaces.rest.app import create_app
 from gieok.interfaces.rest.gateway.limits import ServiceOptions
 from gieok.interfaces.rest.gateway.metrics import Metrics
 from gieok.interfaces.rest.gateway.tracing import Tracing
-from gieok.interfaces.rest.server.sockets import HttpProtocol
+from gieok.interfaces.rest.server.connections import http_protocol
 from gieok.memory.fields import AccountPlan
 from gieok.testing.settings import settings_for
 
@@ -115,7 +115,12 @@ class Server:
             app = create_app(self.gieok, self._options, self.metrics, self._tracing)
             self._extend(app)
             config = uvicorn.Config(
-                app, http=HttpProtocol, log_config=None, access_log=False, server_header=False, ws="none"
+                app,
+                http=http_protocol(self._options),
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                ws="none",
             )
             self._server = _Server(config, self._started)
             await self._server.serve(sockets=[self._socket])

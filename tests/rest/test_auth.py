@@ -103,3 +103,11 @@ def test_a_token_without_the_scope_is_refused(plain: Server, scope: str, method:
     answer = httpx.request(method, plain.url + path, headers=headers, json=body)
     assert (answer.status_code, answer.json()["error"]) == (401, "UNAUTHENTICATED")
     assert f"lacks the scope '{scope}'" in answer.json()["message"]
+
+
+def test_two_authorization_headers_are_refused(server: Server) -> None:
+    """A proxy in front of the service may have checked the other one."""
+    bearer = ("Authorization", f"Bearer {server.token()}")
+    with server.client(None) as client:
+        assert client.get("/api/v1/memory/list", headers=[bearer]).status_code == 200
+        assert client.get("/api/v1/memory/list", headers=[bearer, bearer]).status_code == 401

@@ -16,6 +16,7 @@ from gieok import Settings
 from gieok.errors import (
     Conflict,
     GieokError,
+    HeadersTooLarge,
     InputRefused,
     MemoryLimitReached,
     ModelUnavailable,
@@ -59,6 +60,7 @@ CASES: list[tuple[BaseException, int, str, dict[str, str]]] = [
     (SessionEnded("ended"), 409, "SESSION_ENDED", {}),
     (PlanHashMismatch("aa", "bb"), 409, "PLAN_HASH_MISMATCH", {"expected": "aa", "actual": "bb"}),
     (PayloadTooLarge("large"), 413, "PAYLOAD_TOO_LARGE", {}),
+    (HeadersTooLarge("large"), 431, "HEADERS_TOO_LARGE", {}),
     (RateLimited("slow down", 3), 429, "RATE_LIMITED", {}),
     (ModelUnavailable("no answer"), 502, "MODEL_UNAVAILABLE", {}),
     (SummaryFailed("no summary"), 502, "LLM_SUMMARY_FAILED", {}),

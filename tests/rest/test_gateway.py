@@ -16,8 +16,10 @@ from fastapi import FastAPI
 from starlette.types import Message
 
 from gieok import Settings
+from gieok.interfaces.rest.gateway.body import RequestBody
 from gieok.interfaces.rest.gateway.caller import Reader
 from gieok.interfaces.rest.gateway.gateway import ResponseSender
+from gieok.interfaces.rest.gateway.limits import ServiceOptions
 from tests.rest.conftest import GENEROUS, Server, serving
 
 JSON = {"Content-Type": "application/json"}
@@ -233,7 +235,11 @@ async def test_only_a_stream_gets_more_time_after_it_has_started(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    answer = ResponseSender(send, "an-id", stream_seconds=1_000)
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    body = RequestBody({}, receive)
+    answer = ResponseSender(send, body, "an-id", ServiceOptions(stream_seconds=1_000))
     async with asyncio.timeout(10) as answer.timer:
         before = answer.timer.when()
         await answer({"type": "http.response.start", "status": 200, "headers": headers})

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from gieok.errors import (
     Conflict,
     GieokError,
+    HeadersTooLarge,
     InputRefused,
     MemoryLimitReached,
     ModelUnavailable,
@@ -97,6 +98,7 @@ _KINDS: Mapping[str, Callable[[Failure, float], GieokError]] = {
     SessionEnded.code: _plain(SessionEnded),
     PlanHashMismatch.code: _plan_hash_mismatch,
     PayloadTooLarge.code: _plain(PayloadTooLarge),
+    HeadersTooLarge.code: _plain(HeadersTooLarge),
     InputRefused.code: _refused(InputRefused),
     PlanInvalid.code: _refused(PlanInvalid),
     RateLimited.code: lambda failure, wait: RateLimited(failure.message, wait),

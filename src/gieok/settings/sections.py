@@ -30,6 +30,10 @@ class ServiceSettings:
     """Requests of one owner that may come at once."""
     metrics_open: bool = False
     """Serve /metrics without a token to callers on this machine."""
+    max_connections: int = 2000
+    """Open connections of one process."""
+    max_connections_per_address: int = 500
+    """Open connections of one client address. A reverse proxy has one address for all its clients."""
 
 
 DEFAULT_SERVICE = ServiceSettings()
@@ -44,8 +48,18 @@ def parse_service(values: Mapping[str, str]) -> ServiceSettings:
         rate_per_second=_parse(
             values, "rate_per_second", _rate, "a number greater than 0", DEFAULT_SERVICE.rate_per_second
         ),
-        rate_burst=_parse(values, "rate_burst", _burst, "a whole number from 1", DEFAULT_SERVICE.rate_burst),
+        rate_burst=_parse(values, "rate_burst", _count, "a whole number from 1", DEFAULT_SERVICE.rate_burst),
         metrics_open=_parse(values, "metrics_open", _BOOLEANS.__getitem__, "true or false", False),
+        max_connections=_parse(
+            values, "max_connections", _count, "a whole number from 1", DEFAULT_SERVICE.max_connections
+        ),
+        max_connections_per_address=_parse(
+            values,
+            "max_connections_per_address",
+            _count,
+            "a whole number from 1",
+            DEFAULT_SERVICE.max_connections_per_address,
+        ),
     )
 
 
@@ -66,7 +80,7 @@ def _port(text: str) -> int:
     return _in_range(int(text), 0, 65535)
 
 
-def _burst(text: str) -> int:
+def _count(text: str) -> int:
     return _in_range(int(text), 1, 1_000_000)
 
 

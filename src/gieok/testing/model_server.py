@@ -62,9 +62,18 @@ class Request:
 
 
 Failure = Literal[
-    "rate_limited", "server_error", "unauthorized", "slow", "disconnected", "truncated", "malformed", "empty"
+    "rate_limited",
+    "server_error",
+    "unauthorized",
+    "slow",
+    "paused",
+    "disconnected",
+    "truncated",
+    "malformed",
+    "empty",
 ]
-"""`disconnected` breaks the connection during an answer; `truncated` ends a stream early but cleanly."""
+"""`disconnected` breaks the connection during an answer; `truncated` ends a stream early but cleanly;
+`paused` waits for `released` in the middle of a stream."""
 _STATUS: Mapping[Failure, int] = {"rate_limited": 429, "server_error": 500, "unauthorized": 401}
 
 VALID_ANSWERS: Mapping[Task, str] = {
@@ -111,7 +120,7 @@ class ModelServer:
         self.answer = answer
         self.retry_after = retry_after
         self.released = threading.Event()
-        """Slow answers wait for this event."""
+        """Slow and paused answers wait for this event."""
         self._server = _Server(self)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
@@ -164,9 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif failure == "empty":
             self._send_json(200, empty_response(request))
         elif request.is_stream:
-            self._stream(
-                request, half=failure in ("disconnected", "truncated"), disconnect=failure == "disconnected"
-            )
+            self._stream(request, failure)
         else:
             self._send_json(
                 200,
@@ -197,17 +204,20 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body[: len(body) // 2] if disconnect else body)
         self.close_connection = disconnect
 
-    def _stream(self, request: Request, *, half: bool, disconnect: bool) -> None:
+    def _stream(self, request: Request, failure: Failure | None) -> None:
         events = list(stream_events(request, self._model_server.answer(request)))
+        half = events[: len(events) // 2]
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for event in events[: len(events) // 2] if half else events:
+        for number, event in enumerate(half if failure in ("disconnected", "truncated") else events):
+            if failure == "paused" and number == len(half):
+                self._model_server.released.wait()
             part = event.encode()
             self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
             self.wfile.flush()
-        if disconnect:
+        if failure == "disconnected":
             self.close_connection = True
         else:
             self.wfile.write(b"0\r\n\r\n")

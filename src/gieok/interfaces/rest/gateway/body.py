@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from typing import Any
 
 from fastapi import Request, Response
@@ -52,11 +53,33 @@ class _ParsedRequest(Request):
         return self.scope[PARSED_BODY]
 
 
-def has_body(headers: Headers) -> bool:
-    return headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+class RequestBody:
+    """The ASGI `receive` of one request, which knows whether more of the body is to come."""
+
+    def __init__(self, headers: Headers, receive: Receive) -> None:
+        self.exists = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+        self.has_more = self.exists
+        self._receive = receive
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.disconnect" or not message.get("more_body", False):
+            self.has_more = False
+        return message
+
+    async def discard(self, max_bytes: int, seconds: float) -> None:
+        """Read the rest of a body that was refused, up to these limits.
+
+        A client that sends its whole body before it reads would get a connection reset instead of the answer.
+        """
+        discarded = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.has_more and discarded <= max_bytes:
+                    discarded += len((await self()).get("body", b""))
 
 
-async def read_json(scope: Scope, headers: Headers, receive: Receive, options: ServiceOptions) -> Receive:
+async def read_json(scope: Scope, headers: Headers, receive: RequestBody, options: ServiceOptions) -> Receive:
     """Read and parse a JSON body. Puts the value into the scope and returns the `receive` for the route.
 
     PayloadTooLarge for too many bytes. InputRefused for invalid or ambiguous JSON, and for a body that does
@@ -67,6 +90,7 @@ async def read_json(scope: Scope, headers: Headers, receive: Receive, options: S
         async with asyncio.timeout(options.body_seconds):
             body = await _read(receive, options.body_bytes)
     except TimeoutError:
+        receive.has_more = False  # nothing more of it is read
         raise BodyTimeout(f"the body did not arrive within {options.body_seconds:g} s") from None
     if body:
         try:

@@ -20,6 +20,7 @@ from gieok.engine.plan import place, without_prefix
 from gieok.errors import (
     Conflict,
     GieokError,
+    HeadersTooLarge,
     InputRefused,
     ModelUnavailable,
     NotFound,
@@ -46,6 +47,7 @@ STATUS: Mapping[type[GieokError], int] = {
     PayloadTooLarge: 413,
     InputRefused: 422,
     RateLimited: 429,
+    HeadersTooLarge: 431,
     ModelUnavailable: 502,
     StoreUnavailable: 503,
 }

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gieok.access import Principal
 from gieok.app import Gieok
 from gieok.errors import InputRefused, NotFound, Unauthenticated
-from gieok.interfaces.rest.gateway.body import ClientGone, Headers, has_body, limit_stream, read_json
+from gieok.interfaces.rest.gateway.body import ClientGone, Headers, RequestBody, limit_stream, read_json
 from gieok.interfaces.rest.gateway.caller import PRINCIPAL
 from gieok.interfaces.rest.gateway.errors import (
     NO_SUCH_ROUTE,
@@ -71,10 +71,11 @@ class Gateway:
             return
         started = perf_counter()
         headers: Headers = dict(scope["headers"])
-        response = ResponseSender(send, _request_id(headers), self._options.stream_seconds)
+        body = RequestBody(headers, receive)
+        response = ResponseSender(send, body, _request_id(headers), self._options)
         scope[REQUEST_ID] = response.request_id
         try:
-            await self._handle(scope, headers, receive, response)
+            await self._handle(scope, headers, body, response)
         finally:
             principal: Principal | None = scope.get(PRINCIPAL)
             self._on_finish(
@@ -89,35 +90,36 @@ class Gateway:
             )
 
     async def _handle(
-        self, scope: Scope, headers: Headers, receive: Receive, response: ResponseSender
+        self, scope: Scope, headers: Headers, body: RequestBody, response: ResponseSender
     ) -> None:
         """Check the request, run its route, and answer any error."""
         try:
             async with asyncio.timeout(self._options.request_seconds) as response.timer:
-                await self._check_and_run(scope, headers, receive, response)
+                await self._check_and_run(scope, headers, body, response)
         except ClientGone:
             return
         except TimeoutError:
-            await response.fail(scope, receive, self._timed_out())
+            await response.fail(scope, body, self._timed_out())
         except Exception as error:  # noqa: BLE001  the outermost handler: it answers and logs every error
-            await response.fail(scope, receive, log_problem(error, response.request_id))
+            await response.fail(scope, body, log_problem(error, response.request_id))
 
     async def _check_and_run(
-        self, scope: Scope, headers: Headers, receive: Receive, response: ResponseSender
+        self, scope: Scope, headers: Headers, body: RequestBody, response: ResponseSender
     ) -> None:
         _check_path(scope)
         if self._needs_no_token(scope):
-            await self._app(scope, receive, response)
+            await self._app(scope, body, response)
             return
-        principal = await self._gieok.tokens.authenticate(_bearer_token(headers))
+        principal = await self._gieok.tokens.authenticate(_bearer_token(scope))
         scope[PRINCIPAL] = principal
         self._rate.take(principal.owner)
         _check_query(scope)
-        if has_body(headers):
+        receive: Receive = body
+        if body.exists:
             if (scope["method"], scope["path"]) == IMPORT:
-                receive = limit_stream(headers, receive, self._options.upload_bytes)
+                receive = limit_stream(headers, body, self._options.upload_bytes)
             else:
-                receive = await read_json(scope, headers, receive, self._options)
+                receive = await read_json(scope, headers, body, self._options)
         await self._concurrency.acquire()
         try:
             await self._app(scope, receive, response)
@@ -138,16 +140,22 @@ class Gateway:
 
 
 class ResponseSender:
-    """The ASGI `send` of one request. Adds the common headers and gives a stream its own time limit."""
+    """The ASGI `send` of one request. Adds the common headers and gives a stream its own time limit.
 
-    def __init__(self, send: Send, request_id: str, stream_seconds: float) -> None:
+    An answer that comes before the whole body closes the connection, after discarding the rest of the body.
+    """
+
+    def __init__(self, send: Send, body: RequestBody, request_id: str, options: ServiceOptions) -> None:
         self.request_id = request_id
         self.status = 0
         """0 until the response has started."""
         self.timer: asyncio.Timeout | None = None
         """The time limit of the request; None once the request has failed."""
         self._send = send
-        self._stream_seconds = stream_seconds
+        self._body = body
+        self._is_early = False
+        """Whether the answer began before the whole body had arrived."""
+        self._options = options
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -155,9 +163,16 @@ class ResponseSender:
             headers = [*message.get("headers", ())]
             is_stream = all(name != b"content-length" for name, _ in headers)
             if is_stream and self.timer is not None:
-                self.timer.reschedule(asyncio.get_running_loop().time() + self._stream_seconds)
+                self.timer.reschedule(asyncio.get_running_loop().time() + self._options.stream_seconds)
             request_id = (b"x-request-id", self.request_id.encode("ascii"))
             message["headers"] = [*headers, *COMMON_HEADERS, request_id]
+            self._is_early = self._body.has_more
+            if self._is_early:
+                message["headers"].append((b"connection", b"close"))
+        elif self._is_early and not message.get("more_body", False):
+            await self._send({**message, "more_body": True})
+            await self._body.discard(self._options.discard_bytes, self._options.discard_seconds)
+            message = {"type": "http.response.body", "body": b""}
         await self._send(message)
 
     async def fail(self, scope: Scope, receive: Receive, problem: Problem) -> None:
@@ -173,8 +188,10 @@ def _request_id(headers: Headers) -> str:
     return given.decode("ascii") if _SAFE_ID.fullmatch(given) else os.urandom(16).hex()
 
 
-def _bearer_token(headers: Headers) -> str:
-    scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
+def _bearer_token(scope: Scope) -> str:
+    """The token of the only Authorization header. Proxies and services disagree on which of two counts."""
+    given = [value for name, value in scope["headers"] if name == b"authorization"]
+    scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
     if scheme.lower() != b"bearer":
         raise Unauthenticated
     return token.strip().decode("latin-1")

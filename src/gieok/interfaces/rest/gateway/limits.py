@@ -20,6 +20,20 @@ MAX_OWNERS = 10_000
 class ServiceOptions:
     """The limits of one process."""
 
+    connections: int = DEFAULT_SERVICE.max_connections
+    """Open connections. Fewer where the process may not open as many files."""
+    connections_per_address: int = DEFAULT_SERVICE.max_connections_per_address
+    """Open connections of one IPv4 address or one IPv6 /64 network."""
+    header_bytes: int = 64 * 1024
+    """Size of the request line and the headers."""
+    header_lines: int = 100
+    """Number of headers."""
+    header_seconds: float = 10.0
+    """Time for the headers to arrive."""
+    discard_bytes: int = 128 * 1024 * 1024
+    """Size up to which a refused request is read, so that a client that is still sending gets its answer."""
+    discard_seconds: float = 20.0
+    """Time for which it is read."""
     body_bytes: int = 1024 * 1024
     """Size of a JSON body."""
     upload_bytes: int = MAX_IMPORT_BYTES
@@ -47,6 +61,8 @@ class ServiceOptions:
 def options_from(settings: ServiceSettings) -> ServiceOptions:
     """The limits that an operator has set, and the defaults for the others."""
     return ServiceOptions(
+        connections=settings.max_connections,
+        connections_per_address=settings.max_connections_per_address,
         rate_per_second=settings.rate_per_second,
         rate_burst=settings.rate_burst,
         metrics_open=settings.metrics_open,

@@ -164,11 +164,12 @@ _CODES: dict[int, tuple[str, ...]] = {
     413: ("PAYLOAD_TOO_LARGE",),
     422: ("VALIDATION_FAILED", "PLAN_INVALID"),
     429: ("RATE_LIMITED",),
+    431: ("HEADERS_TOO_LARGE",),
     500: ("STEP_FAILED",),
     502: ("LLM_SUMMARY_FAILED", "MODEL_UNAVAILABLE"),
     503: ("STORE_UNAVAILABLE", "OUTCOME_UNKNOWN"),
 }
-_ANY_ROUTE = (401, 413, 422, 429, 500, 503)
+_ANY_ROUTE = (401, 413, 422, 429, 431, 500, 503)
 
 
 def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:

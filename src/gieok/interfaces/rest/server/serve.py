@@ -11,13 +11,14 @@ import socket
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from time import monotonic
 from types import FrameType
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.supervisors import Multiprocess
 
 from gieok.app import Gieok
 from gieok.app.background.worker import Worker
@@ -28,15 +29,17 @@ from gieok.interfaces.rest.gateway.limits import options_from
 from gieok.interfaces.rest.gateway.logs import configure_logging
 from gieok.interfaces.rest.gateway.metrics import SHARED_FOLDER, Metrics
 from gieok.interfaces.rest.gateway.tracing import tracing_from
-from gieok.interfaces.rest.server.sockets import HttpProtocol, is_loopback, listen, url_of
+from gieok.interfaces.rest.server.connections import http_protocol
+from gieok.interfaces.rest.server.processes import Supervisor, SupervisorOptions, stop_with_supervisor
+from gieok.interfaces.rest.server.sockets import is_loopback, listen, url_of
 from gieok.settings import Settings, load_settings
 
 _log = logging.getLogger(__name__)
 
-GRACE_SECONDS = 30
-"""Time for running requests to finish after the first stop signal."""
-START_SECONDS = 60
-"""Time after which one of several processes is killed if it does not respond, such as at a slow start."""
+GRACE_SECONDS = 30.0
+"""Time for running requests, streams and jobs to finish after the first stop signal."""
+HEARTBEAT_TICKS = 10
+"""Ticks of the server, a tenth of a second each, between two heartbeats to the supervisor."""
 
 
 class Service:
@@ -46,6 +49,8 @@ class Service:
         self._settings = settings
         self._app: ASGIApp | None = None
         self._worker: asyncio.Task[None] | None = None
+        self._stop = asyncio.Event()
+        self._stopped_at: float | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -53,10 +58,16 @@ class Service:
         elif self._app is not None:
             await self._app(scope, receive, send)
 
-    def cancel_jobs(self) -> None:
-        """Cancel the running jobs. Another worker claims them when their leases expire."""
-        if self._worker is not None:
-            self._worker.get_loop().call_soon_threadsafe(self._worker.cancel)
+    def stop_jobs(self, *, now: bool) -> None:
+        """Start no more jobs. `now` cancels the running ones: another worker claims them later."""
+        if self._worker is None:
+            return
+        if self._stopped_at is None:
+            self._stopped_at = monotonic()
+        loop = self._worker.get_loop()
+        loop.call_soon_threadsafe(self._stop.set)
+        if now:
+            loop.call_soon_threadsafe(self._worker.cancel)
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -77,16 +88,22 @@ class Service:
         async with await Gieok.open(self._settings, observe=observe) as gieok:
             self._app = create_app(gieok, options_from(self._settings.service), metrics, tracing)
             _tune_garbage_collector()
-            stop = asyncio.Event()
-            self._worker = asyncio.create_task(Worker(gieok, on_job=metrics.job).run(stop))
+            self._worker = asyncio.create_task(Worker(gieok, on_job=metrics.job).run(self._stop))
             self._worker.add_done_callback(_stop_if_worker_failed)
             try:
                 yield
             finally:
-                stop.set()
-                await asyncio.wait([self._worker])
+                await self._finish_jobs(self._worker)
         if tracing is not None:
             await asyncio.to_thread(tracing.close)
+
+    async def _finish_jobs(self, worker: asyncio.Task[None]) -> None:
+        """Give running jobs what is left of the grace period, then cancel them."""
+        self._stop.set()
+        elapsed = monotonic() - (self._stopped_at or monotonic())
+        await asyncio.wait([worker], timeout=max(0.0, GRACE_SECONDS - elapsed))
+        worker.cancel()
+        await asyncio.wait([worker])
 
 
 def _tune_garbage_collector() -> None:
@@ -95,12 +112,6 @@ def _tune_garbage_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
-
-
-def service() -> Service:
-    """Application factory for several processes. Each of them reads the settings itself."""
-    configure_logging(sys.stderr)
-    return Service(load_settings())
 
 
 def serve(settings: Settings, workers: int, announce: Callable[[str], None]) -> None:
@@ -113,7 +124,7 @@ def serve(settings: Settings, workers: int, announce: Callable[[str], None]) -> 
         announce(url_of(listening))
         if workers == 1:
             configure_logging(sys.stderr)
-            _Server(Service(settings)).run([listening])
+            _Server(settings).run([listening])
         else:
             _serve_with_processes(workers, listening)
 
@@ -133,52 +144,53 @@ async def _check(settings: Settings) -> None:
 
 
 def _serve_with_processes(workers: int, listening: socket.socket) -> None:
+    configure_logging(sys.stderr)
     with tempfile.TemporaryDirectory(prefix="gieok-metrics-") as folder:
         os.environ[SHARED_FOLDER] = folder
-        config = _config("gieok.interfaces.rest.server.serve:service", factory=True, workers=workers)
-        _Supervisor(config, [listening]).run()
+        Supervisor(_run_process, listening, workers).run()
 
 
-def _config(app: Service | str, *, factory: bool = False, workers: int = 1) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        factory=factory,
-        workers=workers,
-        lifespan="on",
-        http=HttpProtocol,
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        timeout_worker_healthcheck=START_SECONDS,
-    )
+def _run_process(listening: socket.socket, supervisor: Connection) -> None:
+    """One of several processes. Each of them reads the settings itself."""
+    configure_logging(sys.stderr)
+    stop_with_supervisor(supervisor, SupervisorOptions().stop)
+    _Server(load_settings(), supervisor).run([listening])
 
 
 class _Server(uvicorn.Server):
-    """Shuts down gracefully after the first signal, and at once after the second."""
+    """Shuts down gracefully after the first signal, and at once after the second.
 
-    def __init__(self, app: Service) -> None:
-        super().__init__(_config(app))
-        self._service = app
+    With a supervisor, only SIGTERM counts: Ctrl-C also reaches the supervisor, which sends SIGTERM.
+    """
+
+    def __init__(self, settings: Settings, supervisor: Connection | None = None) -> None:
+        self._service = Service(settings)
+        self._supervisor = supervisor
+        super().__init__(
+            uvicorn.Config(
+                self._service,
+                lifespan="on",
+                http=http_protocol(options_from(settings.service)),
+                ws="none",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=int(GRACE_SECONDS),
+            )
+        )
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if self.should_exit:
-            self.force_exit = True
-            self._service.cancel_jobs()
+        if self._supervisor is not None and sig == signal.SIGINT:
+            return
+        self.force_exit = self.should_exit
         self.should_exit = True
+        self._service.stop_jobs(now=self.force_exit)
 
-
-class _Supervisor(Multiprocess):
-    """Starts the processes and restarts those that die. Kills all of them after the second signal."""
-
-    def join_all(self) -> None:
-        for each in self.processes:
-            while each.process.is_alive():
-                each.process.join(0.1)
-                if self.signal_queue:
-                    for every in self.processes:
-                        every.process.kill()
+    async def on_tick(self, counter: int) -> bool:
+        if self._supervisor is not None and counter % HEARTBEAT_TICKS == 0:
+            with suppress(OSError):  # the supervisor has died, and this process is about to stop
+                self._supervisor.send_bytes(b"alive")
+        return await super().on_tick(counter)
 
 
 def _stop_if_worker_failed(worker: asyncio.Task[None]) -> None:

@@ -1,4 +1,4 @@
-"""The listening socket, and the HTTP/1.1 protocol of its connections."""
+"""The listening socket."""
 
 from __future__ import annotations
 
@@ -7,31 +7,9 @@ import socket
 from contextlib import suppress
 from ipaddress import ip_address
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
-
-from gieok.errors import InputRefused, SettingsInvalid
-from gieok.interfaces.rest.gateway.errors import problem_of, respond
-from gieok.interfaces.rest.gateway.gateway import COMMON_HEADERS
+from gieok.errors import SettingsInvalid
 
 BACKLOG = 2048
-_MALFORMED = "this is not a valid HTTP/1.1 request, or its URL is too long; the connection is closed"
-
-
-class HttpProtocol(HttpToolsProtocol):
-    """Uvicorn's protocol, but malformed requests are answered in the error format of the API."""
-
-    def send_400_response(self, msg: str) -> None:
-        """Called by uvicorn for input that it cannot parse. Uvicorn has logged `msg`."""
-        answer = respond(problem_of(InputRefused(_MALFORMED)))
-        headers = [
-            *self.server_state.default_headers,
-            *answer.raw_headers,
-            *COMMON_HEADERS,
-            (b"connection", b"close"),
-        ]
-        lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
-        self.transport.write(STATUS_LINE[answer.status_code] + lines + b"\r\n" + bytes(answer.body))
-        self.transport.close()
 
 
 def listen(host: str, port: int) -> socket.socket:
