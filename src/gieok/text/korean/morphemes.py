@@ -56,9 +56,12 @@ def morphemes(text: str) -> list[Morpheme]:
 
     Spans refer to `normalize(text)`. Of a word of more than 1,024 characters only the beginning is read.
     """
-    return [
-        morpheme for entry, start, end in entries(normalize(text)) for morpheme in _expand(entry, start, end)
-    ]
+    return morphemes_in(normalize(text))
+
+
+def morphemes_in(normal: str) -> list[Morpheme]:
+    """`morphemes` of a text that is in normal form already: the spans are indexes into `normal` itself."""
+    return [morpheme for entry, start, end in entries(normal) for morpheme in _expand(entry, start, end)]
 
 
 def entries(normal: str) -> Iterator[tuple[Entry, int, int]]:

@@ -1,0 +1,195 @@
+"""The modality of English clauses, by rules over words. The words are in `english_cues`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gieok.text.english.stemming import is_stop_word
+from gieok.text.modality import english_cues as cue
+from gieok.text.modality.clause import Modality, Part, Span
+
+_M = Modality
+_TITLES = frozenset({"my", "our", "me", "dr", "mrs", "mr", "ms"})
+
+
+def takes_back(text: str) -> bool:
+    """Whether a message or clause in normal form begins by calling what went before a joke."""
+    return cue.TAKEN_BACK.match(text) is not None
+
+
+def opens_role_play(text: str) -> bool:
+    """Whether a message in normal form asks for a game of roles, or takes a role on."""
+    return cue.ROLE.search(text) is not None
+
+
+def read(normal: str, original: str) -> list[Part]:
+    """The clauses of a text in normal form; `original` has the same length and shows its capitals."""
+    parts = _split(normal)
+    for index, part in enumerate(parts):
+        _mark_alone(part)
+        if index and takes_back(part.text):
+            _mark_taken_back(parts, index)
+    for sentence in _sentences(parts):
+        _mark_conditions(sentence)
+        _mark_reports(sentence)
+        _mark_story(sentence, normal)
+    role = cue.ROLE.search(normal)
+    for part in parts:
+        if role is not None and part.end > role.start():
+            part.modality.add(_M.FICTION)
+    _mark_subjects(parts, original)
+    return parts
+
+
+def _split(normal: str) -> list[Part]:
+    parts: list[Part] = []
+    start = 0
+    for left, right in [*_cuts(normal), (len(normal), len(normal))]:
+        text, mark = normal[start:left], normal[left:right]
+        closes = left == len(normal) or cue.SENTENCE_END.match(mark) is not None
+        if text.strip():
+            begins = start + len(text) - len(text.lstrip())
+            part = Part(text.strip(), begins, begins + len(text.strip()))
+            part.leads = not parts or bool(normal[parts[-1].end : begins].strip())
+            part.closes = closes
+            part.asked = "?" in mark or part.text.endswith("?")
+            parts.append(part)
+        elif parts:
+            parts[-1].closes |= closes
+            parts[-1].asked |= "?" in mark
+        start = right
+    return parts
+
+
+def _cuts(normal: str) -> Iterator[Span]:
+    for cut in cue.BOUNDARY.finditer(normal):
+        is_space = not cut[0].strip() and "\n" not in cut[0]
+        before_not = is_space and normal.startswith("not", cut.end())
+        if not (before_not and cue.BEFORE_NOT.search(normal[max(0, cut.start() - 12) : cut.start()])):
+            yield cut.span()
+
+
+def _sentences(parts: list[Part]) -> Iterator[list[Part]]:
+    sentence: list[Part] = []
+    for part in parts:
+        sentence.append(part)
+        if part.closes:
+            yield sentence
+            sentence = []
+
+
+def _mark_alone(part: Part) -> None:
+    """What the words of one clause say of it."""
+    text = part.text
+    if part.asked or cue.QUESTION.match(text):
+        part.modality.add(_M.QUESTION)
+    if cue.UNREAL.search(text) or (cue.WOULD.search(text) and not part.asked):
+        part.modality.add(_M.HYPOTHETICAL)
+    if len(cue.DENIAL.findall(cue.NO_DENIAL.sub(" ", text))) % 2:  # two affirm: I wouldn't say no
+        part.modality.add(_M.NEGATED)
+    if cue.FORMERLY.search(text) or (cue.IN_A_YEAR.search(text) and cue.PAST_VERB.search(text)):
+        part.modality.add(_M.PAST)
+    for table, modality in (
+        (cue.WISH, _M.WISH),
+        (cue.SARCASM, _M.SARCASM),
+        (cue.FIGURATIVE, _M.JOKE),
+        (cue.MYTH, _M.FICTION),
+    ):
+        if table.search(text):
+            part.modality.add(modality)
+
+
+def _mark_taken_back(parts: list[Part], index: int) -> None:
+    """Just kidding: the sentence before is a joke."""
+    at = index - 1
+    parts[at].modality.add(_M.JOKE)
+    while at and not parts[at - 1].closes:
+        at -= 1
+        parts[at].modality.add(_M.JOKE)
+
+
+def _mark_conditions(sentence: list[Part]) -> None:
+    """If …, …: until the sentence turns. After its main clause, a condition leaves that asserted."""
+    for index, part in enumerate(sentence):
+        condition = cue.CONDITION.match(part.text)
+        if condition is None:
+            continue
+        reach = [part]
+        if part.leads or index == 0 or not condition[0].startswith(("if", "supposing", "provided")):
+            reach += _until_turn(sentence[index + 1 :])
+        unreal = any(cue.WOULD.search(later.text) or " were " in later.text for later in reach)
+        for later in reach:
+            later.modality |= {_M.CONDITIONAL, _M.HYPOTHETICAL} if unreal else {_M.CONDITIONAL}
+
+
+def _until_turn(parts: list[Part]) -> Iterator[Part]:
+    for part in parts:
+        if cue.TURN.match(part.text):
+            return
+        yield part
+
+
+def _mark_reports(sentence: list[Part]) -> None:
+    """She says …: to the end of the sentence, or until it turns."""
+    for index, part in enumerate(sentence):
+        report = cue.REPORT.search(part.text) or cue.REPORT_WITHOUT_SUBJECT.match(part.text)
+        if report is None or cue.NO_REPORT.match(part.text[report.end() :]):
+            continue
+        reach = [part, *_until_turn(sentence[index + 1 :])]
+        said = " ".join([part.text[report.end() :], *(later.text for later in reach[1:])])
+        opinion = cue.OPINION.search(report[0]) or cue.ADVICE.search(said)
+        speaker = _speaker(part.text, report)
+        for later in reach:
+            later.modality |= {_M.HEARSAY, _M.OPINION_OF_OTHERS} if opinion else {_M.HEARSAY}
+            later.speaker = speaker
+
+
+def _speaker(text: str, report: re.Match[str]) -> str:
+    who = report.groupdict().get("who") or ""
+    before = text[: report.start()].split()[-1:]
+    return " ".join([*before, who]) if before and before[0] in cue.RELATIVES | _TITLES else who
+
+
+def _mark_story(sentence: list[Part], normal: str) -> None:
+    begins = sentence[0].start
+    story = cue.STORY.search(normal[begins : sentence[-1].end])
+    for part in sentence:
+        if story is not None and part.end > begins + story.start():
+            part.modality.add(_M.FICTION)
+
+
+def _mark_subjects(parts: list[Part], original: str) -> None:
+    """Whom each clause is about: the person at its beginning, or that of the clause that it continues."""
+    current = named = ""
+    for part in parts:
+        if cue.FIRST_PERSON.match(part.text):
+            current = ""
+        elif (found := _third_person(part, original)) is not None:
+            current = found or named or "he"
+            named = found or named
+        elif not cue.CONTINUES.match(part.text):
+            current = ""
+        if current:
+            part.modality.add(_M.OTHER_PERSON)
+            part.subject = current
+
+
+def _third_person(part: Part, original: str) -> str | None:
+    """The third person at the beginning of a clause, "" for he and she, None if there is none."""
+    match = cue.SUBJECT.match(part.text)
+    if match is None or match["pronoun"] or match["title"]:
+        return match and (match["title"] or "")
+    after = part.text[match.end() :]
+    if (kin := match["kin"]) is not None:
+        name = re.match(r"\s+([a-z]+)\b", after)
+        capital = original[part.start + match.end() :].lstrip()[:1].isupper()
+        named = f"{kin} {name[1]}" if name and capital else kin
+        return named if kin in cue.RELATIVES else None
+    name = match["name"]
+    is_name = (
+        original[part.start + match.start("name")].isupper() and not is_stop_word(name) and len(name) > 2
+    )
+    verb = cue.VERB.match(after)
+    follows = verb is not None and not original[part.start + match.end() :].lstrip()[:1].isupper()
+    return name if (is_name or name in cue.RELATIVES) and follows else None
