@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any, Literal, Self
+from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from gieok.engine import Data
-from gieok.memory.chains import VersionRef
-from gieok.memory.fields import Importance, Language, PersonaId, Timestamp, storable
-from gieok.memory.observations import Category, FactValue, Key
+from gieok.memory.chains import NEW, VersionRef
+from gieok.memory.fields import (
+    AS_SESSION_ID,
+    Importance,
+    Language,
+    PersonaId,
+    SessionRef,
+    Timestamp,
+    storable,
+)
+from gieok.memory.observations import Category, FactValue, Key, Subject
+from gieok.refs import check_ref
 from gieok.text import language
 
 MAX_PROMPT_CHARS = 20_000
@@ -27,6 +38,13 @@ PromptText = Annotated[str, StringConstraints(max_length=MAX_PROMPT_CHARS), Afte
 Entries = Annotated[tuple[PromptText, ...], Field(max_length=MAX_ENTRIES)]
 
 
+class FactSource(Data):
+    """The message that a fact comes from."""
+
+    session_ref: Annotated[SessionRef, AS_SESSION_ID]
+    message_id: Annotated[str, AfterValidator(lambda value: check_ref(value, "messageId"))]
+
+
 class FactDraft(Data):
     """The content of a fact, without its position in a version chain."""
 
@@ -35,6 +53,13 @@ class FactDraft(Data):
     value: FactValue
     importance: Importance
     provenance: Provenance
+    subject: Subject = "user"
+    when: date | None = None
+    """The day on which it happened or will happen."""
+    until: date | None = None
+    """The last day on which it is current."""
+    source: FactSource | None = None
+    """The message that states it; None for a fact that was edited by hand."""
 
 
 class ExtractedFact(FactDraft):
@@ -56,6 +81,20 @@ class FactVersion(Fact):
 
 
 Outcome = Literal["added", "superseded", "unchanged", "retired", "unknown"]
+
+
+class PlannedChange(Data):
+    """One change of the facts, as `merging` decided it and before it is stored."""
+
+    outcome: Outcome
+    root_id: UUID | None
+    """The chain that changes, or that stays as it is; of a new fact the id for its chain. None if unknown."""
+    expected_version: Annotated[int, Field(ge=0)] = NEW
+    """The version of the chain that this change follows; `NEW` for a new fact."""
+    draft: FactDraft | None
+    """The content to append, or that of the fact that is retired or unchanged. None if unknown."""
+    turn: int | None = None
+    """The number of the exchange that it comes from."""
 
 
 class FactChange(Data):

@@ -54,6 +54,10 @@ _FACT: dict[str, Any] = {
     "value": "IT 스타트업 입사를 준비 중",
     "importance": 8,
     "provenance": "user",
+    "subject": "user",
+    "when": None,
+    "until": None,
+    "source": {"sessionId": "session_123", "messageId": "message_7"},
     "validFrom": "2025-10-27T12:00:00Z",
 }
 
