@@ -6,18 +6,35 @@ change the facts.
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 from pydantic import AfterValidator, Field, StringConstraints
 
 from gieok.engine import Data
-from gieok.memory.fields import Importance, Timestamp, storable
+from gieok.memory.fields import Importance, Language, Timestamp, storable
 
 MAX_KEY_CHARS = 128
 MAX_VALUE_CHARS = 1_000
 MAX_QUOTE_CHARS = 1_000
+
+
+MAX_SUMMARY_CHARS = 4_000
+MAX_KEYWORDS = 64
+MAX_KEYWORD_CHARS = 128
+
+Summary = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SUMMARY_CHARS),
+    AfterValidator(storable),
+]
+Keyword = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_KEYWORD_CHARS),
+    AfterValidator(storable),
+]
+Keywords = Annotated[tuple[Keyword, ...], Field(max_length=MAX_KEYWORDS)]
 
 
 class Category(StrEnum):
@@ -49,11 +66,22 @@ Subject = Annotated[str, StringConstraints(pattern=r"^(user|character|person:.{1
 
 
 class SpokenMessage(Data):
-    """A message of the conversation."""
+    """A message of the conversation. `id` is its id in the log."""
 
+    id: str | None = None
     role: Speaker
     text: str
     at: Timestamp
+
+
+class Exchange(Data):
+    """What was said in one turn: messages of the user, then of the character. One side may be missing."""
+
+    messages: Annotated[tuple[SpokenMessage, ...], Field(min_length=1)]
+
+    def text(self, role: Speaker) -> str:
+        """What this side said."""
+        return "\n".join(message.text for message in self.messages if message.role == role)
 
 
 class Observation(Data):
@@ -104,3 +132,62 @@ class Refusal(Data):
     observation: Observation | str
     """The text of the item if it could not be parsed."""
     reason: Reason
+
+
+class TurnNote(Data):
+    """The summary of one exchange, and the keywords by which it is found again."""
+
+    summary: Summary
+    keywords: Keywords
+
+
+class ListedFact(Data):
+    """A known fact as a model is told it, with the short id that an observation may name."""
+
+    id: str
+    subject: Subject
+    category: Category
+    key: str
+    value: str
+    when: date | None = None
+    until: date | None = None
+
+
+class Conversation(Data):
+    """What a model is told in order to remember exchanges."""
+
+    language: Language
+    character: str
+    """The name of the character."""
+    timezone: str
+    """The IANA name of the user's timezone; days are days there."""
+    before: tuple[SpokenMessage, ...]
+    """The last messages before the exchanges, oldest first. They are no news."""
+    exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1)]
+    known: tuple[ListedFact, ...]
+
+    @property
+    def said_at(self) -> datetime:
+        """When the last message was said: the day that a relative date counts from."""
+        return self.exchanges[-1].messages[-1].at
+
+
+class Understood(Data):
+    """The answer of a model: one note per exchange, and the observations."""
+
+    turns: tuple[TurnNote, ...]
+    observations: tuple[Observation, ...]
+    malformed: tuple[Refusal, ...] = ()
+    """Items that could not be read."""
+
+
+class Rememberer(Protocol):
+    """The part of a language model that remembers exchanges."""
+
+    async def remember(
+        self, conversation: Conversation, *, summary_chars: int, max_keywords: int
+    ) -> Understood:
+        """Summarise each exchange in at most `summary_chars` characters and `max_keywords` keywords, in the
+        language of the user, and propose observations. Raises ModelUnavailable without a usable answer.
+        """
+        ...

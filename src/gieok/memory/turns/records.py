@@ -5,33 +5,17 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator
 
 from gieok.engine import Data
-from gieok.memory.fields import SessionRef, Timestamp, storable
-
-MAX_SUMMARY_CHARS = 4_000
-MAX_KEYWORDS = 64
-MAX_KEYWORD_CHARS = 128
+from gieok.memory.fields import SessionRef, Timestamp
+from gieok.memory.observations import Keywords, Summary
 
 
 def _v4(value: UUID) -> UUID:
     if value.version != 4:
         raise ValueError("must be a UUIDv4")
     return value
-
-
-Summary = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SUMMARY_CHARS),
-    AfterValidator(storable),
-]
-Keyword = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_KEYWORD_CHARS),
-    AfterValidator(storable),
-]
-Keywords = Annotated[tuple[Keyword, ...], Field(max_length=MAX_KEYWORDS)]
 
 
 class Turn(Data):

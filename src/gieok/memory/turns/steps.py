@@ -11,17 +11,8 @@ from pydantic import Field
 from gieok.engine import ActStep, AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import ModelUnavailable
 from gieok.memory.model_calls import ModelLimits, metered_model
-from gieok.memory.turns.records import (
-    MAX_KEYWORDS,
-    MAX_SUMMARY_CHARS,
-    Keywords,
-    MemoryItem,
-    RecalledMemory,
-    SessionRef,
-    Summary,
-    Turn,
-    TurnSummary,
-)
+from gieok.memory.observations import MAX_KEYWORDS, MAX_SUMMARY_CHARS, Keywords, Summary
+from gieok.memory.turns.records import MemoryItem, RecalledMemory, SessionRef, Turn, TurnSummary
 from gieok.memory.turns.rules import MAX_TOP_K, is_copy
 from gieok.memory.turns.store import TurnView
 from gieok.memory.usage import ModelUsage

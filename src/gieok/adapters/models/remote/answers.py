@@ -12,8 +12,8 @@ from pydantic.alias_generators import to_camel
 from gieok.memory.canon.records import ExtractedFact
 from gieok.memory.companion.records import Emotion, Labels, SessionSummary, SummaryText
 from gieok.memory.fields import Importance, Language, storable
-from gieok.memory.observations import Category, FactValue, Key
-from gieok.memory.turns.records import Keywords, Summary, Turn, TurnSummary
+from gieok.memory.observations import Category, FactValue, Key, Keywords, Summary
+from gieok.memory.turns.records import Turn, TurnSummary
 from gieok.memory.turns.rules import is_copy
 from gieok.text import language
 
