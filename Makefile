@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEV    := $(VENV)/.ready-dev
 
-.PHONY: demo test soak lint bench docs requirements constraints clean
+.PHONY: demo test soak lint bench race docs requirements constraints clean
 
 demo: $(READY)
 	@$(BIN)/gieok demo
@@ -26,6 +26,10 @@ lint: $(DEV)
 
 bench: $(DEV)
 	$(BIN)/python -m bench
+
+# Gieok beside other memory stores, each in an environment of its own in .race. For recall, set GIEOK_RECALL_DATA.
+race: $(DEV)
+	$(BIN)/python -m bench.peers $(RACE_ARGS)
 
 # Build the documentation in site/. A broken link or anchor is an error.
 docs: $(DEV)
@@ -52,4 +56,4 @@ $(DEV): $(READY)
 	@touch $(DEV)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache .schemathesis build dist site
+	rm -rf $(VENV) .race .pytest_cache .ruff_cache .hypothesis .import_linter_cache .schemathesis build dist site

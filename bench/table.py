@@ -60,11 +60,16 @@ def millis(seconds: float) -> str:
 
 def render(table: Table) -> str:
     """The table in Markdown, aligned for a terminal."""
-    lines = [_HEADER, *(_cells(row) for row in table.rows)]
-    widths = [max(_width(line[column]) for line in lines) for column in range(len(_HEADER))]
+    lines = aligned([_HEADER, *(_cells(row) for row in table.rows)])
+    return "\n".join((f"### {table.title}", "", *lines, ""))
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of cells as a Markdown table, the first of them as its header."""
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     rule = "|".join("-" * (width + 2) for width in widths)
     head, *body = ("| " + " | ".join(map(_padded, line, widths)) + " |" for line in lines)
-    return "\n".join((f"### {table.title}", "", head, f"|{rule}|", *body, ""))
+    return [head, f"|{rule}|", *body]
 
 
 def _cells(row: Row) -> tuple[str, ...]:
