@@ -16,7 +16,7 @@ PINNED = {
     "close_inactive_session_without_summaries": "4aa06297c7b1613a666e3e11f05b6df17ac232849281b5f1f415a2e2dd3bc443",  # noqa: E501
     "close_session": "08d59eb3ed39c1a1b9f4cd8b940f8d786d407ccba86e31866172f09aac5f8bc3",
     "close_session_without_summaries": "c6705928a7a5e0cb2e1db523f1f12b863a9ea0c9507ad3d153af8d1174b9b28a",
-    "compact_conversation": "55afd800fb1e2b20b0afa0c5cd20a52ea94cc4530c7582e43840731a2aff2741",
+    "compact_conversation": "cf3a67536d7c12e34d791dfbfb220dcdf13c3b6f5611cc6ac346c804a65e7374",
     "configure_memories": "e7f3ea69fae2d8be39877d8bcc823d8cf415919c2f6ab275eb204d0a71c25db7",
     "create_memory": "ceaf2eea41b4936ed7f9935ad821a31eb34b8010c72a424366811f5d53ef8894",
     "create_memory_of_messages": "bb16ed26843915a65155fbda1fc4611cb988d2ac7f31f4a46af626890b253f6a",
@@ -26,7 +26,6 @@ PINNED = {
     "edit_memory": "fc86b0eef2bf77609fd3872ab723931e612565e511a94bfdf2287185de9f3aae",
     "edit_persona": "858d02832f6a076b2e3d91c8a4b59870f4408a35c25f65e7064cb85c81cb79fa",
     "embed_memories": "da8ad86a06f7614fd76ee6d01351934ca87e9445f42c563eaa1f67d0c6593a80",
-    "explore_anchors": "a63a7236bc69b8ac300596c179394306fcac41c9fe945c0e948d976db9b93cb6",
     "import_decisions": "49dcadbd6eefe28a9abbe81c078284f6c3a9975976dab30e38a316ab2892b4ee",
     "keep_evidence": "611483422be9ab5385e1550fc881f7ee33c2390ce09cb5a2feed5aa5901d8e23",
     "load_decisions": "af09b1b71f8cba7943896a785f2fecd71d0dd3a0f31ad8beff70bb096e1eb848",
@@ -36,6 +35,7 @@ PINNED = {
     "move_session": "8a93b4d856830d3b90a8c6a24dc92268f8be18938e7d4c3ac12180fef7455189",
     "propose_decision": "0d228b98e5c19ffc49a360e1f8d7563285537c416c7c1f57c75ab967001ccaa6",
     "put_back_job": "e7922d30385b58e5e4eb8a1fe83ce25237356a675cd5afcd2d3c8e8e44b1b89c",
+    "queue_walk": "f1b4ae314e19e9d5ef17227750d044c37bf5ad1c57bff2701267a3a1f2e210ed",
     "relate_decisions": "fcb51081bc1cd76602018f0d514642c4f3bff6dd6527b9a37c2398e7cd2b68b5",
     "request_summary": "099cbd59dad14f3826c5633f22449c8734b3836abcaf5e1283f2a45c064e2762",
     "restore_memory": "b757fa51aa10fccb0a37f28bc0167aef4ccdf32cfae08c9deffc8f889ac9bd2f",
@@ -45,13 +45,14 @@ PINNED = {
     "save_messages_without_summaries": "d67fd57b9f5e929c25832af6b184c85a3f56aad2495db9e4ebb0eb89529872a1",
     "search_memories": "ddd0f749e72c41e938a00c4517c28db5cd073a72e0b3ac4dd948469af785e06f",
     "set_fact": "542c9078bcaae90fa288543ac91e558c38b5ad4942ee81f12ee0bab9be464399",
+    "set_policy": "41c602509111834e8a67039d2c21d29dc797d1de5b9b956046e41093e55ae700",
     "start_conversation": "22c32bd8155c240abbe40211b2222d74b2d1cf3644e489a00ee15146156bd91f",
     "start_session": "8719e2c040a27c910074350938549c730de1c663c19950099ed261cfbb11300f",
     "summarize_session": "a36a9460ff03dc1f24187ade30e8a58b752b06a2642a205ef0da5972bef09926",
     "take_notices": "fe3d83e6289e8ef2113bd087979e1c9e475885d71ff70ad8748408a7ba65f618",
     "turn_memory": "11ec473941bf01ec1db90a044da9942d7415d9857ba626915afc4f92a07d070b",
     "unrelate_decisions": "d79aa886f1f272c8124858f5f620e1037a5701c04eba07761885babff5974b42",
-    "walk_anchors": "f2550ad16919f57377693ae03e5b52db4d793738d5f72139140e80fc7f832282",
+    "walk_anchors": "17be7f1b2717005601160c91958ab48a1296b52483bd12c07ee580676658ca4c",
 }
 
 

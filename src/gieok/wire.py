@@ -19,7 +19,8 @@ from gieok.memory.canon.records import Fact, FactChange
 from gieok.memory.companion.records import Memory, MemoryConfig, MemoryCounts, Why
 from gieok.memory.conversation.records import StateFact
 from gieok.memory.decisions.graph.guardian import Objections
-from gieok.memory.decisions.records import Decision, DecisionProposal, Impact
+from gieok.memory.decisions.records import Anchor, Decision, DecisionProposal, EvidenceCard, Impact
+from gieok.memory.decisions.walks import WalkResult
 from gieok.memory.fields import AS_SESSION_ID
 from gieok.memory.jobs.records import JobKind, JobStatus
 from gieok.memory.sessions.records import ChatMessage, PlanMove, SessionInfo
@@ -169,6 +170,8 @@ class JobState(WireModel):
     attempts: int
     error: str | None = OMIT_NONE
     memory_id: UUID | None = OMIT_NONE
+    result: WalkResult | None = OMIT_NONE
+    """What a walk has found, while it is stored."""
 
 
 class ImportCounts(WireModel):
@@ -184,6 +187,20 @@ class Erasure(WireModel):
     erased: Mapping[str, int]
     key_destroyed: Literal[True]
     at: datetime
+
+
+class CompactedSession(WireModel):
+    """Anchors to the older messages of a conversation, and how many of the newer messages stay.
+
+    A view of `CompactedConversation`: the client has the messages.
+    """
+
+    session_ref: Annotated[str, AS_SESSION_ID]
+    anchors: tuple[Anchor, ...]
+    evidence: tuple[EvidenceCard, ...]
+    kept: int
+    left_out: int
+    """How many older anchors are stored and did not fit the budget."""
 
 
 class ProposalReport(WireModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 from pathlib import Path
@@ -10,8 +11,11 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from gieok import Gieok, PersonaDraft
 from gieok.interfaces.cli.decision import read, write
 from gieok.memory.decisions import records
+from gieok.memory.sessions.records import ChatMessage
+from gieok.testing.contracts.decisions import START
 from tests.cli.conftest import Run, Start, files_in
 
 both = pytest.mark.usefixtures("url")
@@ -186,6 +190,66 @@ def test_context_says_what_the_budget_left_out(kim: Run, graph: dict[str, str]) 
     shown = kim("context", "wms", "--budget", "1").stdout
     assert "left out by the budget" in shown
     assert "not loaded" in shown
+
+
+@both
+@pytest.mark.req("DEC-10")
+def test_the_policy_is_set_shown_and_cleared(kim: Run) -> None:
+    assert kim("policy").stdout == "no principles\n"
+    assert document(kim("policy", "모르면 모른다고 말한다", "Write it down", "--json"))["version"] == 1
+    assert kim("policy", "--lang", "ko").stdout.splitlines()[1:] == [
+        "- 모르면 모른다고 말한다",
+        "- Write it down",
+    ]
+    loaded = document(kim("context", "wms", "--json"))["layers"][0]["items"]
+    assert [item["statement"] for item in loaded] == ["모르면 모른다고 말한다", "Write it down"]
+    assert document(kim("policy", "--clear", "--json"))["principles"] == []
+    versions = document(kim("policy", "--history", "--json"))["versions"]
+    assert [len(each["principles"]) for each in versions] == [2, 0]
+    assert kim("policy", "one", "--clear").exit_code == 2
+
+
+@both
+@pytest.mark.req("DEC-15", "DEC-8")
+def test_a_walk_is_run_at_once(kim: Run, graph: dict[str, str]) -> None:
+    """It follows relations from a decision to the depth that is asked for."""
+    found = document(kim("walk", graph["one"], "--depth", "1", "--json"))
+    assert {item["statement"] for item in found["items"]} == {"one", "two", "four"}
+    assert found["truncated"]
+    shown = kim("walk", graph["one"], "--lang", "ko").stdout
+    assert f"three (normal, wms)  {graph['three']}" in shown
+    assert shown.splitlines()[-1] == "4개를 찾았습니다"
+    assert kim("walk").exit_code == 2
+    assert kim("walk", graph["one"], "--session", "s").exit_code == 2
+    assert "[NOT_FOUND]" in kim("walk", "--anchor", graph["one"]).stderr
+
+
+@both
+@pytest.mark.req("DEC-14")
+def test_a_session_is_compacted(kim: Run) -> None:
+    """The anchors lead to evidence; a budget that the plan does not allow is refused."""
+
+    said = [
+        ChatMessage(id=f"m{n}", role="user", content=f"{n}: " + "긴 이야기 " * 100, timestamp=START)
+        for n in range(12)
+    ]
+
+    async def fill() -> None:
+        async with await Gieok.open() as gieok:
+            user = gieok.user("kim")
+            hana = PersonaDraft(name="하나", system_prompt="너는 하나야.")
+            await user.personas.create(hana, persona_id="hana")
+            await user.sessions.start("hana", plan="chat_turn", session_ref="talk")
+            await user.sessions.save_messages("talk", said)
+
+    asyncio.run(fill())
+    done = document(kim("compact", "talk", "--budget", "1200", "--json"))
+    assert len(done["anchors"]) == len(done["evidence"]) > 0
+    shown = kim("compact", "talk", "--budget", "1200", "--lang", "ko").stdout
+    assert done["evidence"][0]["id"] in shown
+    assert f"유지한 메시지 {done['kept']}개" in shown
+    assert "budget" in kim("compact", "talk", "--budget", "1").stderr
+    assert "[NOT_FOUND]" in kim("compact", "nothing").stderr
 
 
 def test_users_do_not_see_each_others_decisions(run: Run, kim: Run) -> None:

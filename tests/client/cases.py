@@ -19,6 +19,7 @@ PERSONA = PersonaDraft(name="하나", system_prompt="너는 하나, 사용자의
 MESSAGE = ChatMessage(
     id="m1", role="user", content="내일 면접이 있어서 떨려", timestamp=datetime(2025, 10, 27, tzinfo=UTC)
 )
+LONG = [Message(role="user", content=f"{number}: " + "긴 이야기 " * 100) for number in range(10)]
 PROPOSAL = DecisionProposal(statement="재고는 이동 기록에서만 계산한다", strength="axis", scope="global")
 
 
@@ -88,6 +89,10 @@ async def _restore_memory(owner: SeededOwner) -> Any:
 async def _delete_relation(owner: SeededOwner) -> Any:
     made = await owner.client.decisions.relate(owner.decision, "DEPENDS_ON", owner.other)
     return await owner.client.decisions.unrelate(owner.decision, made.id)
+
+
+async def _read_context(owner: SeededOwner) -> Any:
+    return await owner.client.decisions.context("wms", q="재고", roots=[owner.decision, owner.other])
 
 
 async def _list_relations(owner: SeededOwner) -> Any:
@@ -192,7 +197,12 @@ DECISIONS = (
     Case("POST /decisions/proposals", None, lambda o: o.client.decisions.propose(PROPOSAL)),
     Case("POST /decisions", "decision", lambda o: o.client.decisions.save(PROPOSAL)),
     Case("GET /decisions", None, lambda o: o.client.decisions.list(strength="axis", limit=1)),
-    Case("GET /decisions/context", None, lambda o: o.client.decisions.context("wms", q="재고")),
+    Case("GET /decisions/context", None, _read_context),
+    Case("PUT /decisions/policy", None, lambda o: o.client.decisions.set_policy(["모르면 모른다고 말한다"])),
+    Case("GET /decisions/policy", None, lambda o: o.client.decisions.policy()),
+    Case("GET /decisions/policy/history", "versions", lambda o: o.client.decisions.policy_history()),
+    Case("POST /decisions/compact", None, lambda o: o.client.decisions.compact(messages=LONG, budget=1_100)),
+    Case("POST /decisions/walks", "jobId", lambda o: o.client.decisions.walk(root_id=o.decision, depth=2)),
     Case("GET /decisions/{rootId}", "decision", lambda o: o.client.decisions.get(o.decision)),
     Case("GET /decisions/{rootId}/history", "versions", lambda o: o.client.decisions.history(o.decision)),
     Case("GET /decisions/{rootId}/impact", None, _read_impact),

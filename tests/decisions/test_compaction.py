@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from gieok import Gieok, Message, Settings
+from gieok import Gieok, Message, PersonaDraft, Settings
 from gieok.app import offline_model
 from gieok.app.decisions import CompactedConversation, Decisions
 from gieok.engine import ExecutionPlan, make_plan
-from gieok.errors import InputRefused, ModelUnavailable, PlanInvalid, StepFailed
+from gieok.errors import InputRefused, ModelUnavailable, NotFound, PlanInvalid, StepFailed
 from gieok.memory.decisions.compaction import (
     ConversationMessage,
     KeepSignpostsInputs,
@@ -25,7 +25,9 @@ from gieok.memory.decisions.compaction import (
     shorten_hint,
     split_conversation,
 )
+from gieok.memory.sessions.records import ChatMessage
 from gieok.plans import read_plan
+from gieok.testing.contracts.decisions import START
 from gieok.testing.models import CountingModel
 from gieok.text import count_tokens
 from tests.behind import Behind
@@ -37,7 +39,7 @@ def plan(**metadata: Any) -> ExecutionPlan:
     """The shipped plan with a small budget."""
     document = json.loads(read_plan("compact_conversation"))
     compact = next(step for step in document["steps"] if step["id"] == "compact")
-    small = {"tokenBudget": BUDGET, "chunkTokens": CHUNK, "hintTokens": HINT}
+    small = {"tokenBudget": BUDGET, "maxTokenBudget": 2 * BUDGET, "chunkTokens": CHUNK, "hintTokens": HINT}
     compact["metadata"] |= small | metadata
     return make_plan(document)
 
@@ -102,7 +104,12 @@ async def test_a_conversation_beyond_the_output_limit_of_a_step_is_compacted(dec
     """Its messages are stored from the request and are in no step output."""
     messages = [Message(role="user", content=f"{number} " + "가나다라 " * 20_000) for number in range(24)]
     assert sum(len(message.content.encode()) for message in messages) > 5 * 1024 * 1024
-    metadata = {"tokenBudget": 100_000, "chunkTokens": 50_000, "hintTokens": 20}
+    metadata = {
+        "tokenBudget": 100_000,
+        "maxTokenBudget": 100_000,
+        "chunkTokens": 50_000,
+        "hintTokens": 20,
+    }
     compacted = await decisions.compact("s1", messages, plan=plan(**metadata))
     spoken = await originals(decisions, compacted)
     kept = len(messages) - len(compacted.messages)
@@ -287,3 +294,38 @@ async def test_the_offline_model_writes_hints_in_the_language_of_the_conversatio
     hint = await offline_model().hint_conversation(messages, hint_tokens=HINT)
     assert hint.strip()
     assert topic in hint
+
+
+@pytest.mark.req("ENG-5", "DEC-14")
+async def test_a_request_chooses_its_budget_within_the_limits_of_the_plan(decisions: Decisions) -> None:
+    """The chunks are the same, so the larger budget has anchors of the smaller one."""
+    small = await decisions.compact("s", talk(30), budget=CHUNK + 50, plan=plan())
+    large = await decisions.compact("s", talk(30), budget=2 * BUDGET, plan=plan())
+    assert size(small) <= CHUNK + 50 < size(large) <= 2 * BUDGET
+    assert len(large.messages) > len(small.messages)
+    assert {anchor.id for anchor in large.anchors} <= {anchor.id for anchor in await decisions.anchors("s")}
+    assert [card.id for card in large.evidence] == [anchor.targets[0].id for anchor in large.anchors]
+    for budget in (CHUNK, 2 * BUDGET + 1):
+        with pytest.raises(InputRefused, match="budget"):
+            await decisions.compact("s", talk(30), budget=budget, plan=plan())
+
+
+@pytest.mark.req("DEC-14", "DEC-1")
+async def test_a_stored_session_is_compacted_from_its_log(gieok: Gieok, decisions: Decisions) -> None:
+    """The evidence has the oldest messages word for word, and the log itself does not change."""
+    user = gieok.user("minsu")
+    await user.personas.create(PersonaDraft(name="하나", system_prompt="너는 하나야."), persona_id="hana")
+    await user.sessions.start("hana", plan="chat_turn", session_ref="talk")
+    long = [
+        ChatMessage(id=f"m{number}", role="user", content=f"{number}: " + "긴 이야기 " * 100, timestamp=START)
+        for number in range(20)
+    ]
+    await user.sessions.save_messages("talk", long)
+    compacted = await decisions.compact_session("talk", budget=1_500)
+    assert [anchor.session_ref for anchor in compacted.anchors] == ["talk"] * len(compacted.anchors)
+    first = await decisions.evidence(compacted.evidence[0].id)
+    assert first.content.startswith(f"user: {long[0].content}\n\nuser: {long[1].content}".rstrip())
+    assert 0 < len(compacted.messages) < 20
+    assert list(await user.sessions.log("talk")) == long
+    with pytest.raises(NotFound):
+        await decisions.compact_session("unknown")

@@ -110,6 +110,7 @@ def answers(api: Api) -> dict[str, Any]:
     """What the service answers now to the recorded requests."""
     now = {path: api.call("GET", path) for path in ANSWERS}
     now[CONTEXT]["tokens"] = ANSWERS[CONTEXT]["tokens"]  # smaller now, because tier 2 has no statements
+    assert len(now[f"/jobs/{WALKED}"]["job"].pop("result")["items"]) == 4  # new
     return now
 
 
@@ -258,7 +259,7 @@ def test_the_queued_jobs_run(server: Server, api: Api, clock: Clock) -> None:
 def test_walks_usage_and_audit_read_back(server: Server) -> None:
     """What HTTP does not show."""
     minsu = server.gieok.user("minsu")
-    explored = server.run(minsu.decisions.explored(UUID(WALKED)))
+    explored = server.run(minsu.decisions.walk_result(UUID(WALKED)))
     assert [item.kind for item in explored.items] == ["decision", "decision", "decision", "evidence"]
     (day,) = server.run(minsu.usage())
     assert str(day.day) == "2026-11-03"

@@ -148,6 +148,7 @@ async def test_an_id_with_other_content_is_a_conflict_and_nothing_is_stored(gieo
         "memory": {"summary": "다른 요약"},
         "moment": {"moment": "다른 순간"},
         "evidence": {"content": "다른 원문"},
+        "policy": {"principles": ["다른 원칙"]},
         "decision": {"statement": "다른 결정"},
         "relation": {"type": "REFINES"},
         "anchor": {"hint": "다른 이정표"},

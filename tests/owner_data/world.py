@@ -28,6 +28,7 @@ KINDS = {
     "memory",
     "moment",
     "evidence",
+    "policy",
     "decision",
     "relation",
     "anchor",
@@ -75,6 +76,8 @@ async def _say_facts(user: User) -> None:
 
 
 async def _decide(user: User) -> None:
+    await user.decisions.set_policy(["모르면 모른다고 말한다"])
+    await user.decisions.set_policy(["모르면 모른다고 말한다", "Write it down"])
     card = await user.decisions.keep_evidence("회의록", "창고는 하나로 한다.", "2026-01 회의")
     base = DecisionProposal(
         statement="창고 관리는 한 곳에서 한다",

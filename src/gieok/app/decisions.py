@@ -33,6 +33,7 @@ from gieok.memory.decisions.records import (
     EvidenceCard,
     EvidenceDraft,
     Impact,
+    Policy,
     Relation,
     RelationType,
     Scope,
@@ -50,12 +51,15 @@ from gieok.memory.decisions.steps import (
     ProposeDecision,
     RelateDecisions,
     SaveDecision,
+    SetPolicy,
     UnrelateDecisions,
 )
 from gieok.memory.decisions.store import DecisionView
-from gieok.memory.decisions.walks import Exploration, QueueWalk, read_walk
+from gieok.memory.decisions.walks import QueueWalk, WalkResult, read_walk
 from gieok.memory.jobs.records import Job
 from gieok.memory.requests import RequestKey
+from gieok.memory.sessions.records import ChatMessage, MessageRange
+from gieok.memory.sessions.store import LogView
 
 COMPACT_PLAN = "compact_conversation"
 IMPORT_PLAN = "import_decisions"
@@ -85,6 +89,8 @@ class CompactedConversation:
     """Oldest first. Each leads to the original messages."""
     messages: Sequence[Message | ConversationMessage]
     """The newer part, unchanged."""
+    evidence: Sequence[EvidenceCard]
+    """What the anchors lead to: the older messages, word for word."""
     left_out: int
     """How many older anchors are stored and did not fit the budget."""
 
@@ -258,19 +264,46 @@ class Decisions:
         check_limit(limit)
         return await self._scope.read(lambda view: view.anchors.list(session_ref, limit))
 
-    async def explore(self, session_ref: str) -> Job:
-        """Queue a deep walk from the session's anchors, and return its job. A worker runs it.
+    async def policy(self) -> Policy:
+        """The owner's principles: tier 1 of every context, after those of the plan."""
+        return await self._scope.read(lambda view: view.policy.get())
 
-        `explored` returns the result when the job is done.
+    async def set_policy(self, principles: Sequence[str], *, expected_version: int | None = None) -> Policy:
+        """Replace the owner's principles by a new version. The same principles again make no version.
+
+        Conflict where the policy is no longer at `expected_version`; 0 is a policy that was never set.
         """
-        return await self._cycles.output("explore_anchors", QueueWalk, {"sessionRef": session_ref})
+        request = {"principles": tuple(principles), "expectedVersion": expected_version}
+        return await self._cycles.output("set_policy", SetPolicy, request)
 
-    async def explored(self, job_id: UUID) -> Exploration:
+    async def policy_history(self, *, after: int = 0, limit: int = PAGE) -> Sequence[Policy]:
+        """The versions of the policy after a version, oldest first."""
+        check_limit(limit)
+        check_version(after)
+        return await self._scope.read(lambda view: view.policy.history(after=after, limit=limit))
+
+    async def walk(
+        self,
+        *,
+        anchor_id: UUID | None = None,
+        root_id: UUID | None = None,
+        session_ref: str | None = None,
+        depth: int | None = None,
+    ) -> Job:
+        """Queue a deep walk from an anchor, a decision or all anchors of a session, and return its job.
+
+        A worker runs it; `walk_result` returns the result when the job is done. `depth` may ask for less than
+        the plan gives, not for more. NotFound for an anchor or a decision that does not exist.
+        """
+        request = {"sessionRef": session_ref, "anchorId": anchor_id, "rootId": root_id, "depth": depth}
+        return await self._cycles.output("queue_walk", QueueWalk, request)
+
+    async def walk_result(self, job_id: UUID) -> WalkResult:
         """The result of a walk: active versions, by strength. NotFound before the job is done."""
 
-        def read(view: DecisionView) -> Exploration:
+        def read(view: DecisionView) -> WalkResult:
             walk = view.walks.get(job_id)
-            if walk is None:
+            if walk is None or not walk.is_done:
                 raise NotFound(f"job {job_id} has no result; check whether it is done")
             return read_walk(view, walk)
 
@@ -281,21 +314,37 @@ class Decisions:
         session_ref: str,
         messages: Sequence[Message | ConversationMessage],
         *,
+        budget: int | None = None,
         plan: str | ExecutionPlan = COMPACT_PLAN,
     ) -> CompactedConversation:
-        """Fit a long conversation into the plan's budget. Its older part becomes evidence and anchors.
+        """Fit a long conversation into a budget of tokens. Its older part becomes evidence and anchors.
 
-        Pass the whole conversation each time: parts that were compacted before are recognised.
+        Pass the whole conversation each time: parts that were compacted before are recognised. Without
+        `budget`, that of the plan counts. InputRefused for a budget that the plan does not allow.
         """
         said = tuple(
             validated(ConversationMessage, role=message.role, content=message.content) for message in messages
         )
-        result = await self._cycles.run(plan, {"sessionRef": session_ref, "messages": said})
+        request = {"sessionRef": session_ref, "messages": said, "budget": budget}
+        result = await self._cycles.run(plan, request)
         compacted = output_of(result, CompactConversation)
-        anchors = output_of(result, KeepSignposts).anchors
-        left_out = len(anchors) - compacted.fitting
+        stored = output_of(result, KeepSignposts)
+        left_out = len(stored.anchors) - compacted.fitting
         kept = messages[len(messages) - len(compacted.messages) :]
-        return CompactedConversation(anchors[left_out:], kept, left_out)
+        return CompactedConversation(stored.anchors[left_out:], kept, stored.evidence[left_out:], left_out)
+
+    async def compact_session(self, session_ref: str, *, budget: int | None = None) -> CompactedConversation:
+        """`compact` with all messages of a stored session. NotFound for an unknown or empty one."""
+
+        def read(view: LogView) -> Sequence[ChatMessage]:
+            session = view.sessions.get(session_ref)
+            if session is None or not session.message_count:
+                raise NotFound("no such session, or it has no messages")
+            return view.messages.between(session_ref, MessageRange(first=1, last=session.message_count))
+
+        log = await self._scope.read(read, heavy=True)
+        said = [ConversationMessage(role=each.role, content=each.content) for each in log]
+        return await self.compact(session_ref, said, budget=budget)
 
 
 class DecisionExchange:

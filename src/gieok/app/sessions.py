@@ -223,6 +223,14 @@ class Sessions:
             raise NotFound(f"there is no job {job_id}")
         return job
 
+    async def run_job(self, job_id: UUID) -> Job:
+        """Run a job in this process if it is due and no worker has claimed it. Returns its state."""
+        now = self._gieok.engine.clock()
+        claimed = await self._scope.write(lambda view: view.jobs.claim(job_id, now, now + LEASE))
+        if claimed is not None:
+            await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed))
+        return await self.job(job_id)
+
     async def _session(self, session_ref: str) -> Session:
         session = await self._scope.read(lambda view: view.sessions.get(session_ref))
         if session is None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from gieok.client.transport import Call, Transport, path
+from gieok.memory.conversation.records import Message
 from gieok.memory.decisions.loading.layers import LoadedContext
 from gieok.memory.decisions.records import (
     Anchor,
@@ -15,13 +16,14 @@ from gieok.memory.decisions.records import (
     Evidence,
     EvidenceCard,
     Impact,
+    Policy,
     Relation,
     RelationType,
     Scope,
     Strength,
     Target,
 )
-from gieok.wire import ProposalReport
+from gieok.wire import CompactedSession, ProposalReport
 
 
 class Decisions:
@@ -89,19 +91,68 @@ class Decisions:
         phase: str | None = None,
         q: str | None = None,
         session_ref: str | None = None,
+        roots: Sequence[UUID] = (),
         budget: int | None = None,
         depth: int | None = None,
     ) -> LoadedContext:
-        """The decisions that apply in a domain, in the loading order: always seven layers."""
+        """The decisions that apply in a domain, in the loading order: always seven layers.
+
+        `roots` are the focus of the structural tier.
+        """
         query = {
             "domain": domain,
             "phase": phase,
             "q": q,
             "sessionId": session_ref,
+            "focus": [str(root) for root in roots] or None,
             "budget": budget,
             "depth": depth,
         }
         return await self._transport.request(Call("GET", "/decisions/context", query), LoadedContext)
+
+    async def policy(self) -> Policy:
+        """The owner's principles, tier 1 of every context. Version 0 if they were never set."""
+        return await self._transport.request(Call("GET", "/decisions/policy"), Policy)
+
+    async def set_policy(self, principles: Sequence[str], *, expected_version: int | None = None) -> Policy:
+        """Replace the owner's principles by a new version. The same principles again make no version."""
+        body = {"principles": list(principles), "expectedVersion": expected_version}
+        return await self._transport.request(Call("PUT", "/decisions/policy", body=body), Policy)
+
+    async def policy_history(self, *, after: int = 0, limit: int | None = None) -> tuple[Policy, ...]:
+        """The versions of the policy after a version, oldest first."""
+        call = Call("GET", "/decisions/policy/history", {"after": after, "limit": limit})
+        return await self._transport.request(call, tuple[Policy, ...], field="versions")
+
+    async def compact(
+        self,
+        *,
+        session_ref: str | None = None,
+        messages: Sequence[Message] | None = None,
+        budget: int | None = None,
+    ) -> CompactedSession:
+        """Fit a conversation into a budget of tokens: its older part becomes evidence with anchors.
+
+        Give the whole conversation, or the session that the service has stored.
+        """
+        body = {
+            "sessionId": session_ref,
+            "messages": None if messages is None else list(messages),
+            "budget": budget,
+        }
+        return await self._transport.request(Call("POST", "/decisions/compact", body=body), CompactedSession)
+
+    async def walk(
+        self,
+        *,
+        anchor_id: UUID | None = None,
+        root_id: UUID | None = None,
+        session_ref: str | None = None,
+        depth: int | None = None,
+    ) -> UUID:
+        """Start a deep walk and return the id of its job. `sessions.job` has the result when it is done."""
+        body = {"anchorId": anchor_id, "rootId": root_id, "sessionId": session_ref, "depth": depth}
+        return await self._transport.request(Call("POST", "/decisions/walks", body=body), UUID, field="jobId")
 
     async def relate(self, source: UUID, relation_type: RelationType, target: UUID) -> Relation:
         """Declare a relation between two decisions. Declaring it again returns the existing one."""

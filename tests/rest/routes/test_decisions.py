@@ -7,6 +7,8 @@ from uuid import uuid4
 
 import pytest
 
+from gieok import Worker
+from tests.rest.conftest import Server
 from tests.rest.routes.conftest import Api
 
 STOCK = {
@@ -129,6 +131,99 @@ def test_the_loading_order_has_seven_layers(api: Api) -> None:
     loaded = api.get("/decisions/context", domain="WMS", phase="design", q="재고", budget=4000)
     assert (loaded["domain"], loaded["phase"]) == ("wms", "design")
     assert [each["rootId"] for each in loaded["layers"][3]["items"]] == [axis]
+
+
+@pytest.mark.req("DEC-10", "DEC-8")
+def test_the_focus_selects_the_relations_of_the_second_layer(api: Api) -> None:
+    """Related decisions are named by id and path. Those of another domain stay without their statement."""
+    stock, count = save(api, "재고는 계산한다", "axis"), save(api, "실사는 한 달에 한 번", "lock")
+    screen = save(api, "화면에 재고를 보인다", domain="ui")
+    for root in (count, screen):
+        api.post(f"/decisions/{root}/relations", {"type": "DEPENDS_ON", "target": stock}, 201)
+    target = {"kind": "decision", "id": screen}
+    api.post("/anchors", {"sessionId": "s", "hint": "화면 이야기", "targets": [target]}, 201)
+    around = api.get("/decisions/context", domain="wms")["layers"]
+    assert [item["rootId"] for item in around[1]["items"]] == [screen]
+    focused = api.get("/decisions/context", domain="wms", focus=[screen, count])["layers"]
+    assert [item["rootId"] for item in focused[1]["items"]] == [stock]
+    assert around[1]["items"][0]["path"] == [{"from": screen, "type": "DEPENDS_ON", "to": stock}]
+    assert "화면에 재고를 보인다" not in str(around)
+    assert api.get("/decisions/context", 404, domain="wms", focus=str(uuid4()))["error"] == "NOT_FOUND"
+    assert api.get("/decisions/context", 422, domain="wms", focus="7")["at"] == "focus[0]"
+
+
+@pytest.mark.req("DEC-10")
+def test_the_policy_can_be_set_and_read(api: Api) -> None:
+    """It is versioned, and the first layer of every context."""
+    assert api.get("/decisions/policy") == {
+        "success": True,
+        "version": 0,
+        "principles": [],
+        "createdAt": None,
+    }
+    first = api.call("PUT", "/decisions/policy", json={"principles": ["모르면 모른다고 말한다"]})
+    assert (first["version"], first["principles"]) == (1, ["모르면 모른다고 말한다"])
+    changed = {"principles": ["적어 둔다"], "expectedVersion": 1}
+    assert api.call("PUT", "/decisions/policy", json=changed)["version"] == 2
+    assert api.call("PUT", "/decisions/policy", 409, json=changed | {"principles": []})["error"] == "CONFLICT"
+    assert api.get("/decisions/policy")["principles"] == ["적어 둔다"]
+    history = api.get("/decisions/policy/history", limit=1)
+    assert (history["versions"], history["hasMore"]) == (
+        [{key: first[key] for key in ("version", "principles", "createdAt")}],
+        True,
+    )
+    loaded = api.get("/decisions/context", domain="wms")["layers"][0]
+    assert [item["statement"] for item in loaded["items"]] == ["적어 둔다"]
+
+
+@pytest.mark.req("DEC-1", "DEC-14")
+def test_a_conversation_is_compacted(api: Api) -> None:
+    """Its messages, or a stored session. The anchors lead to the oldest messages, word for word."""
+    persona = api.persona()
+    said = [{"id": f"m{n}", "role": "user", "content": f"{n}: " + "긴 이야기 " * 100} for n in range(12)]
+    given = api.post("/decisions/compact", {"messages": said, "budget": 1_200})
+    assert given["anchors"][0]["sessionId"] == given["sessionId"]
+    assert len(given["anchors"]) == len(given["evidence"]) > 0
+    assert 0 < given["kept"] < 12
+    again = {"messages": said, "budget": 1_200, "sessionId": given["sessionId"]}
+    assert api.post("/decisions/compact", again)["anchors"] == given["anchors"]
+    session = api.post("/sessions", {"personaId": persona}, 201)["sessionId"]
+    api.post(f"/sessions/{session}/messages", {"messages": said})
+    stored = api.post("/decisions/compact", {"sessionId": session, "budget": 1_200})
+    assert (stored["sessionId"], stored["kept"]) == (session, given["kept"])
+    content = api.get(f"/evidence/{stored['evidence'][0]['id']}")["evidence"]["content"]
+    assert content.startswith(f"user: {said[0]['content']}\n\n")
+    assert api.post("/decisions/compact", {"sessionId": "unknown"}, 404)["error"] == "NOT_FOUND"
+    assert api.post("/decisions/compact", {"messages": said, "budget": 1}, 422)["at"] == "budget"
+    assert api.post("/decisions/compact", {"budget": 2_000}, 422)["error"] == "VALIDATION_FAILED"
+
+
+@pytest.mark.req("DEC-15", "DEC-8")
+def test_a_walk_runs_in_the_background(api: Api, shared: Server) -> None:
+    """`GET /jobs/{id}` has its result once a worker has run it."""
+    stock, count = save(api, "재고는 계산한다", "axis"), save(api, "실사는 한 달에 한 번", "lock")
+    api.post(f"/decisions/{count}/relations", {"type": "DEPENDS_ON", "target": stock}, 201)
+    target = {"kind": "decision", "id": stock}
+    anchor = api.post("/anchors", {"sessionId": "s", "hint": "재고", "targets": [target]}, 201)["anchor"]
+    started = [
+        api.post("/decisions/walks", origin, 202)["jobId"]
+        for origin in ({"rootId": stock, "depth": 1}, {"anchorId": anchor["id"], "depth": 1})
+    ]
+    assert api.get(f"/jobs/{started[0]}")["job"].keys() == {"id", "kind", "status", "attempts"}
+
+    async def work() -> None:
+        while await Worker(shared.gieok).run_once(shared.gieok.engine.clock()):
+            pass
+
+    shared.run(work())
+    from_root, from_anchor = [api.get(f"/jobs/{job}")["job"] for job in started]
+    assert (from_root["kind"], from_root["status"]) == ("walk", "done")
+    assert [item["rootId"] for item in from_root["result"]["items"]] == [stock, count]
+    assert from_root["result"]["items"][1]["path"] == [{"from": count, "type": "DEPENDS_ON", "to": stock}]
+    assert [item["rootId"] for item in from_anchor["result"]["items"]] == [stock]
+    for body in ({}, {"rootId": stock, "anchorId": anchor["id"]}, {"rootId": stock, "depth": 0}):
+        assert api.post("/decisions/walks", body, 422)["error"] == "VALIDATION_FAILED"
+    assert api.post("/decisions/walks", {"anchorId": str(uuid4())}, 404)["error"] == "NOT_FOUND"
 
 
 @pytest.mark.req("DEC-1", "DEC-14")

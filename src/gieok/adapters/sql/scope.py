@@ -18,6 +18,7 @@ from gieok.adapters.sql.stores.impact import SqlDecisionGraph
 from gieok.adapters.sql.stores.jobs import SqlJobStore
 from gieok.adapters.sql.stores.messages import SqlMessageStore
 from gieok.adapters.sql.stores.notices import SqlNoticeStore
+from gieok.adapters.sql.stores.policy import SqlPolicyStore
 from gieok.adapters.sql.stores.relations import SqlRelationStore
 from gieok.adapters.sql.stores.requests import SqlRequestStore
 from gieok.adapters.sql.stores.search_indexes import SqlSearchIndexes
@@ -103,6 +104,10 @@ class SqlView:
         return SqlDecisionStore(self._tx, self._keys)
 
     @property
+    def policy(self) -> SqlPolicyStore:
+        return SqlPolicyStore(self._tx, self._keys)
+
+    @property
     def relations(self) -> SqlRelationStore:
         return SqlRelationStore(self._tx)
 
@@ -166,6 +171,7 @@ class SqlView:
             self.personas,
             self.facts,
             self.decisions,
+            self.policy,
             self.evidence,
             self.anchors,
             self.walks,

@@ -16,8 +16,15 @@ from uuid import uuid4
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from gieok.engine import Ask, Data, NoData, ReadStep, Stage, StepContext, WriteStep
-from gieok.errors import ModelUnavailable
-from gieok.memory.decisions.records import MAX_HINT_CHARS, Anchor, EvidenceDraft, Hint, Target
+from gieok.errors import InputRefused, ModelUnavailable
+from gieok.memory.decisions.records import (
+    MAX_HINT_CHARS,
+    Anchor,
+    EvidenceCard,
+    EvidenceDraft,
+    Hint,
+    Target,
+)
 from gieok.memory.decisions.store import DecisionView
 from gieok.memory.fields import SessionRef, storable
 from gieok.memory.model_calls import ModelLimits, metered_model
@@ -26,6 +33,7 @@ from gieok.text import count_tokens
 
 MAX_MESSAGES = 100_000
 MAX_CHUNK_TOKENS = 50_000
+MAX_TOKEN_BUDGET = 10_000_000
 MAX_MESSAGE_CHARS = 200_000
 
 
@@ -160,22 +168,38 @@ def count_fitting(hints: Sequence[str], kept_tokens: int, token_budget: int) -> 
 
 
 class CompactMetadata(ModelLimits):
-    token_budget: Annotated[int, Field(ge=1, le=10_000_000)]
+    token_budget: Annotated[int, Field(ge=1, le=MAX_TOKEN_BUDGET)]
+    """The budget of a request that asks for none."""
+    max_token_budget: Annotated[int, Field(ge=1, le=MAX_TOKEN_BUDGET)]
     chunk_tokens: Annotated[int, Field(ge=1, le=MAX_CHUNK_TOKENS)]
+    """Fixed by the plan, so that chunks that were compacted before are recognised."""
     hint_tokens: Annotated[int, Field(ge=1, le=1_000)]
 
     @model_validator(mode="after")
     def _check_sizes(self) -> Self:
-        if not self.hint_tokens < self.chunk_tokens < self.token_budget:
+        if not self.hint_tokens < self.chunk_tokens < self.token_budget <= self.max_token_budget:
             raise ValueError(
-                "hintTokens must be less than chunkTokens, and chunkTokens less than tokenBudget"
+                "hintTokens must be less than chunkTokens, chunkTokens less than tokenBudget, and "
+                "tokenBudget at most maxTokenBudget"
             )
         return self
+
+    def budget_for(self, requested: int | None) -> int:
+        """The budget of a request. InputRefused where it is too small for a chunk, or too large."""
+        if requested is None:
+            return self.token_budget
+        if not self.chunk_tokens < requested <= self.max_token_budget:
+            raise InputRefused(
+                f"must be more than {self.chunk_tokens} and at most {self.max_token_budget} tokens",
+                at="budget",
+            )
+        return requested
 
 
 class CompactInputs(Data):
     session_ref: SessionRef
     messages: Conversation
+    budget: int | None = None
 
 
 class Compacted(Data):
@@ -208,9 +232,8 @@ class CompactConversation(ReadStep[CompactMetadata, CompactInputs, Compacted]):
     def read(
         self, view: DecisionView, metadata: CompactMetadata, inputs: CompactInputs, context: StepContext
     ) -> Ask[Compacted]:
-        split = split_conversation(
-            inputs.messages, metadata.token_budget, metadata.chunk_tokens, metadata.hint_tokens
-        )
+        budget = metadata.budget_for(inputs.budget)
+        split = split_conversation(inputs.messages, budget, metadata.chunk_tokens, metadata.hint_tokens)
         drafts = [chunk.evidence(inputs.session_ref) for chunk in split.chunks]
         anchors = _existing_anchors(view, inputs.session_ref, drafts)
 
@@ -221,7 +244,7 @@ class CompactConversation(ReadStep[CompactMetadata, CompactInputs, Compacted]):
                     for chunk, draft in zip(split.chunks, drafts, strict=True)
                 ]
             hints = [signpost.hint for signpost in signposts]
-            fitting = count_fitting(hints, split.kept_tokens, metadata.token_budget)
+            fitting = count_fitting(hints, split.kept_tokens, budget)
             context.note("signposts", len(signposts))
             context.note("signpostsLeftOut", len(signposts) - fitting)
             context.note("messagesKept", len(split.kept))
@@ -275,6 +298,8 @@ class KeepSignpostsInputs(Data):
 class KeptSignposts(Data):
     anchors: tuple[Anchor, ...]
     """One for each signpost, in order."""
+    evidence: tuple[EvidenceCard, ...]
+    """The messages that the anchors lead to, in the same order."""
 
 
 class KeepSignposts(WriteStep[NoData, KeepSignpostsInputs, KeptSignposts]):
@@ -285,12 +310,12 @@ class KeepSignposts(WriteStep[NoData, KeepSignpostsInputs, KeptSignposts]):
     def apply(
         self, view: DecisionView, metadata: NoData, inputs: KeepSignpostsInputs, context: StepContext
     ) -> KeptSignposts:
-        return KeptSignposts(
-            anchors=tuple(
-                one if isinstance(one, Anchor) else _save_anchor(view, inputs, one, context.now)
-                for one in inputs.signposts
-            )
+        anchors = tuple(
+            one if isinstance(one, Anchor) else _save_anchor(view, inputs, one, context.now)
+            for one in inputs.signposts
         )
+        ids = [target.id for anchor in anchors for target in anchor.targets if target.kind == "evidence"]
+        return KeptSignposts(anchors=anchors, evidence=tuple(view.evidence.cards(ids)))
 
 
 def _save_anchor(

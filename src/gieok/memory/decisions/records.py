@@ -26,6 +26,7 @@ MAX_CONTENT_BYTES = 1_000_000
 MAX_HINT_CHARS = 500
 MAX_TARGETS = 50
 MAX_ANCHORS = 100
+MAX_PRINCIPLES = 100
 _DOMAIN_MARKS = frozenset("._-/")
 
 Strength = Literal["axis", "lock", "normal"]
@@ -87,6 +88,18 @@ Rationale = Annotated[
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_RATIONALE_CHARS),
     AfterValidator(storable),
 ]
+
+
+Principles = Annotated[tuple[Statement, ...], Field(max_length=MAX_PRINCIPLES)]
+
+
+class Policy(Data):
+    """One version of the owner's principles, which are tier 1 of every context."""
+
+    version: Annotated[int, Field(ge=0)]
+    """0 where no principles were ever set."""
+    principles: Principles
+    created_at: Timestamp | None
 
 
 class DecisionContent(Data):
@@ -297,17 +310,32 @@ class Anchor(Data):
 
 
 class Reached(Data):
-    """One result of a walk, and the anchor that led to it."""
+    """One result of a walk, and what led to it."""
 
     target: Target
-    lead: Lead
+    lead: Lead | None
+    """The anchor that led to it; None in a walk that began at a decision."""
+    path: tuple[PathEdge, ...] = ()
+    """The relations to the decision, or to the decision that cites the evidence. Older walks have none."""
+
+
+class WalkOrigin(Data):
+    """Where a walk begins: at the anchors of a session, at one anchor, or at one decision."""
+
+    kind: Literal["session", "anchor", "decision"]
+    id: str
+    depth: Annotated[int, Field(ge=1)] | None = None
+    """How many steps the caller asked for; None for the plan's depth."""
 
 
 class Walk(Data):
-    """The results of a walk. Its id is that of its job."""
+    """A walk, queued or done. Its id is that of its job."""
 
     id: UUID
-    reached: tuple[Reached, ...]
-    truncated: bool
+    origin: WalkOrigin | None
+    """None in walks of older versions, which began at the session that their job names."""
+    is_done: bool
+    reached: tuple[Reached, ...] = ()
+    truncated: bool = False
     """Whether the limits of the plan cut off the walk."""
     created_at: Timestamp

@@ -32,9 +32,10 @@ from gieok.memory.decisions.records import (
     EvidenceCard,
     EvidenceDraft,
     Impact,
+    Policy,
+    Principles,
     Relation,
     RelationType,
-    Statement,
 )
 from gieok.memory.decisions.rules import MAX_LIST
 from gieok.memory.decisions.store import DecisionView
@@ -42,7 +43,6 @@ from gieok.memory.decisions.walks import KeepWalk, QueueWalk, WalkAnchors
 from gieok.memory.fields import SessionRef
 
 MAX_BUDGET = 50_000
-MAX_POLICY = 100
 MAX_FOCUS = 100
 
 RequestedLimit = Annotated[int, Field(ge=1)]
@@ -117,7 +117,8 @@ class BlastRadius(ReadStep[WalkMetadata, BlastRadiusInputs, Impact]):
 class LoadMetadata(WalkMetadata):
     """`depth` and `limit` bound the structural walk, and the deep walk of tier 7."""
 
-    policy: Annotated[tuple[Statement, ...], Field(max_length=MAX_POLICY)]
+    policy: Principles
+    """Principles of the plan. Those that the owner has set follow them in tier 1."""
     budget: Annotated[int, Field(ge=1, le=MAX_BUDGET)]
     structural_share: Annotated[float, Field(ge=0, le=1)]
     """The largest part of the budget for tier 2."""
@@ -170,7 +171,8 @@ def _load(view: DecisionView, metadata: LoadMetadata, inputs: LoadInputs) -> Loa
         question=inputs.q,
         top_k=metadata.top_k,
     )
-    policy = [PolicyItem(statement=statement) for statement in metadata.policy]
+    principles = (*metadata.policy, *view.policy.get().principles)
+    policy = [PolicyItem(statement=statement) for statement in principles]
     sources = StoredSources(view, inputs.domain, policy, structural, search)
     budget = _capped(inputs.budget, metadata.budget) - frame_tokens(inputs.domain, inputs.phase)
     layers = load(
@@ -229,6 +231,28 @@ class SaveDecision(WriteStep[NoData, SaveInputs, Decision]):
             )
         context.note("saved", str(decision.id))
         return decision
+
+
+class PolicyInputs(Data):
+    principles: Principles
+    expected_version: Annotated[int, Field(ge=0)] | None
+
+
+class SetPolicy(WriteStep[NoData, PolicyInputs, Policy]):
+    """Replaces the owner's principles by a new version. The same principles again make no version."""
+
+    type = "SetPolicy"
+
+    def apply(
+        self, view: DecisionView, metadata: NoData, inputs: PolicyInputs, context: StepContext
+    ) -> Policy:
+        expected = inputs.expected_version
+        active = view.policy.get()
+        if active.principles == inputs.principles and expected in (None, active.version):
+            return active
+        return view.policy.append(
+            inputs.principles, version_id=uuid4(), created_at=context.now, expected_version=expected
+        )
 
 
 class RelateInputs(Data):
@@ -318,6 +342,7 @@ STEPS: tuple[type[AnyStep], ...] = (
     BlastRadius,
     LoadDecisions,
     SaveDecision,
+    SetPolicy,
     RelateDecisions,
     UnrelateDecisions,
     KeepEvidence,

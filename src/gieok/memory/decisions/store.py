@@ -16,6 +16,7 @@ from gieok.memory.decisions.records import (
     Evidence,
     EvidenceCard,
     EvidenceDraft,
+    Policy,
     Relation,
     RelationType,
     Scope,
@@ -77,6 +78,29 @@ class DecisionStore(Protocol):
         ...
 
 
+class PolicyStore(Protocol):
+    """The owner's principles, as one version chain."""
+
+    def get(self) -> Policy:
+        """The active version; version 0 without principles where none were ever set."""
+        ...
+
+    def append(
+        self,
+        principles: Sequence[str],
+        *,
+        version_id: UUID,
+        created_at: datetime,
+        expected_version: int | None,
+    ) -> Policy:
+        """Append a version. Conflict where the policy is no longer at `expected_version`; None for any."""
+        ...
+
+    def history(self, *, after: int, limit: int) -> Sequence[Policy]:
+        """Versions with a number greater than `after`, oldest first."""
+        ...
+
+
 class RelationStore(Protocol):
     """The declared relations."""
 
@@ -122,6 +146,10 @@ class AnchorStore(Protocol):
 
     def save(self, anchor: Anchor) -> None:
         """Save an anchor. Conflict where its id exists."""
+        ...
+
+    def get(self, anchor_id: UUID) -> Anchor | None:
+        """The anchor, or None."""
         ...
 
     def list(self, session_ref: str | None, limit: int) -> Sequence[Anchor]:
@@ -186,6 +214,9 @@ class DecisionView(Protocol):
 
     @property
     def decisions(self) -> DecisionStore: ...
+
+    @property
+    def policy(self) -> PolicyStore: ...
 
     @property
     def relations(self) -> RelationStore: ...

@@ -123,6 +123,10 @@ class SqlAnchorStore:
             [{"target_id": target.bytes, "anchor_id": anchor.id.bytes} for target in reached],
         )
 
+    def get(self, anchor_id: UUID) -> Anchor | None:
+        row = self._tx.one("get_anchor", id=anchor_id.bytes)
+        return self._anchor(row) if row else None
+
     def list(self, session_ref: str | None, limit: int) -> list[Anchor]:
         if session_ref is None:
             rows = self._tx.all("list_anchors", limit=limit)

@@ -7,13 +7,15 @@ from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Tx, from_micros, to_micros
 from gieok.engine import Data
-from gieok.memory.decisions.records import Reached, Walk
+from gieok.memory.decisions.records import Reached, Walk, WalkOrigin
 from gieok.vault import OwnerKeys, Place
 
 
 class _Found(Data):
-    """The sealed part."""
+    """The sealed part. Walks of older versions have only the last two fields."""
 
+    origin: WalkOrigin | None = None
+    is_done: bool = True
     reached: tuple[Reached, ...]
     truncated: bool
 
@@ -26,12 +28,14 @@ class SqlWalkStore:
         self._keys = keys
 
     def save(self, walk: Walk) -> None:
-        found = _Found(reached=walk.reached, truncated=walk.truncated).model_dump_json().encode()
+        found = _Found(
+            origin=walk.origin, is_done=walk.is_done, reached=walk.reached, truncated=walk.truncated
+        )
         self._tx.run(
             "save_walk",
             id=walk.id.bytes,
             created_at=to_micros(walk.created_at),
-            found=self._keys.seal(_place(walk.id), found),
+            found=self._keys.seal(_place(walk.id), found.model_dump_json(by_alias=True).encode()),
         )
 
     def get(self, walk_id: UUID) -> Walk | None:
@@ -40,12 +44,7 @@ class SqlWalkStore:
             return None
         created_at, sealed = row
         found = _Found.model_validate_json(self._keys.open(_place(walk_id), sealed))
-        return Walk(
-            id=walk_id,
-            reached=found.reached,
-            truncated=found.truncated,
-            created_at=from_micros(created_at),
-        )
+        return Walk(id=walk_id, created_at=from_micros(created_at), **dict(found))
 
     def delete_before(self, before: datetime) -> int:
         return self._tx.run("forget_walks", before=to_micros(before))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gieok.interfaces.cli.decision import impact, read, write
+from gieok.interfaces.cli.decision import impact, navigate, read, write
 
 
 @click.group()
@@ -18,6 +18,9 @@ def decision() -> None:
 
 for command in (
     impact.impact,
+    navigate.compact,
+    navigate.policy,
+    navigate.walk,
     read.context,
     read.history,
     read.list_decisions,

@@ -245,7 +245,7 @@ def context(  # noqa: PLR0913, PLR0917  click passes each option as an argument
 
 
 def _layer_lines(layer: Layer, shown: set[UUID], t: Translator) -> list[str]:
-    lines = [f"{layer.tier} {layer.name}", *(f"  {_item_text(item, shown, t)}" for item in layer.items)]
+    lines = [f"{layer.tier} {layer.name}", *(f"  {item_text(item, shown, t)}" for item in layer.items)]
     if layer.left_out is None:
         lines.append("  " + t("decision.not_loaded"))
     elif layer.left_out:
@@ -253,7 +253,8 @@ def _layer_lines(layer: Layer, shown: set[UUID], t: Translator) -> list[str]:
     return lines
 
 
-def _item_text(item: LayerItem, shown: set[UUID], t: Translator) -> str:
+def item_text(item: LayerItem, shown: set[UUID], t: Translator) -> str:
+    """One line for an item of a layer or of a walk. `shown` are the decisions with a line of their own."""
     match item.kind:
         case "policy":
             return one_line(item.statement)
@@ -264,4 +265,5 @@ def _item_text(item: LayerItem, shown: set[UUID], t: Translator) -> str:
         case "decision":
             return f"{one_line(item.statement)} ({strength_and_domain(item)})  {item.root_id}"
         case "evidence":
-            return f"{one_line(item.hint)}: {one_line(item.title)}  {item.id}"
+            hint = f"{one_line(item.hint)}: " if item.hint else ""
+            return f"{hint}{one_line(item.title)}  {item.id}"

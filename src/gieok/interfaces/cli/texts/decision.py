@@ -36,6 +36,18 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "relation removed: {source} {kind} {target}",
         "관계 삭제: {source} {kind} {target}",
     ),
+    "decision.no_policy": ("no principles", "원칙이 없습니다"),
+    "decision.policy_version": ("version {version}, {at} UTC", "버전 {version}, {at} UTC"),
+    "decision.hint": ("HINT", "이정표"),
+    "decision.compacted": (
+        "anchors: {anchors}; messages kept: {kept}",
+        "앵커 {anchors}개, 유지한 메시지 {kept}개",
+    ),
+    "decision.walked": ("found: {count}", "{count}개를 찾았습니다"),
+    "decision.walked_truncated": (
+        "found: {count}; there are more beyond the depth or the limit of the plan",
+        "{count}개를 찾았습니다. 계획의 깊이나 한도를 넘는 결과가 더 있습니다",
+    ),
     "decision.file": ("FILE", "파일"),
     "decision.outcome": ("OUTCOME", "결과"),
     "decision.imported": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
+from uuid import uuid4
 
 from fastapi import APIRouter, Query, Response
 
@@ -10,11 +11,13 @@ from gieok.app.decisions import PAGE
 from gieok.errors import NotFound
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Reader, Writer
-from gieok.interfaces.rest.schema.common import failures
+from gieok.interfaces.rest.schema.common import Uuid, failures, to_messages
 from gieok.interfaces.rest.schema.decisions import (
     AddAnchor,
     AnchorAnswer,
     AnchorsAnswer,
+    CompactAnswer,
+    CompactConversation,
     ContextAnswer,
     DecisionAnswer,
     DecisionsAnswer,
@@ -23,12 +26,17 @@ from gieok.interfaces.rest.schema.decisions import (
     EvidenceCardAnswer,
     ImpactAnswer,
     KeepEvidence,
+    PoliciesAnswer,
+    PolicyAnswer,
     ProposalAnswer,
     ProposeDecision,
     RelationAnswer,
     RelationIn,
     RelationsAnswer,
     SaveDecision,
+    SetPolicy,
+    WalkAnswer,
+    WalkDecisions,
     proposal_answer,
     to_proposal,
 )
@@ -46,10 +54,12 @@ from gieok.interfaces.rest.schema.params import (
     request_key,
 )
 from gieok.memory.decisions.records import Domain, Scope, Strength, Target
+from gieok.memory.decisions.steps import MAX_FOCUS
 
 router = APIRouter(tags=["decisions"], route_class=JsonRoute)
 
 DomainFilter = Annotated[Domain | None, Query()]
+Focus = Annotated[tuple[Uuid, ...], Query(max_length=MAX_FOCUS, description="Root ids of decisions.")]
 Lower = Annotated[int | None, Query(ge=1, le=1_000_000, description="May only lower the limit of the plan.")]
 
 
@@ -91,14 +101,72 @@ async def context(
     phase: Annotated[str | None, Query(min_length=1, max_length=64)] = None,
     q: Annotated[str | None, Query(max_length=MAX_Q)] = None,
     session_id: SessionFilter = None,
+    focus: Focus = (),
     budget: Lower = None,
     depth: Lower = None,
 ) -> ContextAnswer:
-    """Always seven layers, in loading order. A layer may be empty. `phase` is echoed and filters nothing."""
+    """Always seven layers, in loading order. A layer may be empty. `phase` is echoed and filters nothing.
+
+    `focus` are the root ids whose relations tier 2 names; without it, those of the domain's axes and locks.
+    """
     loaded = await caller.user.decisions.context(
-        domain, phase=phase, q=q, session_ref=session_id, budget=budget, depth=depth
+        domain, phase=phase, q=q, session_ref=session_id, roots=focus, budget=budget, depth=depth
     )
     return ContextAnswer(**dict(loaded))
+
+
+@router.get("/decisions/policy", responses=failures(), summary="Get the policy")
+async def get_policy(caller: Reader) -> PolicyAnswer:
+    """The owner's principles, tier 1 of every context. `version` is 0 if they were never set."""
+    return PolicyAnswer(**dict(await caller.user.decisions.policy()))
+
+
+@router.put("/decisions/policy", responses=failures(409), summary="Set the policy")
+async def set_policy(body: SetPolicy, caller: Writer) -> PolicyAnswer:
+    """Replaces the principles by a new version. The same principles again make no version."""
+    policy = await caller.user.decisions.set_policy(body.principles, expected_version=body.expected_version)
+    return PolicyAnswer(**dict(policy))
+
+
+@router.get("/decisions/policy/history", responses=failures(), summary="List all versions of the policy")
+async def policy_history(caller: Reader, after: AfterVersion = 0, limit: Limit = MAX_PAGE) -> PoliciesAnswer:
+    """Oldest first."""
+    decisions = caller.user.decisions
+    versions = await decisions.policy_history(after=after, limit=limit)
+    more = await has_more(versions, limit, lambda last: decisions.policy_history(after=last.version, limit=1))
+    return PoliciesAnswer(versions=tuple(versions), has_more=more)
+
+
+@router.post("/decisions/compact", responses=failures(404, 502), summary="Compact a conversation")
+async def compact(body: CompactConversation, caller: Writer) -> CompactAnswer:
+    """The oldest messages become evidence with anchors, so that anchors and newer messages fit the budget.
+
+    Give the whole conversation each time, or the id of a stored session. `kept` is how many of the newest
+    messages stay. Without `sessionId` the answer has a new one, for the anchors: send it with the next call.
+    """
+    decisions = caller.user.decisions
+    session = body.session_id or str(uuid4())
+    compacted = (
+        await decisions.compact_session(session, budget=body.budget)
+        if body.messages is None
+        else await decisions.compact(session, to_messages(body.messages), budget=body.budget)
+    )
+    return CompactAnswer(
+        session_ref=session,
+        anchors=tuple(compacted.anchors),
+        evidence=tuple(compacted.evidence),
+        kept=len(compacted.messages),
+        left_out=compacted.left_out,
+    )
+
+
+@router.post("/decisions/walks", status_code=202, responses=failures(404), summary="Start a deep walk")
+async def walk(body: WalkDecisions, caller: Writer) -> WalkAnswer:
+    """A worker follows anchors and relations. `GET /jobs/{id}` has the result when the job is done."""
+    job = await caller.user.decisions.walk(
+        anchor_id=body.anchor_id, root_id=body.root_id, session_ref=body.session_id, depth=body.depth
+    )
+    return WalkAnswer(job_id=job.id)
 
 
 @router.get("/decisions/{rootId}", responses=failures(404), summary="Get the active version of a decision")

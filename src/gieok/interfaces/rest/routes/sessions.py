@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Response
 
 from gieok.app.session_plans import CHAT_PLAN
+from gieok.errors import NotFound
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Reader, Writer
 from gieok.interfaces.rest.routes.memory import summary_answer
@@ -105,5 +107,10 @@ async def close(
 
 @router.get("/jobs/{id}", responses=failures(404), summary="Get the status of a job")
 async def get_job(job_id: JobPath, caller: Reader) -> JobAnswer:
-    """A job that is `done` has created the memory `memoryId`."""
-    return JobAnswer(job=job_view(await caller.user.sessions.job(job_id)))
+    """A job that is `done` has created the memory `memoryId`, or has a `result`: what a walk has found."""
+    job = await caller.user.sessions.job(job_id)
+    result = None
+    if job.kind == "walk" and job.status == "done":
+        with suppress(NotFound):  # the result of a walk is stored for some weeks only
+            result = await caller.user.decisions.walk_result(job_id)
+    return JobAnswer(job=job_view(job, result))

@@ -23,6 +23,7 @@ from gieok.interfaces.rest.schema.common import (
 )
 from gieok.interfaces.rest.schema.memory import localised
 from gieok.memory.conversation.records import StateFact
+from gieok.memory.decisions.walks import WalkResult
 from gieok.memory.fields import Language
 from gieok.memory.jobs.records import Job
 from gieok.memory.sessions.records import SessionInfo
@@ -224,7 +225,7 @@ class JobAnswer(Answer):
     job: wire.JobState
 
 
-def job_view(job: Job) -> wire.JobState:
+def job_view(job: Job, result: WalkResult | None = None) -> wire.JobState:
     """A job as the API shows it: `done` as soon as it has made a memory."""
     return wire.JobState(
         id=job.id,
@@ -233,4 +234,5 @@ def job_view(job: Job) -> wire.JobState:
         attempts=job.attempts,
         error=job.error,
         memory_id=job.memory_id,
+        result=result,
     )

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from gieok import wire
 from gieok.app.decisions import ProposalResult
 from gieok.engine.plan import first_problem, place
 from gieok.errors import InputRefused
-from gieok.interfaces.rest.schema.common import Answer, Ref, RequestBody, Uuid, example
+from gieok.interfaces.rest.schema.common import Answer, Messages, Ref, RequestBody, Uuid, example
+from gieok.memory.decisions.compaction import MAX_TOKEN_BUDGET
 from gieok.memory.decisions.loading.layers import TIERS, LoadedContext
 from gieok.memory.decisions.records import (
     MAX_EVIDENCE_IDS,
+    MAX_PRINCIPLES,
     MAX_RELATIONS,
     MAX_TARGETS,
     Anchor,
@@ -27,6 +29,7 @@ from gieok.memory.decisions.records import (
     EvidenceCard,
     Hint,
     Impact,
+    Policy,
     ProposedRelation,
     Rationale,
     Relation,
@@ -265,3 +268,79 @@ class AnchorsAnswer(Answer):
     model_config = example(success=True, anchors=[_ANCHOR])
 
     anchors: tuple[Anchor, ...]
+
+
+class SetPolicy(RequestBody):
+    """The new principles. `expectedVersion` is the version that the client has read."""
+
+    model_config = example(principles=["모르면 모른다고 말한다"])
+
+    principles: Annotated[list[Statement], Field(max_length=MAX_PRINCIPLES)]
+    expected_version: Annotated[int, Field(ge=0, le=MAX_VERSION)] | None = None
+
+
+_POLICY: dict[str, Any] = {
+    "version": 1,
+    "principles": ["모르면 모른다고 말한다"],
+    "createdAt": "2025-10-27T12:00:00Z",
+}
+
+
+class PolicyAnswer(Policy, Answer):
+    """The principles of the owner, and their version."""
+
+    model_config = example(success=True, **_POLICY)
+
+
+class PoliciesAnswer(Answer):
+    model_config = example(success=True, versions=[_POLICY], hasMore=False)
+
+    versions: tuple[Policy, ...]
+    has_more: bool
+
+
+class CompactConversation(RequestBody):
+    """A whole conversation, or the id of a stored session. `budget` is in tokens."""
+
+    model_config = example(sessionId="session_456", budget=4000)
+
+    session_id: Ref | None = None
+    messages: Messages | None = None
+    budget: Annotated[int, Field(ge=1, le=MAX_TOKEN_BUDGET)] | None = None
+
+    @model_validator(mode="after")
+    def _check_source(self) -> Self:
+        if self.session_id is None and self.messages is None:
+            raise ValueError("give sessionId or messages")
+        return self
+
+
+class CompactAnswer(wire.CompactedSession, Answer):
+    """Anchors to the older messages, the evidence that they lead to, and how many newer messages stay."""
+
+    model_config = example(
+        success=True, sessionId="session_456", anchors=[_ANCHOR], evidence=[_EVIDENCE], kept=12, leftOut=0
+    )
+
+
+class WalkDecisions(RequestBody):
+    """One of `anchorId`, `rootId` and `sessionId`. `depth` may only lower the limit of the plan."""
+
+    model_config = example(rootId=_ROOT, depth=3)
+
+    anchor_id: Uuid | None = None
+    root_id: Uuid | None = None
+    session_id: Ref | None = None
+    depth: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+    @model_validator(mode="after")
+    def _check_origin(self) -> Self:
+        if sum(one is not None for one in (self.anchor_id, self.root_id, self.session_id)) != 1:
+            raise ValueError("give exactly one of anchorId, rootId and sessionId")
+        return self
+
+
+class WalkAnswer(Answer):
+    model_config = example(success=True, jobId=_OTHER)
+
+    job_id: UUID

@@ -179,7 +179,7 @@ def _item(item: LayerItem, words: Wording) -> Iterable[str]:
             return _decision(item, words)
         case "evidence":
             lead = f"- evidence {item.id}: {escape_line(item.title)}"
-            return (lead, f"  {words.hint}: {escape_line(item.hint)}")
+            return (lead, f"  {words.hint}: {escape_line(item.hint)}") if item.hint else (lead,)
 
 
 def _decision(item: DecisionItem, words: Wording) -> Iterable[str]:

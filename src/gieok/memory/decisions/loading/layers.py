@@ -10,6 +10,11 @@ from pydantic import Field
 from gieok.engine import Data
 from gieok.memory.decisions.records import Decision, EvidenceCard, PathEdge, Scope, Strength
 
+
+def _is_empty(value: tuple[object, ...]) -> bool:
+    return not value
+
+
 TierName = Literal[
     "policy", "structural", "global+axis", "domain+axis", "domain+lock", "domain+normal", "anchors"
 ]
@@ -24,12 +29,21 @@ TIERS: tuple[TierName, ...] = (
 )
 """The loading order. Tiers are numbered from 1."""
 
-Through = Literal["scope", "anchor", "words"]
-"""How a decision was found: by its scope, by an anchor, or by words shared with the question."""
+Through = Literal["scope", "anchor", "relation", "words"]
+"""How a decision was found: by its scope, by an anchor, by relations of the decision at which a walk began,
+or by words shared with the question.
+"""
+
+
+Path = Annotated[tuple[PathEdge, ...], Field(exclude_if=_is_empty)]
+"""The relations from the origin of a walk to the decision, or to the decision that cites the evidence.
+
+Left out of the JSON where it is empty.
+"""
 
 
 class PolicyItem(Data):
-    """A principle from the plan."""
+    """A principle of the plan or of the owner."""
 
     kind: Literal["policy"] = "policy"
     statement: str
@@ -59,14 +73,17 @@ class DecisionItem(Decision):
     through: Through
     anchor_id: UUID | None = None
     hint: str | None = None
+    path: Path = ()
 
 
 class EvidenceItem(EvidenceCard):
     """Evidence without its content, which is read by its id."""
 
     kind: Literal["evidence"] = "evidence"
-    anchor_id: UUID
-    hint: str
+    anchor_id: UUID | None
+    """The anchor that led to it; None in a walk that began at a decision."""
+    hint: str | None
+    path: Path = ()
 
 
 LayerItem = Annotated[PolicyItem | StructuralItem | DecisionItem | EvidenceItem, Field(discriminator="kind")]

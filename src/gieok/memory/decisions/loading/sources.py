@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
@@ -24,6 +24,7 @@ from gieok.memory.decisions.records import (
     EvidenceCard,
     ImpactNode,
     Lead,
+    PathEdge,
 )
 from gieok.memory.decisions.rules import position_of
 from gieok.memory.decisions.store import DecisionGraph, DecisionView
@@ -133,52 +134,94 @@ def follow_anchors(
 ) -> tuple[Sequence[DecisionItem | EvidenceItem], bool]:
     """The targets of the anchors, in the order of tier 7, and whether the limits of the plan cut them off.
 
-    Depth 1 gives their targets. Each further level follows the relations of what was found, to at most
-    `limit` more decisions, and adds the evidence that the decisions cite, at most `limit` of it. With
-    `domain`, decisions of other domains are left out, and what only they cite.
+    Depth 1 gives their targets, each further level follows relations as in `follow_relations`.
     """
-    roots: dict[UUID, Anchor] = {}
-    evidence: dict[UUID, Anchor] = {}
+    roots: dict[UUID, Lead | None] = {}
+    evidence: dict[UUID, Lead | None] = {}
     for anchor in anchors:
+        lead = Lead(id=anchor.id, hint=anchor.hint)
         for target in anchor.targets:
-            (roots if target.kind == "decision" else evidence).setdefault(target.id, anchor)
-    is_cut = False
-    if depth > 1:
-        reach = blast_radius(tuple(roots), view.graph.edges, depth=depth - 1, limit=limit)
-        is_cut = reach.truncated
-        for node in reach.nodes:
-            roots[node.root_id] = roots[_previous_root(node)]
+            (roots if target.kind == "decision" else evidence).setdefault(target.id, lead)
+    return follow_relations(view, roots, evidence, depth=depth - 1, limit=limit, domain=domain)
+
+
+def follow_relations(
+    view: DecisionView,
+    roots: Mapping[UUID, Lead | None],
+    evidence: Mapping[UUID, Lead | None],
+    *,
+    depth: int,
+    limit: int,
+    domain: str | None = None,
+) -> tuple[Sequence[DecisionItem | EvidenceItem], bool]:
+    """These decisions and this evidence in the order of tier 7, and what relations lead to.
+
+    Each level follows the relations of what was found, to at most `limit` more decisions, and adds the
+    evidence that the decisions cite, at most `limit` of it; depth 0 adds nothing. With `domain`, decisions of
+    other domains are left out, and what only they cite. The second result says whether `limit` or `depth` cut
+    the walk off.
+    """
+    reach = blast_radius(tuple(roots), view.graph.edges, depth=depth, limit=limit) if depth else None
+    leads, paths = dict(roots), dict[UUID, tuple[PathEdge, ...]]()
+    for node in reach.nodes if reach else ():
+        leads[node.root_id] = leads[_previous_root(node)]
+        paths[node.root_id] = node.path
     decisions = [
         decision
-        for decision in view.decisions.active(list(roots))
+        for decision in view.decisions.active(list(leads))
         if domain is None or decision.domain in (None, domain)
     ]
-    if depth > 1:
-        cited = list(islice(_cited(decisions), limit + 1))
-        is_cut = is_cut or len(cited) > limit
-        for evidence_id, root_id in cited[:limit]:
-            evidence.setdefault(evidence_id, roots[root_id])
-    cards = view.evidence.cards(list(evidence))
+    cited = list(islice(_cited(decisions), limit + 1)) if depth else []
+    citing: dict[UUID, UUID] = {}
+    for evidence_id, root_id in cited[:limit]:
+        if evidence_id not in evidence:
+            citing.setdefault(evidence_id, root_id)
     items = [
-        *(decision_item(decision, "anchor", roots[decision.root_id]) for decision in decisions),
-        *(evidence_item(card, evidence[card.id]) for card in cards),
+        *(
+            decision_item(one, _through(leads[one.root_id]), leads[one.root_id], paths.get(one.root_id, ()))
+            for one in decisions
+        ),
+        *(evidence_item(card, evidence[card.id]) for card in view.evidence.cards(list(evidence))),
+        *(
+            evidence_item(card, leads[citing[card.id]], paths.get(citing[card.id], ()))
+            for card in view.evidence.cards(list(citing))
+        ),
     ]
+    is_cut = len(cited) > limit or (reach is not None and reach.truncated)
     return sorted(items, key=strongest_first), is_cut
 
 
-def decision_item(decision: Decision, through: Through, anchor: Anchor | Lead | None = None) -> DecisionItem:
+def decision_item(
+    decision: Decision, through: Through, lead: Lead | None = None, path: tuple[PathEdge, ...] = ()
+) -> DecisionItem:
     """A decision as an item of a layer."""
     return DecisionItem(
         **dict(decision),
         through=through,
-        anchor_id=anchor.id if anchor else None,
-        hint=anchor.hint if anchor else None,
+        anchor_id=lead.id if lead else None,
+        hint=lead.hint if lead else None,
+        path=path,
     )
 
 
-def evidence_item(card: EvidenceCard, anchor: Anchor | Lead) -> EvidenceItem:
+def evidence_item(card: EvidenceCard, lead: Lead | None, path: tuple[PathEdge, ...] = ()) -> EvidenceItem:
     """Evidence as an item of a layer."""
-    return EvidenceItem(**dict(card), anchor_id=anchor.id, hint=anchor.hint)
+    return EvidenceItem(
+        **dict(card), anchor_id=lead.id if lead else None, hint=lead.hint if lead else None, path=path
+    )
+
+
+def reached_item(
+    found: Decision | EvidenceCard, lead: Lead | None, path: tuple[PathEdge, ...]
+) -> DecisionItem | EvidenceItem:
+    """What a walk has reached, as an item."""
+    if isinstance(found, Decision):
+        return decision_item(found, _through(lead), lead, path)
+    return evidence_item(found, lead, path)
+
+
+def _through(lead: Lead | None) -> Through:
+    return "anchor" if lead else "relation"
 
 
 def _strong_roots(graph: DecisionGraph, domain: str, limit: int) -> tuple[Sequence[UUID], bool]:

@@ -1,4 +1,4 @@
-"""Export and import of version chains: personas, facts and decisions, one record per version."""
+"""Export and import of version chains: personas, facts, policy and decisions, one record per version."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from gieok.adapters.sql.lifecycle.export.records import (
     DecisionRecord,
     FactRecord,
     PersonaRecord,
+    PolicyRecord,
     check_unchanged,
     read_rows,
     subset,
 )
 from gieok.adapters.sql.stores.canon import SqlFactStore, SqlPersonaStore
 from gieok.adapters.sql.stores.decisions import SqlDecisionStore
+from gieok.adapters.sql.stores.policy import ROOT, SqlPolicyStore, read_policy
 from gieok.errors import Conflict, InputRefused
 from gieok.memory.canon import documents
 from gieok.memory.canon.documents import FactDocument, PersonaDocument
@@ -135,6 +137,27 @@ class DecisionTransfer(SqlDecisionStore):
         return True
 
 
+class PolicyTransfer(SqlPolicyStore):
+    """The policy of one owner."""
+
+    def export(self) -> Iterator[PolicyRecord]:
+        for row in read_rows(self._tx, "list_chain_seals", _BY_VERSION, kind="policy"):
+            yield _policy_record(self._chain.open_row(row))
+
+    def import_(self, record: PolicyRecord) -> bool:
+        """Add a version, which must follow the newest stored one. False if it exists already."""
+        stored = self._tx.one("get_chain_version", kind="policy", root_id=ROOT.bytes, version=record.version)
+        if stored:
+            return check_unchanged(record, _policy_record(self._chain.open_row(stored)), record.version)
+        self.append(
+            record.principles,
+            version_id=record.version_id,
+            created_at=record.created_at,
+            expected_version=record.version - 1,
+        )
+        return True
+
+
 def _stored_version(tx: Tx, kind: str, record: PersonaRecord | FactRecord | DecisionRecord) -> Row | None:
     return tx.one("get_chain_version", kind=kind, root_id=record.root_id.bytes, version=record.version)
 
@@ -163,6 +186,16 @@ def _fact_record(version: ChainVersion, retired_at: int | None) -> FactRecord:
         version_id=version.id,
         valid_from=version.created_at,
         retired_at=None if retired_at is None else from_micros(retired_at),
+    )
+
+
+def _policy_record(version: ChainVersion) -> PolicyRecord:
+    return PolicyRecord(
+        kind="policy",
+        principles=read_policy(version).principles,
+        version=version.version,
+        version_id=version.id,
+        created_at=version.created_at,
     )
 
 

@@ -79,18 +79,15 @@ class AnchorTransfer(SqlAnchorStore):
 
     def export(self) -> Iterator[AnchorRecord]:
         for row in read_rows(self._tx, "list_anchor_exports", BY_ID):
-            yield self._record(row)
+            yield _anchor_record(self._anchor(row))
 
     def import_(self, record: AnchorRecord) -> bool:
         """Add a record. False if it exists already. The caller has checked its targets."""
-        stored = self._tx.one("get_anchor_export", id=record.id.bytes)
+        stored = self.get(record.id)
         if stored:
-            return check_unchanged(record, self._record(stored), record.id)
+            return check_unchanged(record, _anchor_record(stored), record.id)
         self.save(subset(Anchor, record))
         return True
-
-    def _record(self, row: Row) -> AnchorRecord:
-        return AnchorRecord(kind="anchor", **dict(self._anchor(row)))
 
 
 class AuditTransfer:
@@ -116,6 +113,10 @@ class AuditTransfer:
             subject=record.subject,
         )
         return True
+
+
+def _anchor_record(anchor: Anchor) -> AnchorRecord:
+    return AnchorRecord(kind="anchor", **dict(anchor))
 
 
 def _relation_record(relation: Relation) -> RelationRecord:

@@ -10,7 +10,12 @@ from datetime import datetime
 from typing import Any
 
 from gieok.adapters.sql.driver.database import Tx
-from gieok.adapters.sql.lifecycle.export.chains import DecisionTransfer, FactTransfer, PersonaTransfer
+from gieok.adapters.sql.lifecycle.export.chains import (
+    DecisionTransfer,
+    FactTransfer,
+    PersonaTransfer,
+    PolicyTransfer,
+)
 from gieok.adapters.sql.lifecycle.export.conversations import (
     MemoryTransfer,
     MomentTransfer,
@@ -53,6 +58,7 @@ class OwnerTransfer:
         self._memories = MemoryTransfer(tx, keys)
         self._moments = MomentTransfer(tx, keys)
         self._evidence = EvidenceTransfer(tx, keys)
+        self._policy = PolicyTransfer(tx, keys)
         self._decisions = DecisionTransfer(tx, keys)
         self._relations = RelationTransfer(tx)
         self._anchors = AnchorTransfer(tx, keys)
@@ -73,6 +79,7 @@ class OwnerTransfer:
         yield from self._memories.export()
         yield from self._moments.export()
         yield from self._evidence.export()
+        yield from self._policy.export()
         yield from self._decisions.export()
         yield from self._relations.export()
         yield from self._anchors.export()
@@ -107,6 +114,7 @@ class OwnerTransfer:
             "memory": self._memories.import_,
             "moment": self._moments.import_,
             "evidence": self._evidence.import_,
+            "policy": self._policy.import_,
             "decision": self._import_decision,
             "relation": self._import_relation,
             "anchor": self._import_anchor,

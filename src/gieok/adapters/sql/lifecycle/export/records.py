@@ -19,7 +19,7 @@ from gieok.errors import Conflict
 from gieok.memory.canon.records import FactDraft, PersonaDraft
 from gieok.memory.chains import VersionNumber
 from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig
-from gieok.memory.decisions.records import AnchorDraft, DecisionContent, EvidenceDraft, Relation
+from gieok.memory.decisions.records import AnchorDraft, DecisionContent, EvidenceDraft, Principles, Relation
 from gieok.memory.fields import AccountPlan, PersonaId, SessionRef, Timestamp, storable
 from gieok.memory.sessions.records import ChatMessage, PlanHash, SessionPlans
 from gieok.memory.turns.records import MemoryItem
@@ -175,6 +175,15 @@ class DecisionRecord(DecisionContent, ExportRecord[Literal["decision"]]):
     created_at: Timestamp
 
 
+class PolicyRecord(ExportRecord[Literal["policy"]]):
+    """One version of the owner's principles. The newest one is in force."""
+
+    principles: Principles
+    version: VersionNumber
+    version_id: UUID
+    created_at: Timestamp
+
+
 class RelationRecord(Relation, ExportRecord[Literal["relation"]]):
     """A relation between two decisions."""
 
@@ -206,6 +215,7 @@ Record = (
     | MemoryRecord
     | MomentRecord
     | EvidenceRecord
+    | PolicyRecord
     | DecisionRecord
     | RelationRecord
     | AnchorRecord

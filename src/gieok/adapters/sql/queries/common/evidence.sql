@@ -27,6 +27,9 @@ ON CONFLICT (owner, id) DO NOTHING;
 -- name: add_anchor_targets(owner, target_id, anchor_id)*!
 INSERT INTO anchor_targets (owner, target_id, anchor_id) VALUES (:owner, :target_id, :anchor_id);
 
+-- name: get_anchor(owner, id)^
+SELECT id, session_ref, content, created_at FROM anchors WHERE owner = :owner AND id = :id;
+
 -- name: list_anchors(owner, limit)
 SELECT id, session_ref, content, created_at
 FROM anchors

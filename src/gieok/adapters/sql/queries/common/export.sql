@@ -103,9 +103,6 @@ SELECT id, persona_id, memory_id, intensity, at, content
 FROM emotional_moments
 WHERE owner = :owner AND (id = :id OR memory_id = :memory_id);
 
--- name: get_anchor_export(owner, id)^
-SELECT id, session_ref, content, created_at FROM anchors WHERE owner = :owner AND id = :id;
-
 -- name: import_session(owner, session_ref, persona_id, account_plan, plan_hash, plans, started_at, last_activity_at)!
 -- 0 rows when the name is taken. Its end and its counts come when its messages are there.
 INSERT INTO sessions
