@@ -39,8 +39,8 @@ def split_memory() -> None:
         while late:
             run_now(tx, *late.pop())
 
-    async def write(self: OwnerScope, work: Callable[..., Any]) -> Any:
-        result = await write_all(self, work)
+    async def write(self: OwnerScope, work: Callable[..., Any], *, heavy: bool = False) -> Any:
+        result = await write_all(self, work, heavy=heavy)
         await self._database.write(self.owner, catch_up)
         return result
 

@@ -19,7 +19,7 @@ from gieok import Settings
 from gieok.interfaces.rest.gateway.body import RequestBody
 from gieok.interfaces.rest.gateway.caller import Reader
 from gieok.interfaces.rest.gateway.gateway import ResponseSender
-from gieok.interfaces.rest.gateway.limits import ServiceOptions
+from gieok.interfaces.rest.gateway.limits import ServiceOptions, Slots
 from tests.rest.conftest import GENEROUS, Server, serving
 
 JSON = {"Content-Type": "application/json"}
@@ -198,7 +198,7 @@ def test_a_request_above_the_concurrency_limit_is_refused(embedded: Settings) ->
 
         app.add_api_route("/api/v1/test/slow", slow)
 
-    options = replace(GENEROUS, requests_at_once=1, requests_waiting=0)
+    options = replace(GENEROUS, requests=Slots(1, per_owner=1, waiting=0))
     with serving(embedded, options, extend=add_slow) as server, server.client() as client:
         with ThreadPoolExecutor(1) as pool:
             first = pool.submit(client.get, "/api/v1/test/slow")

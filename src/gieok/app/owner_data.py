@@ -15,21 +15,17 @@ from gieok.adapters.sql.lifecycle.export.records import Record
 from gieok.adapters.sql.lifecycle.owners import erase_owner
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.app.export_format import LineChecker, end_line, header_line, read_record, to_line
-from gieok.errors import PayloadTooLarge, StoreUnavailable
+from gieok.errors import PayloadTooLarge
 from gieok.vault.spool import Spool
 
 if TYPE_CHECKING:
     from gieok.app import Gieok
 
 MAX_IMPORT_BYTES = 100 * 1024 * 1024
-"""Default limit of an import: on SQLite, other writers wait while it is written."""
+"""Default limit of an import: on SQLite, other writers wait while its rows are inserted."""
 EXPORTS_AT_ONCE = 2
-"""Each holds a connection and a snapshot of the database until its reader has read everything."""
+"""Exports that read the database at once. Each holds a connection and a snapshot meanwhile."""
 CHUNK_BYTES = 64 * 1024
-QUEUED_CHUNKS = 4
-"""Chunks that may wait for the reader of an export."""
-READER_TIMEOUT_SECONDS = 30.0
-"""How long an export waits for its reader to take the next chunk."""
 
 Report = Callable[[int, int], None]
 """Called with the number of records that are done, and the number of all records."""
@@ -69,17 +65,18 @@ class OwnerData:
     async def export(self, report: Report = _no_report) -> AsyncGenerator[bytes]:
         """Export everything the owner has, in clear, as NDJSON in chunks of whole lines.
 
-        The export is one snapshot: later writes are not in it. StoreUnavailable if the caller takes no chunk
-        for 30 seconds.
+        The export is one snapshot: later writes are not in it. It is read as fast as the database allows and
+        waits for its reader in an encrypted temporary file: an open snapshot lets the log of SQLite grow.
         """
         now = self._gieok.engine.clock()
         if await self.exists():
             await self._scope.write(lambda view: view.audit.add("owner.exported", None, now))
 
         async def read(send: Send) -> None:
-            await self._scope.read(lambda view: _send_export(view, send, now, report), heavy=True)
+            async with self._gieok.exports:
+                await self._scope.read(lambda view: _send_export(view, send, now, report), heavy=True)
 
-        async with self._gieok.exports, aclosing(stream_from_thread(read)) as chunks:
+        async with aclosing(stream_from_thread(read)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
@@ -94,8 +91,11 @@ class OwnerData:
         with Spool() as spool:
             count = await _receive(stream, spool, max_bytes)
             now = self._gieok.engine.clock()
-            records = _read_records(spool, count, report)
-            imported = await self._scope.write(lambda view: _import_records(view, records, now))
+
+            def write(view: SqlView) -> Imported:
+                return _import_records(view, _read_records(spool, count, report), now)
+
+            imported = await self._scope.write(write, heavy=True)
         return ImportResult(dict(imported.added), imported.unchanged)
 
     async def exists(self) -> bool:
@@ -108,44 +108,36 @@ class OwnerData:
         return ErasureReceipt(erased, key_destroyed=True, at=self._gieok.engine.clock())
 
 
-async def stream_from_thread(
-    produce: Callable[[Send], Awaitable[object]], *, timeout_seconds: float = READER_TIMEOUT_SECONDS
-) -> AsyncGenerator[bytes]:
-    """Yield the chunks that `produce` sends from a thread. Closing the generator stops `produce`.
+async def stream_from_thread(produce: Callable[[Send], Awaitable[object]]) -> AsyncGenerator[bytes]:
+    """Yield the chunks that `produce` sends from a thread, which never waits for the reader.
 
-    The thread waits while `QUEUED_CHUNKS` are queued. StoreUnavailable if it waits longer than the timeout,
-    because its snapshot of the database stays open meanwhile.
+    Closing the generator stops `produce`.
     """
     loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[bytes | None] = asyncio.Queue()
-    free = threading.Semaphore(QUEUED_CHUNKS)
+    queue: asyncio.Queue[int | None] = asyncio.Queue()
     closed = threading.Event()
-
-    def send(chunk: bytes) -> None:
-        if not free.acquire(timeout=timeout_seconds):
-            raise StoreUnavailable(
-                f"the stream was closed: nothing was read from it for {timeout_seconds:g} s; start again"
-            )
-        if closed.is_set():
-            raise _StreamClosedError
-        loop.call_soon_threadsafe(queue.put_nowait, chunk)
 
     def finish(done: asyncio.Future[object]) -> None:
         if not done.cancelled():
             done.exception()  # mark it as retrieved: nobody awaits it after the generator was closed
         queue.put_nowait(None)
 
-    producing = asyncio.ensure_future(produce(send))
-    producing.add_done_callback(finish)
-    try:
-        while (chunk := await queue.get()) is not None:
-            yield chunk
-            free.release()
-        await producing
-    finally:
-        closed.set()
-        free.release()
-        producing.cancel()
+    with Spool() as spool:
+
+        def send(chunk: bytes) -> None:
+            if closed.is_set():
+                raise _StreamClosedError
+            loop.call_soon_threadsafe(queue.put_nowait, spool.append(chunk))
+
+        producing = asyncio.ensure_future(produce(send))
+        producing.add_done_callback(finish)
+        try:
+            while (number := await queue.get()) is not None:
+                yield spool.read(number)
+            await producing
+        finally:
+            closed.set()
+            producing.cancel()
 
 
 class _StreamClosedError(Exception):

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import socket
+import threading
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 
-from tests.rest.conftest import Server
+from gieok import Settings
+from gieok.app.owner_data import OwnerData
+from tests.rest.conftest import GENEROUS, Server, serving
 from tests.rest.routes.conftest import Api
 
 
@@ -68,3 +76,34 @@ def test_export_import_and_erasure_need_the_scope_owner(shared: Server) -> None:
             refused = api.call(method, path, 401)
             assert (refused["error"], "owner" in refused["message"]) == ("UNAUTHENTICATED", True)
         assert api.get("/memory/list")["total"] == 1
+
+
+def test_exports_of_one_owner_do_not_block_others(
+    embedded: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as there are request slots and more: one runs, some wait, the rest is refused."""
+    release = threading.Event()
+
+    async def export(_: OwnerData) -> AsyncIterator[bytes]:
+        await asyncio.to_thread(release.wait, 60)
+        yield b""
+
+    monkeypatch.setattr(OwnerData, "export", export)
+    with (
+        serving(embedded, replace(GENEROUS, wait_seconds=0.2)) as server,
+        server.client("ben") as ben,
+        ExitStack() as held,
+    ):
+        token = server.token("ana")
+        head = f"GET /api/v1/me/export HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n\r\n"
+        exports = [
+            held.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+            for _ in range(300)
+        ]
+        for connection in exports:
+            connection.sendall(head.encode())
+        assert ben.get("/api/v1/memory/list").status_code == 200
+        refused = sum(connection.recv(100).startswith(b"HTTP/1.1 429") for connection in exports[1:])
+        release.set()
+        assert exports[0].recv(100).startswith(b"HTTP/1.1 200")
+    assert refused == 299

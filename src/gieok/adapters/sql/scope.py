@@ -204,13 +204,16 @@ class OwnerScope:
 
         return await self._database.read(self.owner, run, heavy=heavy)
 
-    async def write(self, work: Callable[[SqlView], T]) -> T:
-        """Run `work` in one transaction of this owner, durable when this returns."""
+    async def write(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
+        """Run `work` in one transaction of this owner, durable when this returns.
+
+        `heavy` as in `Database.write`.
+        """
 
         def run(tx: Tx) -> T:
             return work(SqlView(tx, self._owner_caches(), self._keys_to_write(tx)))
 
-        return await self._database.write(self.owner, run)
+        return await self._database.write(self.owner, run, heavy=heavy)
 
     def _owner_caches(self) -> OwnerCaches:
         return self._caches.of(self.owner) if self._caches else UNCACHED

@@ -222,8 +222,12 @@ class Database(Protocol):
         """
         ...
 
-    async def write(self, owner: str, work: Callable[[Tx], T]) -> T:
+    async def write(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
         """Run `work` in a transaction and return when it is durable. If it raises, nothing of it is stored.
+
+        Say `heavy` for work that may take longer than a second (an import), so that it does not block the
+        writes of other owners on SQLite. It may run more than once, and Conflict is raised if other writes
+        of the same owner get in its way each time.
 
         A task that is cancelled before its work began is cancelled, and nothing is stored. Once the work has
         begun, its true outcome is returned or raised instead of the cancellation: stored data is never

@@ -189,7 +189,7 @@ class PostgresDatabase:
     async def read(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
         return await self._pool.run(owner, scoped(owner, work, self._queries), writes=False)
 
-    async def write(self, owner: str, work: Callable[[Tx], T]) -> T:
+    async def write(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
         return await self._pool.run(owner, scoped(owner, work, self._queries), writes=True)
 
     async def system(self, work: Callable[[SystemTx], T]) -> T:

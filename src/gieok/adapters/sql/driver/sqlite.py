@@ -1,5 +1,7 @@
 """SQLite: one writer thread with group commit, and reads on the calling thread or on reader threads.
 
+A heavy write runs on a thread of its own, on a copy of the owner's rows: see `sqlite_copy`.
+
 A read runs on the calling thread, because reading a few rows takes less time than a hop to another thread.
 Heavy reads, and reads that would have to wait for a lock, go to a pool of reader threads.
 """
@@ -32,12 +34,17 @@ from gieok.adapters.sql.driver.database import (
 )
 from gieok.adapters.sql.driver.migrations import Migration, load_migrations, pending
 from gieok.adapters.sql.driver.queries import Dialect, load_queries, load_system_queries
+from gieok.adapters.sql.driver.sqlite_copy import ChangedMeanwhileError, OwnerChanges, run_on_copy
 from gieok.adapters.sql.driver.sqlite_file import translate_error
 from gieok.adapters.sql.driver.thread_pool import ThreadPool, WorkItem
-from gieok.errors import StoreUnavailable
+from gieok.errors import Conflict, StoreUnavailable
 
 T = TypeVar("T")
 
+COPY_ATTEMPTS = 3
+"""How often a heavy write is repeated because the owner's rows were changed in the meantime."""
+
+_NO_SESSION = cast(Session, None)
 _GET_META = "SELECT value FROM meta WHERE key = :key"
 _SET_META = "INSERT INTO meta VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 _LISTS = (list, tuple)
@@ -138,12 +145,35 @@ class SqliteDatabase:
             batch_size=1,
             queue_size=limits.waiting_units,
         )
+        self._copier = ThreadPool(
+            "copier", [_run_batch], self._translate_error, batch_size=1, queue_size=limits.waiting_units
+        )
 
     async def read(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
         return await self._read(owner, scoped(owner, work, self._queries), heavy=heavy)
 
-    async def write(self, owner: str, work: Callable[[Tx], T]) -> T:
-        return await self._writer.run(owner, scoped(owner, work, self._queries), writes=True)
+    async def write(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
+        run = scoped(owner, work, self._queries)
+        if heavy:
+            return await self._write_on_copy(owner, run)
+        return await self._writer.run(owner, run, writes=True)
+
+    async def _write_on_copy(self, owner: str, work: Callable[[Session], T]) -> T:
+        """Run the work on a copy of the owner's rows, then apply its changes in a short transaction."""
+
+        def run(_: Session) -> tuple[T, OwnerChanges]:
+            return run_on_copy(self.path, owner, lambda connection: work(SqliteSession(connection)))
+
+        for _ in range(COPY_ATTEMPTS):
+            result, changes = await self._copier.run(owner, run, writes=False)
+            try:
+                await self._writer.run(owner, changes.apply, writes=True)
+            except ChangedMeanwhileError:
+                continue
+            finally:
+                changes.close()
+            return result
+        raise Conflict("other requests of this owner changed the same data in the meantime; try again")
 
     async def system(self, work: Callable[[SystemTx], T]) -> T:
         return await self._writer.run(None, across_owners(work, self._system_queries), writes=True)
@@ -176,6 +206,7 @@ class SqliteDatabase:
             self._closed = True
             self._inline_lock.acquire()  # waits for a read of another thread; later reads go to the pool
         await self._readers.close()
+        await self._copier.close()
         await self._writer.close()
         for connection in self._connections:
             await asyncio.to_thread(connection.close)
@@ -284,6 +315,12 @@ def _read_once(session: SqliteSession, work: Callable[[Session], T]) -> T:
         return work(session)
     finally:
         session.roll_back()
+
+
+def _run_batch(items: list[WorkItem[object]]) -> None:
+    """Run items that open a connection of their own."""
+    for item in items:
+        item.run(_NO_SESSION)
 
 
 def _read_batch(session: SqliteSession, items: list[WorkItem[object]]) -> None:

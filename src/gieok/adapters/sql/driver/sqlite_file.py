@@ -68,15 +68,28 @@ def prepare(path: Path, known: Sequence[Migration], lock_seconds: float) -> None
         connection.close()
 
 
+MAX_WAL_BYTES = 64 * 1024 * 1024
+"""Size to which the write-ahead log is cut once its pages are in the database."""
+
+
 def connect(path: Path, lock_seconds: float, *, read_only: bool = False) -> Connection:
     """Open a connection with the settings that all connections share."""
-    connection = _open(path)
+    return _configure(_open(path), lock_seconds, read_only=read_only)
+
+
+def connect_temporary() -> Connection:
+    """Open a new database in a temporary file without a name."""
+    return _configure(cast(Connection, apsw.Connection("")), 0, read_only=False)
+
+
+def _configure(connection: Connection, lock_seconds: float, *, read_only: bool) -> Connection:
     connection.set_busy_timeout(int(lock_seconds * 1000))
     connection.pragma("synchronous", "full")
     connection.pragma("foreign_keys", 1)
     connection.pragma("trusted_schema", 0)
     connection.pragma("secure_delete", 1)  # so that an erasure leaves nothing in freed pages
     connection.pragma("temp_store", "memory")
+    connection.pragma("journal_size_limit", MAX_WAL_BYTES)
     connection.pragma("query_only", int(read_only))
     return connection
 

@@ -30,12 +30,10 @@ from gieok.interfaces.rest.gateway.errors import (
     request_failed,
     respond,
 )
-from gieok.interfaces.rest.gateway.limits import ConcurrencyLimiter, RateLimiter, ServiceOptions
+from gieok.interfaces.rest.gateway.limits import IMPORT, RateLimiter, RequestLimits, ServiceOptions
 from gieok.interfaces.rest.gateway.logs import FinishedRequest, RouteTemplates
 from gieok.interfaces.rest.gateway.metrics import METRICS_PATH
 
-IMPORT = ("POST", "/api/v1/me/import")
-"""The one request whose body is not JSON. Its route reads it as a stream."""
 COMMON_HEADERS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 """Headers of every response."""
 _NO_TOKEN_NEEDED = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
@@ -61,9 +59,7 @@ class Gateway:
         self._templates = templates
         self._on_finish = on_finish
         self._rate = RateLimiter(options.rate_per_second, options.rate_burst)
-        self._concurrency = ConcurrencyLimiter(
-            options.requests_at_once, options.requests_waiting, options.wait_seconds
-        )
+        self._limits = RequestLimits(options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -118,13 +114,11 @@ class Gateway:
         if body.exists:
             if (scope["method"], scope["path"]) == IMPORT:
                 receive = limit_stream(headers, body, self._options.upload_bytes)
+                response.allow_stream_time()
             else:
                 receive = await read_json(scope, headers, body, self._options)
-        await self._concurrency.acquire()
-        try:
+        async with self._limits.of(scope["method"], scope["path"]).slot(principal.owner):
             await self._app(scope, receive, response)
-        finally:
-            self._concurrency.release()
 
     def _needs_no_token(self, scope: Scope) -> bool:
         path: str = scope["path"]
@@ -162,8 +156,8 @@ class ResponseSender:
             self.status = message["status"]
             headers = [*message.get("headers", ())]
             is_stream = all(name != b"content-length" for name, _ in headers)
-            if is_stream and self.timer is not None:
-                self.timer.reschedule(asyncio.get_running_loop().time() + self._options.stream_seconds)
+            if is_stream:
+                self.allow_stream_time()
             request_id = (b"x-request-id", self.request_id.encode("ascii"))
             message["headers"] = [*headers, *COMMON_HEADERS, request_id]
             self._is_early = self._body.has_more
@@ -174,6 +168,11 @@ class ResponseSender:
             await self._body.discard(self._options.discard_bytes, self._options.discard_seconds)
             message = {"type": "http.response.body", "body": b""}
         await self._send(message)
+
+    def allow_stream_time(self) -> None:
+        """Give the request the time limit of a stream from now on."""
+        if self.timer is not None:
+            self.timer.reschedule(asyncio.get_running_loop().time() + self._options.stream_seconds)
 
     async def fail(self, scope: Scope, receive: Receive, problem: Problem) -> None:
         """Send an error. A response that has started cannot be changed: the server closes the connection."""

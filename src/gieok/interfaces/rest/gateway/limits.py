@@ -1,19 +1,42 @@
-"""The limits of the service, and the two of them that are counted here: rate per owner and concurrency."""
+"""The limits of the service, and those that are counted here: rate and concurrency, for each owner."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
+from typing import NamedTuple
 
 from gieok.app.owner_data import MAX_IMPORT_BYTES
 from gieok.errors import RateLimited
 from gieok.settings.sections import DEFAULT_SERVICE, ServiceSettings
 
+EXPORT = ("GET", "/api/v1/me/export")
+IMPORT = ("POST", "/api/v1/me/import")
+"""The one request whose body is not JSON. Its route reads it as a stream."""
+_MODEL_PATHS = re.compile(
+    r"/api/v1/(chat/.+|context|memory/summarize|sessions/[^/]+/(close|messages)|decisions/(compact|walks))"
+)
+"""Paths of requests that may wait for a language model or an embedder."""
 MAX_OWNERS = 10_000
 """Owners whose requests are counted. Beyond that, the least recently active owner is forgotten."""
+
+
+class Slots(NamedTuple):
+    """How many requests of one kind run at once, in total and of one owner, and how many may wait."""
+
+    total: int
+    per_owner: int
+    waiting: int
+
+
+REQUESTS = Slots(256, per_owner=64, waiting=1024)
+MODEL_CALLS = Slots(256, per_owner=32, waiting=1024)
+EXPORTS = IMPORTS = Slots(16, per_owner=1, waiting=64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +71,14 @@ class ServiceOptions:
     """Sustained requests of one owner."""
     rate_burst: int = DEFAULT_SERVICE.rate_burst
     """Requests of one owner at once."""
-    requests_at_once: int = 256
-    """Concurrent requests of all owners."""
-    requests_waiting: int = 1024
-    """Requests that may wait for one of those slots."""
+    requests: Slots = REQUESTS
+    """Concurrent requests, except for those below."""
+    model_calls: Slots = MODEL_CALLS
+    """Concurrent requests that may wait for a language model."""
+    exports: Slots = EXPORTS
+    imports: Slots = IMPORTS
     wait_seconds: float = 5.0
-    """Time that they wait."""
+    """Time that a request waits for a slot."""
     metrics_open: bool = False
     """Serve /metrics without a token to clients on this machine."""
 
@@ -94,33 +119,88 @@ class RateLimiter:
 
 
 class ConcurrencyLimiter:
-    """A number of slots for concurrent requests, with a bounded queue of requests that wait for one."""
+    """Slots for concurrent requests, with a bounded queue of requests that wait for one.
 
-    def __init__(self, slots: int, max_waiting: int, wait_seconds: float) -> None:
-        self._slots = asyncio.Semaphore(slots)
-        self._waiting = 0
-        self._max_waiting = max_waiting
+    An owner who holds all slots of one owner waits for the own ones, so that others get theirs. No owner may
+    take more than a quarter of the queue.
+    """
+
+    def __init__(self, slots: Slots, wait_seconds: float) -> None:
+        self._slots = slots
         self._wait_seconds = wait_seconds
+        self._free = asyncio.Semaphore(slots.total)
+        self._owners: dict[str, _OwnerSlots] = {}
+        self._waiting = 0
 
-    async def acquire(self) -> None:
-        """Take a slot. RateLimited if the queue is full, or if no slot becomes free in time."""
-        if not self._slots.locked():
-            await self._slots.acquire()
+    @asynccontextmanager
+    async def slot(self, owner: str) -> AsyncGenerator[None]:
+        """Hold a slot. RateLimited if the queue is full, or if no slot becomes free in time."""
+        own = self._owners.setdefault(owner, _OwnerSlots(asyncio.Semaphore(self._slots.per_owner)))
+        own.users += 1
+        try:
+            await self._acquire(own)
+            try:
+                yield
+            finally:
+                self._free.release()
+                own.free.release()
+        finally:
+            own.users -= 1
+            if not own.users:
+                del self._owners[owner]
+
+    async def _acquire(self, own: _OwnerSlots) -> None:
+        if not own.free.locked() and not self._free.locked():
+            await own.free.acquire()
+            await self._free.acquire()
             return
-        if self._waiting >= self._max_waiting:
+        if self._waiting >= self._slots.waiting or own.waiting >= max(1, self._slots.waiting // 4):
             raise self._busy()
         self._waiting += 1
+        own.waiting += 1
         try:
             async with asyncio.timeout(self._wait_seconds):
-                await self._slots.acquire()
+                await own.free.acquire()
+                try:
+                    await self._free.acquire()
+                except BaseException:
+                    own.free.release()
+                    raise
         except TimeoutError:
             raise self._busy() from None
         finally:
             self._waiting -= 1
-
-    def release(self) -> None:
-        """Return a slot."""
-        self._slots.release()
+            own.waiting -= 1
 
     def _busy(self) -> RateLimited:
-        return RateLimited("the service is busy; retry in a moment", self._wait_seconds)
+        return RateLimited(
+            "too many of these requests run at once, of this user or of all; retry in a moment",
+            self._wait_seconds,
+        )
+
+
+@dataclass(slots=True)
+class _OwnerSlots:
+    """The slots of one owner, while the owner has requests."""
+
+    free: asyncio.Semaphore
+    users: int = 0
+    waiting: int = 0
+
+
+class RequestLimits:
+    """Which slots a request needs: exports, imports and model calls have their own."""
+
+    def __init__(self, options: ServiceOptions) -> None:
+        self._requests = ConcurrencyLimiter(options.requests, options.wait_seconds)
+        self._model_calls = ConcurrencyLimiter(options.model_calls, options.wait_seconds)
+        self._exports = ConcurrencyLimiter(options.exports, options.wait_seconds)
+        self._imports = ConcurrencyLimiter(options.imports, options.wait_seconds)
+
+    def of(self, method: str, path: str) -> ConcurrencyLimiter:
+        """The slots for a request."""
+        if (method, path) == EXPORT:
+            return self._exports
+        if (method, path) == IMPORT:
+            return self._imports
+        return self._model_calls if method == "POST" and _MODEL_PATHS.fullmatch(path) else self._requests
