@@ -10,7 +10,7 @@ from time import process_time
 
 from bench.table import Row, Table, at_least, micros
 from gieok.adapters.models.offline import OfflineModel
-from gieok.adapters.models.offline.analysis import read
+from gieok.adapters.models.offline.reading import read
 from gieok.memory.observations import Category
 from tests.models.facts.score import BLIND, Score, Sentence, score, sentences
 

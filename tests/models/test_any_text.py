@@ -6,15 +6,17 @@ import time
 from datetime import UTC, datetime
 from typing import Literal
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gieok.adapters.models.offline import OfflineModel, emotion_of
-from gieok.adapters.models.offline.lexicon import listed
+from gieok.adapters.models.offline.reading import listed
 from gieok.memory.companion.records import Spoken
 from gieok.memory.conversation.records import ContextMemory, Message, Persona, Prompt, StateFact
 from gieok.memory.turns.records import Turn
 from gieok.text import normalize
+from tests.models.phrases import assert_phrases
 
 PIECES = sorted(
     listed("""
@@ -70,16 +72,24 @@ async def test_the_summary_of_any_conversation_is_within_its_limits(
     assert made == await OfflineModel().summarize_session(messages)
 
 
-@settings(max_examples=200, deadline=None)
-@given(anything, anything, anything, st.sampled_from(["ko", "en"]), st.sampled_from(["", "존댓말로 말한다"]))
-async def test_any_prompt_gets_a_reply(
-    said: str, memory: str, value: str, language: str, manner: str
+@pytest.mark.req("MIND-13")
+@settings(max_examples=300, deadline=None)
+@given(
+    anything,
+    anything,
+    anything,
+    anything,
+    st.sampled_from(["ko", "en"]),
+    st.sampled_from(["", "존댓말로 말한다"]),
+)
+async def test_every_reply_consists_of_phrases_and_quotes(
+    said: str, earlier: str, memory: str, value: str, language: str, manner: str
 ) -> None:
-    """Not empty, and the streamed pieces add up to the reply."""
+    """Nothing of a message is in a reply except verbatim in quotation marks."""
     now = datetime(2025, 10, 28, 3, tzinfo=UTC)
     prompt = Prompt(
         system=manner,
-        messages=(Message(role="user", content=said),),
+        messages=(Message(role="user", content=earlier), Message(role="user", content=said)),
         persona=Persona(name="지우", language="ko" if language == "ko" else "en", system_prompt=manner),
         state=(StateFact(category="GOAL", key=value, value=value),),
         memories=(ContextMemory(summary=memory, timestamp=now),),
@@ -87,9 +97,9 @@ async def test_any_prompt_gets_a_reply(
     )
     pieces: list[str] = []
     reply = await OfflineModel().reply(prompt, pieces.append)
-    assert reply.text.strip()
     assert "".join(pieces) == reply.text
     assert reply.output_tokens > 0
+    assert_phrases(reply.text, prompt)
 
 
 @settings(max_examples=150, deadline=None)
