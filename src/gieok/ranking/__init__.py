@@ -1,27 +1,48 @@
-"""Ranking: pure functions over numbers, without text, stores or clocks."""
+"""Ranking: the search index as arrays, and pure functions over it, without text, stores or clocks."""
 
-from gieok.ranking.bm25 import bm25, idf, local_bm25
+from gieok.ranking.bm25 import Floats, bm25_of_texts, bm25f, idf
+from gieok.ranking.index import (
+    EMPTY_INDEX,
+    Damaged,
+    Flags,
+    IndexRow,
+    Match,
+    Neighbours,
+    SearchIndex,
+    pack_keywords,
+    pack_terms,
+)
 from gieok.ranking.signals import (
     above_mean,
-    best_of_group,
+    best_of_session,
+    best_rows,
+    following_scores,
     neighbour_scores,
     normalised,
-    ranks,
+    rank_of,
     recency,
-    repetition,
-    weighted_sum,
 )
 
 __all__ = [
+    "EMPTY_INDEX",
+    "Damaged",
+    "Flags",
+    "Floats",
+    "IndexRow",
+    "Match",
+    "Neighbours",
+    "SearchIndex",
     "above_mean",
-    "best_of_group",
-    "bm25",
+    "best_of_session",
+    "best_rows",
+    "bm25_of_texts",
+    "bm25f",
+    "following_scores",
     "idf",
-    "local_bm25",
     "neighbour_scores",
     "normalised",
-    "ranks",
+    "pack_keywords",
+    "pack_terms",
+    "rank_of",
     "recency",
-    "repetition",
-    "weighted_sum",
 ]

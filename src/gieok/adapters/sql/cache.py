@@ -1,4 +1,4 @@
-"""Caches of decrypted data in this process: one of decrypted values, one of search indexes.
+"""Caches of one process: one of decrypted values, one of search indexes, which hold tokens instead of words.
 
 Both are bounded in bytes. Sizes are estimates that the caller gives: exact sizes of Python objects would cost
 more than they are worth. An owner's entries are cleared together with the owner's keys.
@@ -7,15 +7,13 @@ more than they are worth. An owner's entries are cleared together with the owner
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar, cast
-
-T = TypeVar("T")
+from typing import Any, NamedTuple
 
 VALUES_BYTES = 64 * 2**20
-INDEXES_BYTES = 64 * 2**20
+INDEXES_BYTES = 256 * 2**20
 OWNER_BYTES = 500
 """Estimated size of an owner without entries."""
 
@@ -89,16 +87,6 @@ class OwnerCache:
     def put(self, key: Hashable, value: object, size: int) -> None:
         """Cache a value of about `size` bytes, replacing the one under the same key."""
         self._cache.put(self, key, value, size)
-
-    def get_or_open(self, ciphertext: Hashable, decrypt: Callable[[], T], size: int) -> T:
-        """The cached plaintext, or the result of `decrypt`, which is then cached. `ciphertext` must contain
-        everything that the result depends on: the sealed bytes and the columns that they are bound to."""
-        found = self.values.get(ciphertext)
-        if found is not None:
-            return cast(T, found[0])
-        opened = decrypt()
-        self.put(ciphertext, opened, size)
-        return opened
 
 
 class OwnerCaches(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Protocol, TypeVar
 
 from gieok.adapters.sql.cache import UNCACHED, Caches, OwnerCaches
@@ -21,6 +22,7 @@ from gieok.adapters.sql.stores.notices import SqlNoticeStore
 from gieok.adapters.sql.stores.policy import SqlPolicyStore
 from gieok.adapters.sql.stores.relations import SqlRelationStore
 from gieok.adapters.sql.stores.requests import SqlRequestStore
+from gieok.adapters.sql.stores.search import IndexCache, TooManyRows
 from gieok.adapters.sql.stores.search_indexes import SqlSearchIndexes
 from gieok.adapters.sql.stores.sessions import SqlSessionStore
 from gieok.adapters.sql.stores.tokens import SqlTokenStore
@@ -48,20 +50,30 @@ class Sealed(Protocol):
 class SqlView:
     """All stores of one owner inside one transaction. Stores are cheap to create.
 
-    `is_reading` marks a read transaction, which sees only committed data.
+    `is_reading` marks a read transaction, which sees only committed data. `is_inline` marks one that runs on
+    the event loop's thread, and must not take long.
     """
 
-    def __init__(self, tx: Tx, caches: OwnerCaches, keys: OwnerKeys, *, is_reading: bool = False) -> None:
+    def __init__(
+        self,
+        tx: Tx,
+        caches: OwnerCaches,
+        keys: OwnerKeys,
+        *,
+        is_reading: bool = False,
+        is_inline: bool = False,
+    ) -> None:
         """Get `caches` before `keys`, see `DecryptedCache.of`."""
         self._tx = tx
         self._keys = keys
         self._caches = caches
         self._is_reading = is_reading
+        self._is_inline = is_inline
         self._sessions = SqlSessionStore(tx, is_reading=is_reading)
 
     @property
     def turns(self) -> SqlMemoryStore:
-        return SqlMemoryStore(self._tx, self._keys)
+        return SqlMemoryStore(self._tx, self._keys, self._indexes)
 
     @property
     def sessions(self) -> SqlSessionStore:
@@ -81,7 +93,9 @@ class SqlView:
 
     @property
     def companion(self) -> SqlCompanionStore:
-        return SqlCompanionStore(self._tx, self._keys, self._caches, is_reading=self._is_reading)
+        return SqlCompanionStore(
+            self._tx, self._keys, self._caches, is_reading=self._is_reading, is_inline=self._is_inline
+        )
 
     @property
     def vectors(self) -> SqlVectorStore:
@@ -101,7 +115,7 @@ class SqlView:
 
     @property
     def decisions(self) -> SqlDecisionStore:
-        return SqlDecisionStore(self._tx, self._keys)
+        return SqlDecisionStore(self._tx, self._keys, self._indexes)
 
     @property
     def policy(self) -> SqlPolicyStore:
@@ -140,6 +154,10 @@ class SqlView:
         return SqlUsageStore(self._tx)
 
     @property
+    def _indexes(self) -> IndexCache:
+        return IndexCache(self._caches.indexes, is_reading=self._is_reading, is_inline=self._is_inline)
+
+    @property
     def is_known(self) -> bool:
         """Whether this owner has ever stored anything."""
         return self._tx.one("get_owner") is not None
@@ -157,7 +175,6 @@ class SqlView:
         """How to rebuild each search index. Searches still find the old entries during the rebuild."""
         return {
             "turns": self.turns.reindex,
-            "turn postings": self.turns.remove_stale,
             "companion": self.companion.reindex,
             "decisions": self.decisions.reindex,
         }
@@ -199,10 +216,16 @@ class OwnerScope:
     async def read(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
         """Run `work` on one consistent snapshot of this owner's data. `heavy` as in `Database.read`."""
 
-        def run(tx: Tx) -> T:
-            return work(SqlView(tx, self._owner_caches(), self._keys_to_read(tx), is_reading=True))
+        def run(tx: Tx, *, is_inline: bool) -> T:
+            caches, keys = self._owner_caches(), self._keys_to_read(tx)
+            return work(SqlView(tx, caches, keys, is_reading=True, is_inline=is_inline))
 
-        return await self._database.read(self.owner, run, heavy=heavy)
+        if not heavy and self._database.dialect == "sqlite":
+            try:
+                return await self._database.read(self.owner, partial(run, is_inline=True))
+            except TooManyRows:
+                heavy = True
+        return await self._database.read(self.owner, partial(run, is_inline=False), heavy=heavy)
 
     async def write(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
         """Run `work` in one transaction of this owner, durable when this returns.

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import UUID
 
 from gieok.memory.companion.records import (
@@ -21,22 +21,20 @@ from gieok.memory.companion.records import (
     Notice,
 )
 from gieok.memory.companion.rules import RankKey
-from gieok.text import is_question, syllable_pairs
+from gieok.text import syllable_pairs
+
+if TYPE_CHECKING:  # numpy loads only where it is used
+    from gieok.ranking import Flags, Match, Neighbours, SearchIndex
 
 MemoryStatus = Literal["active", "archived", "all"]
 """Filter of a list of memories."""
 
 
 class AnalyzedMemory:
-    """A decrypted memory with the properties of its text that recall uses, computed on first use."""
+    """A decrypted memory with the pairs of its syllables, computed on first use."""
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-
-    @cached_property
-    def is_question(self) -> bool:
-        """Whether it asks rather than tells."""
-        return is_question(self.memory.summary)
 
     @cached_property
     def syllable_pairs(self) -> Mapping[str, int]:
@@ -44,70 +42,38 @@ class AnalyzedMemory:
         return Counter(syllable_pairs(self.memory.summary))
 
 
-class Tally(NamedTuple):
-    """Number of indexed memories, and of their terms in total."""
-
-    memories: int
-    words: int
-
-
-Match = tuple[int, int, int]
-"""A memory that contains a term: its number, the term's count, and its length in words."""
-Matches = Mapping[str, Sequence[Match]]
-"""The memories that contain each term. Terms without any are left out."""
-
-
-class Entry(NamedTuple):
-    """The columns of a memory that ranking uses besides its words. Numbers count the memories of a persona in
-    the order of creation."""
-
-    number: int
-    importance: int
-    occurred_at: float
-    """Seconds since 1970."""
-    session_ref: str | None
-
-
 class MemoryIndex(Protocol):
-    """Search index of one persona. Scoring reads it without decrypting any memory."""
+    """The search index of one persona, with or without archived memories. Only `open` decrypts."""
 
     @property
     def recall(self) -> bool:
         """Whether recall is enabled for this persona."""
         ...
 
-    def tally(self) -> Tally: ...
+    @property
+    def rows(self) -> SearchIndex: ...
 
-    def document_frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
-        """How many memories contain each term. Terms without any are left out."""
+    @property
+    def visible(self) -> Flags | None:
+        """Which rows are searched. None is all."""
         ...
 
-    def with_term(self, term: str, limit: int) -> Sequence[int]:
-        """The newest memories that contain the term."""
+    @property
+    def count(self) -> int:
+        """How many rows are searched."""
         ...
 
-    def recent(self, limit: int) -> Sequence[int]:
-        """The newest memories."""
+    @property
+    def neighbours(self) -> Neighbours:
+        """The order of the searched rows in their sessions."""
         ...
 
-    def important(self, limit: int) -> Sequence[int]:
-        """The most important memories, then the newest."""
+    def find(self, terms: Sequence[str]) -> dict[str, Match]:
+        """The searched rows that contain each term. Terms without any are left out."""
         ...
 
-    def matches(self, terms: Collection[str], among: Collection[int] | None = None) -> Matches:
-        """The memories that contain one of the terms, of all or of those in `among`."""
-        ...
-
-    def entries(self, numbers: Collection[int]) -> Sequence[Entry]:
-        """The entries of these memories. StoreDamaged where one is missing."""
-        ...
-
-    def neighbours(self, numbers: Collection[int]) -> Mapping[int, Mapping[int, int]]:
-        """The two memories before (-1, -2) and the two after each of these (1, 2) in its session."""
-        ...
-
-    def open(self, numbers: Sequence[int]) -> Sequence[AnalyzedMemory]:
-        """Decrypt these memories, in this order."""
+    def open(self, rows: Sequence[int]) -> Sequence[AnalyzedMemory]:
+        """Decrypt the memories of these rows, in this order. StoreDamaged if one is missing."""
         ...
 
 
@@ -127,8 +93,8 @@ class CompanionStore(Protocol):
         """Counts of one persona, or of all together."""
         ...
 
-    def save(self, memory: Memory) -> None:
-        """Save a new memory. Conflict if its id exists."""
+    def save(self, memories: Sequence[Memory]) -> None:
+        """Save new memories of one persona. Conflict if an id exists."""
         ...
 
     def get(self, memory_id: UUID) -> Memory | None: ...

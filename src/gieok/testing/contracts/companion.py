@@ -7,7 +7,7 @@ class TestMyStore(CompanionStoreContract):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 from uuid import UUID, uuid4
@@ -23,7 +23,7 @@ from gieok.memory.companion.records import (
     MemoryCounts,
     MemoryPage,
 )
-from gieok.memory.companion.store import CompanionView, Match, MemoryStatus
+from gieok.memory.companion.store import CompanionView, MemoryStatus
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -65,7 +65,7 @@ async def save(scope: CompanionScope, *memories: Memory) -> None:
 
     def save_all(view: CompanionView) -> None:
         for each in memories:
-            view.companion.save(each)
+            view.companion.save([each])
 
     await scope.write(save_all)
 
@@ -99,7 +99,8 @@ async def found(
 
     def find(view: CompanionView) -> list[Memory]:
         index = view.companion.index(persona, include_archived=include_archived)
-        return [read.memory for read in index.open(index.with_term(term, 100))]
+        match = index.find([term]).get(term)
+        return [read.memory for read in index.open(match.rows[::-1].tolist())] if match else []
 
     return [one.id for one in await scope.read(find)]
 
@@ -246,36 +247,39 @@ class CompanionStoreContract:
             memory("면접", persona_id="duri"),
         )
 
-        async def matches(
-            among: Sequence[int] | None = None, *, archived: bool = True
-        ) -> dict[str, list[Match]]:
-            def find(view: CompanionView) -> dict[str, list[Match]]:
+        async def matches(*, archived: bool = True) -> dict[str, list[tuple[int, int, int]]]:
+            def find(view: CompanionView) -> dict[str, list[tuple[int, int, int]]]:
                 index = view.companion.index("hana", include_archived=archived)
-                found = index.matches({"면접", "회사", "없음"}, among)
-                return {term: sorted(having) for term, having in found.items()}
+                columns = index.rows.columns
+                return {
+                    term: [
+                        (int(columns.numbers[row]), int(count), int(columns.own_words[row]))
+                        for row, count in zip(match.rows, match.own, strict=True)
+                    ]
+                    for term, match in index.find(["면접", "회사", "없음"]).items()
+                }
 
             return await scope.read(find)
 
         assert await matches(archived=False) == {"면접": [(1, 2, 3)], "회사": [(1, 1, 3), (2, 1, 2)]}
         assert await matches() == {"면접": [(1, 2, 3), (3, 1, 1)], "회사": [(1, 1, 3), (2, 1, 2)]}
-        assert await matches([2, 3, 9]) == {"면접": [(3, 1, 1)], "회사": [(2, 1, 2)]}
-        assert await matches([]) == {}
 
-    async def test_neighbours_are_the_two_before_and_after_in_the_session(self, scope_of: ScopeOf) -> None:
-        """Ordered by time, then creation. Other sessions and, by default, archived memories are left out."""
+    async def test_neighbours_are_ordered_by_session_and_time(self, scope_of: ScopeOf) -> None:
+        """Then by creation. Memories without a session and, by default, archived ones are left out."""
         scope = scope_of("minsu")
-        members = [memory(session_ref="s1") for _ in range(6)]
+        members = [memory(session_ref="s1") for _ in range(4)]
         apart, archived = memory(session_ref="s2"), memory(session_ref="s1", archived_at=START)
-        await save(scope, *members[:3], apart, archived, *members[3:], memory(), memory())
+        await save(scope, *members[:2], apart, archived, *members[2:], memory(), memory())
 
-        def beside(view: CompanionView, *, include_archived: bool) -> Mapping[int, Mapping[int, int]]:
+        def order(view: CompanionView, *, include_archived: bool) -> tuple[list[int], list[bool], list[bool]]:
             index = view.companion.index("hana", include_archived=include_archived)
-            return index.neighbours([1, 3, 4, 9])
+            rows, next_is_near, second_is_near = index.neighbours
+            return index.rows.columns.numbers[rows].tolist(), next_is_near.tolist(), second_is_near.tolist()
 
-        active = await scope.read(lambda view: beside(view, include_archived=False))
-        assert active == {1: {2: 1, 3: 2}, 3: {1: -2, 2: -1, 6: 1, 7: 2}, 4: {}, 9: {}}
-        everything = await scope.read(lambda view: beside(view, include_archived=True))
-        assert everything[3] == {1: -2, 2: -1, 5: 1, 6: 2}
+        active = await scope.read(lambda view: order(view, include_archived=False))
+        assert active == ([1, 2, 5, 6, 3], [True, True, True, False], [True, True, False])
+        numbers, *_ = await scope.read(lambda view: order(view, include_archived=True))
+        assert numbers == [1, 2, 4, 5, 6, 3]
 
     @pytest.mark.req("COMP-9")
     async def test_a_stale_version_is_a_conflict(self, scope_of: ScopeOf) -> None:

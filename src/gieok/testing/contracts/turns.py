@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from gieok.engine import Data
 from gieok.errors import Conflict, InputRefused
 from gieok.memory.turns.records import MemoryItem, RecalledMemory
-from gieok.memory.turns.rules import match_terms, matches_part, matches_whole, query_stems
+from gieok.memory.turns.rules import matches_part, matches_whole
 from gieok.memory.turns.store import TurnView
 
 T = TypeVar("T")
@@ -76,13 +76,12 @@ def reference_search(
 
     Slow and obviously right: look at every item, count the matches, sort.
     """
-    terms, stems = match_terms(query), query_stems(query)
     ranked: list[tuple[int, int, float, bytes, MemoryItem]] = []
     for item in items:
         if item.session_ref != session_ref:
             continue
-        whole = sum(matches_whole(keyword, terms) for keyword in item.keywords)
-        part = sum(matches_part(keyword, stems) for keyword in item.keywords)
+        whole = sum(matches_whole(keyword, query) for keyword in item.keywords)
+        part = sum(matches_part(keyword, query) for keyword in item.keywords)
         if whole or part:
             rank, count = (1, whole) if whole else (2, part)
             ranked.append((rank, -count, -item.timestamp.timestamp(), item.id.bytes, item))

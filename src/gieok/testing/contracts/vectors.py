@@ -40,7 +40,7 @@ async def keep(scope: VectorScope, *memories: Memory) -> None:
 
     def save_all(view: MemoriesView) -> None:
         for each in memories:
-            view.companion.save(each)
+            view.companion.save([each])
 
     await scope.write(save_all)
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
+
+import numpy as np
 
 from gieok.adapters.sql.driver.database import Row, Tx, to_micros
 from gieok.adapters.sql.stores.chains import SqlChainStore
+from gieok.adapters.sql.stores.search import UNCACHED_INDEXES, IndexCache, change_scope, scope_revision
 from gieok.errors import InputRefused, StoreDamaged
 from gieok.memory.chains import ChainVersion, VersionDraft
 from gieok.memory.decisions.documents import FORM, from_document, to_document
@@ -20,6 +24,7 @@ from gieok.memory.decisions.records import (
     Strength,
 )
 from gieok.memory.decisions.rules import check_query, statement_terms
+from gieok.ranking import pack_terms
 from gieok.vault import OwnerKeys
 
 KIND = "decision"
@@ -30,9 +35,10 @@ _END_OF_TIME = 2**62
 class SqlDecisionStore:
     """Decisions of one owner inside one transaction."""
 
-    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+    def __init__(self, tx: Tx, keys: OwnerKeys, indexes: IndexCache = UNCACHED_INDEXES) -> None:
         self._tx = tx
         self._keys = keys
+        self._indexes = indexes
         self._chain = SqlChainStore(tx, keys, KIND)
 
     def append(
@@ -48,16 +54,7 @@ class SqlDecisionStore:
             raise InputRefused("only decisions are stored, not proposals", at="content")
         draft = VersionDraft(id=version_id, form=FORM, content=to_document(content), created_at=created_at)
         added = self._chain.append(root_id, draft, expected_version)
-        root = root_id.bytes
-        self._tx.run(
-            "save_decision_head",
-            root_id=root,
-            version=added.version,
-            domain_token=domain_token(self._keys, content.domain),
-            strength=strength_number(content.strength),
-            created_at=to_micros(created_at),
-        )
-        self._index(root, content, self._postings(root) if added.version > 1 else frozenset())
+        self._save_head(root_id.bytes, added.version, content, to_micros(created_at))
         return _decision(added, content)
 
     def active(self, root_ids: Sequence[UUID]) -> list[Decision]:
@@ -93,10 +90,15 @@ class SqlDecisionStore:
     def search(self, query: str, *, domain: str | None, limit: int) -> list[Decision]:
         check_query(query)
         terms = statement_terms(query)
-        places = (None,) if domain is None else (None, domain)
-        tokens = [token for place in places for token in self._tokens(place, terms)]
-        rows = self._tx.all("search_decisions", tokens=tokens, limit=limit) if tokens else []
-        return [self._open(row, places, None) for row in rows]
+        domains = (None,) if domain is None else (None, domain)
+        found = [each for place in domains for each in self._matched(place, terms)]
+        found.sort(key=lambda each: (-each.words, -each.created_at, each.root))
+        roots = [each.root for each in found[:limit]]
+        rows = self._tx.all("list_decision_heads", root_ids=roots) if roots else []
+        if len(rows) != len(roots):
+            raise StoreDamaged("the index refers to decisions that do not exist; restore a backup")
+        opened = {row[0]: self._open(row, domains, None) for row in rows}
+        return [opened[root] for root in roots]
 
     def history(self, root_id: UUID, *, after: int, limit: int) -> list[Decision]:
         return [_read(version) for version in self._chain.history(root_id, after, limit)]
@@ -108,22 +110,60 @@ class SqlDecisionStore:
     def reindex(self, after: bytes, limit: int) -> bytes | None:
         """Re-index the next decisions by root. Returns the last root, None at the end."""
         rows = self._tx.all("lock_decision_heads", after=after, limit=limit)
-        for decision in self.active([UUID(bytes=root_id) for (root_id,) in rows]):
-            root = decision.root_id.bytes
-            self._index(root, decision, self._postings(root))
+        decisions = self.active([UUID(bytes=root_id) for (root_id,) in rows])
+        domains = sorted({each.domain or "" for each in decisions})
+        revisions = {domain: self._change(domain) for domain in domains}
+        for decision in decisions:
+            self._tx.run(
+                "reindex_decision",
+                root_id=decision.root_id.bytes,
+                terms=self._packed(decision.version, decision),
+                changed=revisions[decision.domain or ""],
+            )
         return rows[-1][0] if len(rows) == limit else None
 
-    def _postings(self, root: bytes) -> Set[int]:
-        return {token for (token,) in self._tx.all("list_decision_postings", root_id=root)}
+    def _save_head(self, root: bytes, version: int, content: DecisionContent, created_at: int) -> None:
+        token = domain_token(self._keys, content.domain)
+        before = self._tx.one("get_decision_domain", root_id=root) if version > 1 else None
+        if before is not None and before[0] != token:
+            change_scope(self._tx, "decisions", str(before[0]), is_removal=True)
+        self._tx.run(
+            "save_decision_head",
+            root_id=root,
+            version=version,
+            domain_token=token,
+            strength=strength_number(content.strength),
+            created_at=created_at,
+            terms=self._packed(version, content),
+            changed=self._change(content.domain),
+        )
 
-    def _index(self, root: bytes, content: DecisionContent, before: Set[int]) -> None:
-        """Index a decision by the words of its statement. `before` are its current postings."""
-        wanted = self._tokens(content.domain, statement_terms(content.statement))
-        for query, tokens in (
-            ("remove_decision_postings", before - wanted),
-            ("add_decision_postings", wanted - before),
-        ):
-            self._tx.run_many(query, [{"token": token, "root_id": root} for token in tokens])
+    def _change(self, domain: str | None) -> int:
+        return change_scope(self._tx, "decisions", str(domain_token(self._keys, domain or None)))
+
+    def _packed(self, version: int, content: DecisionContent) -> bytes:
+        tokens = self._tokens(content.domain, statement_terms(content.statement))
+        return pack_terms(version, dict.fromkeys(tokens, 1), own_words=len(tokens))
+
+    def _matched(self, domain: str | None, terms: Iterable[str]) -> list[_Matched]:
+        """The decisions of a domain that share words with the query."""
+        token = domain_token(self._keys, domain)
+        revision = scope_revision(self._tx, "decisions", str(token))
+        if revision is None:
+            return []
+        index = self._indexes.get(
+            ("decisions", token),
+            revision,
+            lambda after: self._tx.all("list_decision_index", domain_token=token, after=after),
+            revision.current,
+        )
+        counts = np.zeros(len(index), np.int64)
+        for match in index.find(list(self._tokens(domain, terms))).values():
+            counts[match.rows] += 1
+        return [
+            _Matched(int(counts[row]), int(index.columns.at[row]), index.columns.ids[row].tobytes())
+            for row in np.flatnonzero(counts)
+        ]
 
     def _list_strength(
         self,
@@ -153,7 +193,7 @@ class SqlDecisionStore:
     def _open(self, row: Row, domains: Iterable[str | None] | None, strength: Strength | None) -> Decision:
         """Decrypt a row and check its domain and strength (None: any).
 
-        Heads and postings are not sealed: a row that was moved in them is damage.
+        Heads are not sealed: a row that was moved in them is damage.
         """
         found = _read(self._chain.open_row(row))
         if (domains is not None and found.domain not in domains) or strength not in (None, found.strength):
@@ -164,6 +204,15 @@ class SqlDecisionStore:
 
     def _tokens(self, domain: str | None, terms: Iterable[str]) -> set[int]:
         return set(self._keys.tokens("decisions.statement", domain or "", terms))
+
+
+class _Matched(NamedTuple):
+    """A decision that shares words with a query."""
+
+    words: int
+    """How many."""
+    created_at: int
+    root: bytes
 
 
 def domain_token(keys: OwnerKeys, domain: str | None) -> int:

@@ -1,64 +1,70 @@
-"""Turn memory in SQL: sealed rows, and postings in a blind index."""
+"""Turn memory in SQL: sealed rows, and the blind index of their keywords."""
 
 from __future__ import annotations
 
 import json
 from bisect import insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 from uuid import UUID
 
-from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
+from gieok.adapters.sql.driver.database import Tx, from_micros, to_micros
+from gieok.adapters.sql.stores.search import (
+    UNCACHED_INDEXES,
+    IndexCache,
+    Revision,
+    change_scope,
+    scope_revision,
+)
 from gieok.errors import Conflict, InputRefused, StoreDamaged
 from gieok.memory.turns.records import MemoryItem, RecalledMemory
-from gieok.memory.turns.rules import (
-    check_search,
-    long_words,
-    match_terms,
-    matches_part,
-    query_stems,
-    stem_length,
-)
+from gieok.memory.turns.rules import check_search, matches_part, whole_words, word_parts
+from gieok.ranking import SearchIndex, pack_keywords
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Place
 
 _WORDS = "turn_memories.keywords.word"
-_STEMS = "turn_memories.keywords.stem"
-_FIRST_TOKEN = -(2**63)
+_PARTS = "turn_memories.keywords.stem"
+_VERSION = 1
+"""Turn memories are never changed."""
+_OPENED = 64
+"""How many candidates for a partial match are decrypted at a time."""
 
 
 class SqlMemoryStore:
     """Turn memory of one owner inside one transaction."""
 
-    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+    def __init__(self, tx: Tx, keys: OwnerKeys, indexes: IndexCache = UNCACHED_INDEXES) -> None:
         self._tx = tx
         self._keys = keys
+        self._indexes = indexes
 
     def save(self, item: MemoryItem) -> None:
         if type(item) is not MemoryItem:
             raise InputRefused("must be a MemoryItem; turn memory stores nothing else", at="item")
-        row, at = item.id.bytes, to_micros(item.timestamp)
         saved = self._tx.run(
             "save_turn_memory",
-            id=row,
+            id=item.id.bytes,
             session_ref=item.session_ref,
-            at=at,
+            at=to_micros(item.timestamp),
             summary=self._seal("summary", item.id, item.summary),
             keywords=self._seal("keywords", item.id, json.dumps(item.keywords, ensure_ascii=False)),
+            terms=self._packed(item.session_ref, item.keywords),
+            changed=change_scope(self._tx, "turns", item.session_ref),
         )
         if not saved:
             raise Conflict(f"turn memory {item.id} exists already")
-        self._tx.run_many("save_turn_postings", self._postings(row, item.session_ref, at, item.keywords))
 
     def search(self, session_ref: str, query: str, top_k: int) -> list[RecalledMemory]:
-        check_ref(session_ref, "sessionRef")
         check_search(query, top_k)
-        tokens = self._word_tokens(session_ref, match_terms(query))
-        rows = self._tx.all("search_turn_memories", tokens=tokens, top_k=top_k) if tokens else []
-        found = [self._recall(session_ref, *row) for row in rows]
+        revision = scope_revision(self._tx, "turns", check_ref(session_ref, "sessionRef"))
+        if revision is None:
+            return []
+        index = self._index(session_ref, revision)
+        found = self._with_whole_words(index, session_ref, query, top_k)
         if len(found) < top_k:
-            found_ids = {memory.id.bytes for memory in found}
-            found += self._search_parts(session_ref, query, top_k - len(found), found_ids)
-        return found
+            found += self._with_parts(index, session_ref, query, top_k - len(found), found)
+        return self._recall(session_ref, [index.columns.ids[row].tobytes() for row in found])
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
         """Reseal the next rows by id. Returns their number and the next cursor, if any."""
@@ -74,95 +80,100 @@ class SqlMemoryStore:
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
     def reindex(self, after: bytes, limit: int) -> bytes | None:
-        """Add the missing postings of the next rows by id. Returns the next cursor, if any."""
+        """Re-index the next rows by id. Returns the next cursor, if any."""
         rows = self._tx.all("list_turn_keywords", after=after, limit=limit)
-        for identity, session_ref, at, sealed in rows:
-            keywords = self._all_keywords(UUID(bytes=identity), sealed)
-            postings = self._postings(identity, session_ref, at, keywords)
-            self._tx.run_many("add_missing_turn_postings", postings)
+        sessions = sorted({session_ref for _, session_ref, _ in rows})
+        revisions = {session_ref: change_scope(self._tx, "turns", session_ref) for session_ref in sessions}
+        for identity, session_ref, sealed in rows:
+            keywords = self._open_keywords(UUID(bytes=identity), sealed)
+            self._tx.run(
+                "reindex_turn_memory",
+                id=identity,
+                terms=self._packed(session_ref, keywords),
+                changed=revisions[session_ref],
+            )
         return rows[-1][0] if len(rows) == limit else None
 
-    def remove_stale(self, after: bytes, limit: int) -> bytes | None:
-        """Remove the postings of the next tokens whose keyword no longer has that term."""
-        first = int.from_bytes(after, "big", signed=True) + 1 if after else _FIRST_TOKEN
-        tokens = [token for (token,) in self._tx.all("list_turn_tokens", first=first, limit=limit)]
-        rows = self._tx.all("list_turn_postings", tokens=tokens) if tokens else []
-        stale = [
-            {"token": token, "at": at, "id": identity, "keyword": number}
-            for token, at, identity, number, session_ref, sealed in rows
-            if token not in self._tokens_of(identity, session_ref, sealed, number)
-        ]
-        self._tx.run_many("remove_turn_postings", stale)
-        return tokens[-1].to_bytes(8, "big", signed=True) if len(tokens) == limit else None
+    def _index(self, session_ref: str, revision: Revision) -> SearchIndex:
+        return self._indexes.get(
+            ("turns", session_ref),
+            revision,
+            lambda after: self._tx.all("list_turn_index", session_ref=session_ref, after=after),
+            revision.current,
+        )
 
-    def _tokens_of(self, identity: bytes, session_ref: str, sealed: bytes | None, number: int) -> set[int]:
-        (keyword,) = self._keywords(identity, sealed, [str(number)])
-        return self._keyword_tokens(session_ref, keyword)
+    def _with_whole_words(self, index: SearchIndex, session_ref: str, query: str, top_k: int) -> list[int]:
+        """The rows with most keywords that share a whole word with the query, then the newest."""
+        candidates = _candidates(index, self._word_tokens(session_ref, query))
+        return [candidate.row for candidate in candidates[:top_k]]
 
-    def _postings(
-        self, identity: bytes, session_ref: str, at: int, keywords: Sequence[str]
-    ) -> list[dict[str, int | bytes]]:
-        return [
-            {"token": token, "at": at, "id": identity, "keyword": number}
-            for number, keyword in enumerate(keywords)
-            for token in self._keyword_tokens(session_ref, keyword)
-        ]
+    def _with_parts(
+        self, index: SearchIndex, session_ref: str, query: str, top_k: int, found: Sequence[int]
+    ) -> list[int]:
+        """The rows with most keywords that share a part of a word with the query, then the newest.
 
-    def _search_parts(
-        self, session_ref: str, query: str, top_k: int, found_ids: set[bytes]
-    ) -> list[RecalledMemory]:
-        """Memories with a keyword of which a query word is only a prefix.
-
-        A posting says that a keyword has the same first letters. Whether the whole query word is its prefix
-        shows only when the keyword is opened, so candidates are opened best first and no more than needed.
+        The index says that a part may match. Whether it does shows only when the keywords are opened, so
+        candidates are opened best first and no more than needed.
         """
-        stems = query_stems(query)
-        if not stems:
-            return []
-        tokens = self._stem_tokens(session_ref, stems)
-        best: list[tuple[int, int, bytes, Row]] = []
-        for *memory, sealed, numbers in self._tx.all("list_turn_candidates", tokens=tokens):
-            identity, at = memory[0], memory[1]
-            candidates = numbers.split(",")
-            if len(best) >= top_k and best[top_k - 1] < (-len(candidates), -at, identity):
-                break  # sorted by the number of candidate keywords: no later one can rank higher
-            if identity in found_ids:
-                continue
-            matched = sum(matches_part(word, stems) for word in self._keywords(identity, sealed, candidates))
-            if matched:
-                insort(best, (-matched, -at, identity, tuple(memory)))
-        return [self._recall(session_ref, *memory) for *_, memory in best[:top_k]]
+        candidates = [
+            candidate
+            for candidate in _candidates(index, self._part_tokens(session_ref, query))
+            if candidate.row not in found
+        ]
+        best: list[_Candidate] = []
+        for start in range(0, len(candidates), _OPENED):
+            chunk = candidates[start : start + _OPENED]
+            if len(best) >= top_k and best[top_k - 1] < chunk[0]:
+                break  # no later one can rank higher
+            stored = self._read(session_ref, [candidate.id for candidate in chunk])
+            for candidate in chunk:
+                keywords = self._open_keywords(UUID(bytes=candidate.id), stored[candidate.id][2])
+                if max(candidate.keywords) > len(keywords):
+                    raise StoreDamaged(
+                        f"turn memory {UUID(bytes=candidate.id)} has other keywords than its index; "
+                        "restore a backup"
+                    )
+                count = sum(matches_part(keywords[number - 1], query) for number in candidate.keywords)
+                if count:
+                    insort(best, candidate._replace(fewer=-count))
+        return [candidate.row for candidate in best[:top_k]]
 
-    def _keyword_tokens(self, session_ref: str, keyword: str) -> set[int]:
-        return {
-            *self._word_tokens(session_ref, match_terms(keyword)),
-            *self._stem_tokens(session_ref, long_words(keyword)),
-        }
+    def _recall(self, session_ref: str, ids: Sequence[bytes]) -> list[RecalledMemory]:
+        stored = self._read(session_ref, ids) if ids else {}
+        return [
+            RecalledMemory(
+                id=UUID(bytes=identity),
+                summary=self._open("summary", UUID(bytes=identity), stored[identity][1]).decode(),
+                timestamp=from_micros(stored[identity][0]),
+            )
+            for identity in ids
+        ]
 
-    def _word_tokens(self, session_ref: str, terms: Iterable[str]) -> list[int]:
-        return self._keys.tokens(_WORDS, session_ref, terms)
+    def _read(self, session_ref: str, ids: Sequence[bytes]) -> dict[bytes, tuple[int, bytes, bytes]]:
+        rows = self._tx.all("list_turn_memories", session_ref=session_ref, ids=ids)
+        if len(rows) != len(ids):
+            raise StoreDamaged(
+                f"the index of session {session_ref} refers to {len(ids)} turn memories, of which "
+                f"{len(ids) - len(rows)} do not exist; restore a backup"
+            )
+        return {identity: (at, summary, keywords) for identity, at, summary, keywords in rows}
 
-    def _stem_tokens(self, session_ref: str, words: Iterable[str]) -> list[int]:
-        return self._keys.tokens(_STEMS, session_ref, {word[: stem_length(word)] for word in words})
+    def _packed(self, session_ref: str, keywords: Sequence[str]) -> bytes:
+        return pack_keywords(
+            _VERSION,
+            [
+                {*self._word_tokens(session_ref, keyword), *self._part_tokens(session_ref, keyword)}
+                for keyword in keywords
+            ],
+        )
 
-    def _recall(
-        self, session_ref: str, identity: bytes, at: int, stored_ref: str | None, summary: bytes | None
-    ) -> RecalledMemory:
-        memory_id = UUID(bytes=identity)
-        if summary is None or stored_ref != session_ref:
-            raise _not_where_indexed(memory_id)
-        text = self._open("summary", memory_id, summary).decode()
-        return RecalledMemory(id=memory_id, summary=text, timestamp=from_micros(at))
+    def _word_tokens(self, session_ref: str, text: str) -> list[int]:
+        return self._keys.tokens(_WORDS, session_ref, whole_words(text))
 
-    def _keywords(self, identity: bytes, sealed: bytes | None, numbers: Iterable[str]) -> list[str]:
-        memory_id = UUID(bytes=identity)
-        keywords = self._all_keywords(memory_id, sealed) if sealed else []
-        wanted = [int(number) for number in numbers]
-        if max(wanted) >= len(keywords):
-            raise _not_where_indexed(memory_id)
-        return [keywords[number] for number in wanted]
+    def _part_tokens(self, session_ref: str, text: str) -> list[int]:
+        return self._keys.tokens(_PARTS, session_ref, word_parts(text))
 
-    def _all_keywords(self, memory_id: UUID, sealed: bytes) -> list[str]:
+    def _open_keywords(self, memory_id: UUID, sealed: bytes) -> list[str]:
         return json.loads(self._open("keywords", memory_id, sealed))
 
     def _seal(self, column: str, row: UUID, text: str) -> bytes:
@@ -172,9 +183,30 @@ class SqlMemoryStore:
         return self._keys.open(_place(column, row), sealed)
 
 
+class _Candidate(NamedTuple):
+    """A row with one of the tokens of a query. They sort best first."""
+
+    fewer: int
+    """Minus the number of its matching keywords."""
+    older: int
+    """Minus its time."""
+    id: bytes
+    row: int
+    keywords: tuple[int, ...]
+    """The numbers of its keywords with one of the tokens, from 1."""
+
+
+def _candidates(index: SearchIndex, tokens: Sequence[int]) -> list[_Candidate]:
+    matched: dict[int, set[int]] = {}
+    for match in index.find(tokens).values():
+        for row, keyword in zip(match.rows.tolist(), match.own.tolist(), strict=True):
+            matched.setdefault(row, set()).add(keyword)
+    ids, at = index.columns.ids, index.columns.at
+    return sorted(
+        _Candidate(-len(keywords), -int(at[row]), ids[row].tobytes(), row, tuple(keywords))
+        for row, keywords in matched.items()
+    )
+
+
 def _place(column: str, row: UUID) -> Place:
     return Place("turn_memories", column, str(row))
-
-
-def _not_where_indexed(memory_id: UUID) -> StoreDamaged:
-    return StoreDamaged(f"turn memory {memory_id} is in the index but not in its session; restore a backup")

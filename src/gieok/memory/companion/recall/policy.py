@@ -26,7 +26,6 @@ class Weights(Data):
     statement: Weight
     answer: Weight
     pairs: Weight
-    repeated: Weight
     recency: Weight
     importance: Weight
 
@@ -37,13 +36,13 @@ class Weights(Data):
 
 
 class RecallPolicy(Data):
-    """How many memories are recalled, and how candidates are found and scored."""
+    """How many memories are recalled, and how they are scored."""
 
     top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)]
-    candidates: Annotated[int, Field(ge=1, le=10_000)]
-    """Most memories that are found by words or time."""
     k1: Annotated[float, Field(gt=0, le=10)]
     b: Annotated[float, Field(ge=0, le=1)]
+    added_weight: Annotated[float, Field(ge=0, le=10)]
+    """The weight of a word that was added to describe a memory; a word of its text counts 1."""
     half_life_days: Annotated[float, Field(gt=0, le=1_000_000)]
     weights: Weights
     fill: bool

@@ -1,23 +1,23 @@
 """Index terms of memories, and the terms, periods and speakers of a query.
 
-Besides words, memories have marks for their speaker and their date. A mark is a term that no text contains,
-so that one index serves both and reveals no more.
+Besides words, memories have marks: for the names of their speaker, and for a question. A mark is a term that
+no text contains, so that one index serves both and reveals no more.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from itertools import islice, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gieok.memory.companion.records import Memory
 from gieok.memory.companion.rules import check_query
-from gieok.memory.companion.store import MemoryIndex
 from gieok.text import (
     Period,
     hangul_names,
+    is_question,
     joined_terms,
     one_edit_away,
     other_script_terms,
@@ -27,9 +27,15 @@ from gieok.text import (
     words,
 )
 
+if TYPE_CHECKING:
+    from gieok.memory.companion.store import MemoryIndex
+    from gieok.ranking import Match
+
 _MARK = "\x1f"
-_DAYS_BY_DAY = 31
-_MONTHS_MAX = 240
+QUESTION_MARK = f"{_MARK}question"
+"""The mark of memories that ask rather than tell."""
+_QUESTION_CHARS = 160
+"""A longer text that ends with a question also tells something: people explain first, and ask at the end."""
 ALTERNATIVE_WEIGHT = 0.5
 """Weight of a term that is not in the query, but an alternative spelling of one that is."""
 _MAX_WORDS = 256
@@ -59,8 +65,9 @@ class QueryTerms(NamedTuple):
     """The terms of a query that an index contains."""
 
     words: Mapping[str, str]
-    frequencies: Mapping[str, int]
-    """How many memories contain each term or mark."""
+    """Each with the word of the query that it came from."""
+    matches: Mapping[str, Match]
+    """The memories that contain each term."""
     alternatives: frozenset[str]
     """The terms that are not in the query, but alternative spellings of one that is."""
 
@@ -88,31 +95,29 @@ def parse_query(text: str, now: datetime) -> Query:
     return Query(text, meant, together, spelled, times)
 
 
-def look_up_terms(index: MemoryIndex, query: Query, marks: Collection[str]) -> QueryTerms:
+def look_up_terms(index: MemoryIndex, query: Query) -> QueryTerms:
     """Look up which terms the index contains. A missing term is replaced by its most frequent alternative:
     one edit away, or split into words."""
-    spellings = {**query.joined, **query.spelled}
-    frequencies = dict(index.document_frequencies({*query.words, *spellings, *marks}))
-    alternatives = {
-        term: word for term, word in spellings.items() if term in frequencies and term not in query.words
-    }
-    missing = [term for term in query.words if term not in frequencies][:_ALTERNATIVES_FOR]
+    other = {**query.joined, **query.spelled}
+    spellings = {term: word for term, word in other.items() if term not in query.words}
+    matches = index.find([*query.words, *spellings])
+    alternatives = {term: word for term, word in spellings.items() if term in matches}
+    missing = [term for term in query.words if term not in matches][:_ALTERNATIVES_FOR]
     readings = {term: list(_readings(term, query.words[term])) for term in missing}
     parts = {part for options in readings.values() for option in options for part in option}
-    unchecked = parts - frequencies.keys()
-    frequencies.update(index.document_frequencies(unchecked) if unchecked else {})
+    matches |= index.find([part for part in parts if part not in matches])
     for term, options in readings.items():
-        indexed = [option for option in options if all(part in frequencies for part in option)]
-        best = max(indexed, key=lambda option: min(frequencies[part] for part in option), default=())
+        indexed = [option for option in options if all(part in matches for part in option)]
+        best = max(indexed, key=lambda option: min(len(matches[part].rows) for part in option), default=())
         alternatives |= {part: query.words[term] for part in best if part not in query.words}
-    words = {term: word for term, word in query.words.items() if term in frequencies}
-    return QueryTerms(words | alternatives, frequencies, frozenset(alternatives))
+    words = {term: word for term, word in query.words.items() if term in matches} | alternatives
+    return QueryTerms(words, {term: matches[term] for term in words}, frozenset(alternatives))
 
 
-def named_speakers(index: MemoryIndex, query: Query) -> frozenset[str]:
-    """The terms of the query that are the name of a speaker in the memories."""
-    marks = {speaker_mark(term): term for term in query.words}
-    return frozenset(marks[mark] for mark in index.document_frequencies(marks.keys()))
+def find_speakers(index: MemoryIndex, names: Iterable[str]) -> Mapping[str, Match]:
+    """The memories of each speaker whose name contains one of these terms."""
+    marks = {_speaker_mark(name): name for name in names}
+    return {marks[mark]: match for mark, match in index.find(list(marks)).items()}
 
 
 def without_names(text: str, names: Collection[str]) -> str:
@@ -143,7 +148,10 @@ def memory_terms(memory: Memory) -> list[str]:
     """The index terms of a memory: of its text, topics, tags and speaker, and its marks."""
     speaker = terms(memory.speaker) if memory.speaker else []
     labelled = [term for text in (memory.summary, *memory.topics, *memory.tags) for term in terms(text)]
-    return [*labelled, *speaker, *map(speaker_mark, dict.fromkeys(speaker)), *_time_marks(memory.occurred_at)]
+    marks = [_speaker_mark(name) for name in dict.fromkeys(speaker)]
+    if is_question(memory.summary) and len(memory.summary) <= _QUESTION_CHARS:
+        marks.append(QUESTION_MARK)
+    return [*labelled, *speaker, *marks]
 
 
 def word_count(found: Iterable[str]) -> int:
@@ -151,33 +159,5 @@ def word_count(found: Iterable[str]) -> int:
     return sum(not term.startswith(_MARK) for term in found)
 
 
-def speaker_mark(term: str) -> str:
-    """The mark of memories whose speaker's name contains this term."""
+def _speaker_mark(term: str) -> str:
     return f"{_MARK}speaker{_MARK}{term}"
-
-
-def period_marks(periods: Sequence[Period]) -> list[str]:
-    """The marks of memories in these periods: days for short periods, otherwise whole months. At most 240."""
-    marks = dict.fromkeys(mark for period in periods for mark in _marks_of(period))
-    return list(marks)[:_MONTHS_MAX]
-
-
-def _marks_of(period: Period) -> Iterator[str]:
-    start, end = period.start.date(), (period.end - timedelta(microseconds=1)).date()
-    if (end - start).days < _DAYS_BY_DAY:
-        yield from (_day_mark(start + timedelta(days=days)) for days in range((end - start).days + 1))
-        return
-    for month in range(start.year * 12 + start.month - 1, end.year * 12 + end.month):
-        yield _month_mark(month // 12, month % 12 + 1)
-
-
-def _time_marks(at: datetime) -> tuple[str, str]:
-    return _day_mark(at.date()), _month_mark(at.year, at.month)
-
-
-def _day_mark(day: date) -> str:
-    return f"{_MARK}day{_MARK}{day.isoformat()}"
-
-
-def _month_mark(year: int, month: int) -> str:
-    return f"{_MARK}month{_MARK}{year:04}-{month:02}"

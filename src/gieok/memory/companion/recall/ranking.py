@@ -1,49 +1,71 @@
 """Recall across sessions: rank the memories of a persona for a query, and explain each hit.
 
-Candidates are found and scored with the index. The best of them are decrypted and re-ranked with the signals
-of their text. A score is the sum of all signals, each with the plan's weight.
+Every memory is scored by array operations on the index, without decrypting it. The score is the sum of all
+signals, each between 0 and about 1, by the plan's weights. For a Korean query, the best memories are then
+decrypted and compared by pairs of syllables as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from gieok.memory.companion.recall.candidates import find_candidates
+import numpy as np
+from numpy.typing import NDArray
+
 from gieok.memory.companion.recall.policy import RecallPolicy
-from gieok.memory.companion.recall.query import parse_query
-from gieok.memory.companion.recall.signals import (
-    Signals,
-    ages_of,
-    index_signals,
-    prior_signals,
-    text_signals,
+from gieok.memory.companion.recall.query import (
+    ALTERNATIVE_WEIGHT,
+    QUESTION_MARK,
+    Query,
+    QueryTerms,
+    find_speakers,
+    look_up_terms,
+    parse_query,
 )
 from gieok.memory.companion.records import MemoryHit, Signal, Why
-from gieok.memory.companion.store import AnalyzedMemory, Entry, MemoryIndex
-from gieok.ranking import ranks, weighted_sum
+from gieok.memory.companion.store import MemoryIndex
+from gieok.ranking import (
+    Floats,
+    above_mean,
+    best_of_session,
+    best_rows,
+    bm25_of_texts,
+    bm25f,
+    following_scores,
+    idf,
+    neighbour_scores,
+    normalised,
+    rank_of,
+    recency,
+)
+from gieok.text import Period, syllable_pairs
 
-RERANKED = 30
-"""How many of the best candidates are decrypted and re-ranked, or more if more hits are requested."""
+_RERANKED = 30
+"""How many of the best memories are compared by pairs of syllables, or more if more hits are requested."""
+_SECOND = 1_000_000
+_DAY = 86_400 * _SECOND
+
+Positions = NDArray[np.intp]
+Similarity = tuple[NDArray[np.int64], Floats]
+"""The numbers of memories with a vector, and the cosine of each with the query."""
 
 
 class Ranking(NamedTuple):
-    """Result of a search, by the numbers of the memories."""
+    """The scored memories. Arrays have one element for each of them."""
 
-    words: Mapping[str, str]
-    """The terms of the query, each with the word that it came from."""
-    shared: Mapping[int, frozenset[str]]
-    """Which of them each memory contains."""
-    ages: Mapping[int, float]
-    signals: Signals
-    """The values of each signal. A memory with value 0 may be left out."""
-    fillers: frozenset[int]
-    """Memories that do not match the query."""
-    best: Sequence[tuple[int, float]]
-    """The requested number of memories with their scores, best first."""
-    memories: Mapping[int, AnalyzedMemory]
-    """The decrypted memories."""
+    terms: QueryTerms
+    rows: Positions
+    """Rows of the index: those that match, then those that only fill up."""
+    matching: int
+    """How many of the rows match the query."""
+    ages: Floats
+    """In days."""
+    signals: Mapping[str, Floats]
+    scores: Floats
+    best: Positions
+    """The places of the requested memories in `rows`, best first."""
 
 
 def rank_memories(
@@ -51,87 +73,166 @@ def rank_memories(
     text: str,
     now: datetime,
     policy: RecallPolicy,
-    similarity: Mapping[int, float] | None = None,
+    similarity: Similarity | None = None,
     *,
     count: int,
-) -> Ranking:
-    """Find the best `count` memories. `similarity` is the cosine of each memory with the query, by number;
-    None without an embedder."""
+) -> tuple[MemoryHit, ...]:
+    """Find the best `count` memories and explain each. `similarity` is None without an embedder."""
     query = parse_query(text, now)
-    candidates = find_candidates(index, query, policy, similarity or {}, count)
-    fillers = _fillers(index, candidates.entries, policy)
-    entries = {**candidates.entries, **fillers}
-    ages = ages_of(entries, now)
-    signals = index_signals(candidates, query)
-    signals |= prior_signals(entries, ages, policy.half_life_days)
-    if similarity is None:
-        del signals["vectors"]
-    weights = policy.weights.by_name
-    scores = weighted_sum(signals, weights)
-    first = [number for number, _ in _best(scores, entries, fillers, max(count, RERANKED))]
-    memories = dict(zip(first, index.open(first), strict=True))
-    by_text = text_signals(memories, candidates, query, policy)
-    added = weighted_sum(by_text, weights)
-    scores = {number: scores[number] + added.get(number, 0.0) for number in first}
-    return Ranking(
-        words=candidates.terms.words,
-        shared=candidates.shared,
-        ages=ages,
-        signals=signals | by_text,
-        fillers=frozenset(fillers),
-        best=_best(scores, entries, fillers, count),
-        memories=memories,
+    ranking = _rank(index, query, now, policy, similarity, count)
+    return _explained(index, ranking, policy)
+
+
+def _rank(
+    index: MemoryIndex,
+    query: Query,
+    now: datetime,
+    policy: RecallPolicy,
+    similarity: Similarity | None,
+    count: int,
+) -> Ranking:
+    columns, weights = index.rows.columns, policy.weights
+    terms = look_up_terms(index, query)
+    bm25 = _bm25(index, terms, policy)
+    vectors = _vectors(index, similarity) if weights.vectors else np.zeros(len(bm25))
+    own = weights.bm25 * bm25 + weights.vectors * vectors
+    neighbours = neighbour_scores(own, index.neighbours) if weights.neighbours else np.zeros(len(own))
+    match = own + weights.neighbours * neighbours
+    time = _in_periods(index, query.periods) if weights.time else np.zeros(len(own))
+    rows = np.flatnonzero((match > 0) | (time > 0))
+    matching = len(rows)
+    if policy.fill and matching < policy.top_k:
+        rows = np.concatenate((rows, _fillers(index, rows, now, policy)))
+
+    asks = np.zeros(len(own), np.bool_)
+    if (questions := index.find([QUESTION_MARK]).get(QUESTION_MARK)) is not None:
+        asks[questions.rows] = True
+    best_match = normalised(match)
+    ages = np.maximum(now.timestamp() * _SECOND - columns.at[rows], 0.0) / _DAY
+    signals = {
+        "bm25": bm25[rows],
+        "neighbours": neighbours[rows],
+        "session": normalised(best_of_session(match[rows], columns.sessions[rows])),
+        "speaker": (best_match * _spoken(index, query, terms))[rows],
+        "time": time[rows],
+        "statement": (best_match * ~asks)[rows],
+        "answer": following_scores(normalised(own), asks, index.neighbours)[rows],
+        "recency": recency(ages, policy.half_life_days),
+        "importance": columns.importance[rows] / 10,
+    }
+    signals["session"][matching:] = 0.0
+    if similarity is not None:
+        signals["vectors"] = vectors[rows]
+    scores = sum((getattr(weights, name) * values for name, values in signals.items()), np.zeros(len(rows)))
+
+    pairs = frozenset(syllable_pairs(query.text)) if weights.pairs else frozenset[str]()
+    at, numbers = columns.at[rows], columns.numbers[rows]
+    best = best_rows(scores[:matching], at, numbers, max(count, _RERANKED) if pairs else count)
+    if pairs:
+        signals["pairs"] = _by_pairs(index, rows, best, pairs, policy)
+        scores += weights.pairs * signals["pairs"]
+        best = best[best_rows(scores[best], at[best], numbers[best], count)]
+    best = np.concatenate((best, np.arange(matching, len(rows))))[:count]
+    return Ranking(terms, rows, matching, ages, signals, scores, best)
+
+
+def _bm25(index: MemoryIndex, terms: QueryTerms, policy: RecallPolicy) -> Floats:
+    weighted = [
+        (match, (ALTERNATIVE_WEIGHT if term in terms.alternatives else 1) * idf(index.count, len(match.rows)))
+        for term, match in terms.matches.items()
+    ]
+    scores = bm25f(
+        index.rows, weighted, index.visible, k1=policy.k1, b=policy.b, added_weight=policy.added_weight
     )
+    return normalised(scores)
 
 
-def explained_hits(ranking: Ranking, policy: RecallPolicy) -> tuple[MemoryHit, ...]:
-    """The best memories in order, each with the reasons for its score."""
-    signals = _signals(ranking, policy)
+def _vectors(index: MemoryIndex, similarity: Similarity | None) -> Floats:
+    """How far each memory's vector is above the mean; 0 without a vector."""
+    values = np.zeros(len(index.rows))
+    if similarity is not None:
+        numbers, cosines = similarity
+        in_order, row_of = index.rows.by_number
+        places = in_order.searchsorted(numbers)
+        values[row_of[places]] = above_mean(cosines)
+    return values
+
+
+def _in_periods(index: MemoryIndex, periods: Sequence[Period]) -> Floats:
+    """1 for memories in a period that the query names."""
+    at = index.rows.columns.at
+    inside = np.zeros(len(at), np.bool_)
+    for period in periods:
+        start, end = (round(time.timestamp() * _SECOND) for time in (period.start, period.end))
+        inside |= (at >= start) & (at < end)
+    if index.visible is not None:
+        inside &= index.visible
+    return inside.astype(np.float64)
+
+
+def _fillers(index: MemoryIndex, matching: Positions, now: datetime, policy: RecallPolicy) -> Positions:
+    """The most recent and important of the memories that do not match."""
+    others = np.ones(len(index.rows), np.bool_) if index.visible is None else index.visible.copy()
+    others[matching] = False
+    rows = np.flatnonzero(others)
+    columns = index.rows.columns
+    ages = np.maximum(now.timestamp() * _SECOND - columns.at[rows], 0.0) / _DAY
+    scores = policy.weights.recency * recency(ages, policy.half_life_days)
+    scores += policy.weights.importance * columns.importance[rows] / 10
+    best = best_rows(scores, columns.at[rows], columns.numbers[rows], policy.top_k - len(matching))
+    return rows[best]
+
+
+def _spoken(index: MemoryIndex, query: Query, terms: QueryTerms) -> Floats:
+    """The share of the speakers named in the query that each memory is by."""
+    spoken = np.zeros(len(index.rows))
+    speakers = find_speakers(index, {*query.words, *terms.alternatives})
+    for match in speakers.values():
+        spoken[match.rows] += 1 / len(speakers)
+    return spoken
+
+
+def _by_pairs(
+    index: MemoryIndex, rows: Positions, first: Positions, pairs: frozenset[str], policy: RecallPolicy
+) -> Floats:
+    """How many pairs of adjacent syllables of the query each of the first memories contains."""
+    memories = index.open(rows[first].tolist())
+    texts = {place: memory.syllable_pairs for place, memory in enumerate(memories)}
+    found = bm25_of_texts(texts, pairs, k1=policy.k1, b=policy.b)
+    values = np.zeros(len(rows))
+    values[first] = normalised(np.array([found[place] for place in range(len(first))]))
+    return values
+
+
+def _explained(index: MemoryIndex, ranking: Ranking, policy: RecallPolicy) -> tuple[MemoryHit, ...]:
+    """The hits in order, each with its reasons: the matched words, and its value and rank by each signal."""
+    rows = ranking.rows[ranking.best]
+    memories = index.open(rows.tolist())
+    words = _matched_words(ranking.terms, rows)
+    weights = {name: weight for name in ranking.signals if (weight := getattr(policy.weights, name))}
     return tuple(
         MemoryHit(
-            memory=ranking.memories[number].memory,
-            score=score,
+            memory=memory.memory,
+            score=float(ranking.scores[place]),
             why=Why(
-                matched_words=_matched_words(ranking, number),
-                signals=signals[number],
-                age_days=ranking.ages[number],
-                filled=number in ranking.fillers,
+                matched_words=tuple(matched),
+                signals={
+                    name: Signal(value=value, weight=weight, rank=rank_of(value, values))
+                    for name, weight in weights.items()
+                    if (value := float((values := ranking.signals[name])[place])) > 0
+                },
+                age_days=float(ranking.ages[place]),
+                filled=place >= ranking.matching,
             ),
         )
-        for number, score in ranking.best
+        for place, memory, matched in zip(ranking.best.tolist(), memories, words, strict=True)
     )
 
 
-def _signals(ranking: Ranking, policy: RecallPolicy) -> dict[int, dict[str, Signal]]:
-    """The signals of each of the best memories, with its rank by each of them alone."""
-    signals: dict[int, dict[str, Signal]] = {number: {} for number, _ in ranking.best}
-    for name, weight in policy.weights.by_name.items():
-        values = ranking.signals.get(name)
-        if values and weight:
-            for number, rank in ranks(values, signals).items():
-                signals[number][name] = Signal(value=values[number], weight=weight, rank=rank)
-    return signals
-
-
-def _fillers(index: MemoryIndex, entries: Mapping[int, Entry], policy: RecallPolicy) -> dict[int, Entry]:
-    if not policy.fill or len(entries) >= policy.top_k:
-        return {}
-    numbers = {*index.recent(policy.top_k), *index.important(policy.top_k)} - entries.keys()
-    return {entry.number: entry for entry in index.entries(numbers)}
-
-
-def _best(
-    scores: Mapping[int, float], entries: Mapping[int, Entry], fillers: Collection[int], count: int
-) -> list[tuple[int, float]]:
-    """The best numbers with their scores: matches before fillers, then by score, then newest first."""
-    order = [
-        (number not in fillers, score, entries[number].occurred_at, number)
-        for number, score in scores.items()
-    ]
-    order.sort(reverse=True)
-    return [(number, score) for _, score, _, number in order[:count]]
-
-
-def _matched_words(ranking: Ranking, number: int) -> tuple[str, ...]:
-    shared = ranking.shared.get(number, frozenset())
-    return tuple(dict.fromkeys(word for term, word in ranking.words.items() if term in shared))
+def _matched_words(terms: QueryTerms, rows: Positions) -> list[dict[str, None]]:
+    """The words of the query that each row contains, in the order of the query."""
+    matched: list[dict[str, None]] = [{} for _ in rows]
+    for term, word in terms.words.items():
+        for place in np.flatnonzero(np.isin(rows, terms.matches[term].rows)).tolist():
+            matched[place][word] = None
+    return matched

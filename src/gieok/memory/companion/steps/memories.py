@@ -154,7 +154,7 @@ def save_memory(
     MemoryLimitReached if a memory would have to be archived for the limit and `auto_archive` is false.
     """
     store.lock(memory.persona_id)
-    store.save(memory)
+    store.save([memory])
     return apply_policy(store, memory, account, policy, at=at, auto_archive=auto_archive)
 
 

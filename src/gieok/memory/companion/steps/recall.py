@@ -8,8 +8,8 @@ from pydantic import Field
 
 from gieok.engine import AnyStep, Ask, Data, ReadStep, Stage, StepContext
 from gieok.memory.companion.recall.policy import RecallPolicy
-from gieok.memory.companion.recall.query import named_speakers, parse_query, without_names
-from gieok.memory.companion.recall.ranking import explained_hits, rank_memories
+from gieok.memory.companion.recall.query import find_speakers, parse_query, without_names
+from gieok.memory.companion.recall.ranking import rank_memories
 from gieok.memory.companion.records import Memory, MemoryHit
 from gieok.memory.companion.rules import MAX_PAGE
 from gieok.memory.companion.store import CompanionView
@@ -82,7 +82,7 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
             return self._search(view, metadata, inputs, context, None)
         query = parse_query(inputs.query, context.now)
         index = view.companion.index(inputs.persona_id, include_archived=True)
-        text = without_names(inputs.query, named_speakers(index, query))
+        text = without_names(inputs.query, find_speakers(index, query.words).keys())
         return Ask(
             question=lambda: vector_search.embed_query(text),
             resume=lambda view, vector: self._search(view, metadata, inputs, context, vector),
@@ -105,8 +105,7 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
                 view.vectors, inputs.persona_id, vector, include_archived=policy.include_archived
             )
         count = policy.top_k if inputs.limit is None else min(policy.top_k, inputs.limit)
-        ranking = rank_memories(index, inputs.query, context.now, policy, similarity, count=count)
-        recalled = explained_hits(ranking, policy)
+        recalled = rank_memories(index, inputs.query, context.now, policy, similarity, count=count)
         context.note("recalled", [hit.memory.id for hit in recalled])
         context.note("filled", sum(hit.why.filled for hit in recalled))
         return Recalled(memories=tuple(hit.memory for hit in recalled), hits=recalled)

@@ -7,7 +7,7 @@ and loads only what changed, so that all processes agree.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from threading import Lock
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ HALF = np.dtype("<f2")
 
 Floats = NDArray[np.float32]
 Whole = NDArray[np.int64]
+Cosines = NDArray[np.float64]
 
 
 def check_vectors(vectors: Sequence[Vector], count: int, dimension: int) -> Floats:
@@ -93,8 +94,8 @@ class Matrix:
                 stamp, number = page[-1].stamp, page[-1].number
         self.revision = revision
 
-    def compare(self, query: Vector, stamp: int, *, include_archived: bool) -> dict[int, float]:
-        """Cosines by memory number, of the rows up to the stamp of the caller's snapshot."""
+    def compare(self, query: Vector, stamp: int, *, include_archived: bool) -> tuple[Whole, Cosines]:
+        """Memory numbers and their cosines, of the rows up to the stamp of the caller's snapshot."""
         count = len(self._row_of)
         rows = self._rows[:count]
         normalised = _unit(check_vectors([query], 1, self.dimension))[0]
@@ -102,7 +103,7 @@ class Matrix:
         if not include_archived:
             visible &= ~self._archived[:count]
         cosines = rows @ normalised
-        return dict(zip(self._numbers[:count][visible].tolist(), cosines[visible].tolist(), strict=True))
+        return self._numbers[:count][visible], cosines[visible].astype(np.float64)
 
     def _load(self, store: VectorStore, persona_id: str, space: str) -> None:
         """Load all vectors, newest first, up to the limit of rows."""
@@ -158,8 +159,8 @@ class MatrixCache:
 
     def compare(
         self, store: VectorStore, persona_id: str, space: str, query: Vector, include_archived: bool
-    ) -> Mapping[int, float]:
-        """The cosine of each memory of a persona that has a vector in the space."""
+    ) -> tuple[Whole, Cosines]:
+        """The numbers of a persona's memories with a vector in the space, and their cosines."""
         key = _Key(store.owner, persona_id, space)
         matrix = self._get_or_create(key, store.generation, len(query))
         with matrix.lock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from gieok.errors import ModelUnavailable
 from gieok.text import language
 
 if TYPE_CHECKING:
-    from gieok.memory.companion.vectors.matrix import MatrixCache
+    from gieok.memory.companion.vectors.matrix import Cosines, MatrixCache, Whole
 
 _log = logging.getLogger(__name__)
 
@@ -186,8 +186,8 @@ class VectorSearch:
 
     def compare(
         self, vectors: VectorStore, persona_id: str, query: Vector, *, include_archived: bool
-    ) -> Mapping[int, float]:
-        """The cosine of the query with each memory of the persona that has a vector, by number.
+    ) -> tuple[Whole, Cosines]:
+        """The numbers of the persona's memories with a vector, and the cosine of each with the query.
 
         Call it in the transaction that reads the memories, so that every number exists there.
         """

@@ -267,7 +267,7 @@ class MemoryTransfer(SqlCompanionStore):
         if memory:
             stored = _memory_record(memory).model_copy(update={"archived_at": record.archived_at})
             return check_unchanged(record, stored, record.id)
-        self.save(subset(Memory, record))
+        self.save([subset(Memory, record)])
         return True
 
 

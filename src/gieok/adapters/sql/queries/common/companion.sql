@@ -2,14 +2,13 @@
 
 -- name: add_memory_config(owner, persona_id)!
 -- The row of a persona without one, with default settings.
-INSERT INTO persona_memory_configs
-    (owner, persona_id, recall, active_limit, last_number, active, archived, words_active, words_archived)
-VALUES (:owner, :persona_id, 1, NULL, 0, 0, 0, 0, 0)
+INSERT INTO persona_memory_configs (owner, persona_id, recall, active_limit, last_number, active, archived)
+VALUES (:owner, :persona_id, 1, NULL, 0, 0, 0)
 ON CONFLICT (owner, persona_id) DO NOTHING;
 
 -- name: get_memory_state(owner, persona_id)^
--- Settings, revision and counts of a persona.
-SELECT recall, active_limit, revision, last_number, active, archived, words_active, words_archived
+-- Settings, revisions and counts of a persona.
+SELECT recall, active_limit, revision, removed, active, archived
 FROM persona_memory_configs
 WHERE owner = :owner AND persona_id = :persona_id;
 
@@ -20,27 +19,29 @@ WHERE owner = :owner AND persona_id = :persona_id;
 -- name: sum_memory_counts(owner)^
 SELECT coalesce(sum(active), 0), coalesce(sum(archived), 0) FROM persona_memory_configs WHERE owner = :owner;
 
--- name: change_memory_counts(owner, persona_id, created, active, archived, words_active, words_archived)!
--- Adds to each count; values may be negative. Every change of a memory runs this.
+-- name: change_memory_counts(owner, persona_id, created, active, archived, is_removal)^
+-- Adds to each count; values may be negative. Every change of memories runs this. Returns the new revision, and the
+-- number of the last memory.
 UPDATE persona_memory_configs
 SET
     revision = revision + 1,
+    removed = CASE WHEN :is_removal = 1 THEN revision + 1 ELSE removed END,
     last_number = last_number + :created,
     active = active + :active,
-    archived = archived + :archived,
-    words_active = words_active + :words_active,
-    words_archived = words_archived + :words_archived
-WHERE owner = :owner AND persona_id = :persona_id;
+    archived = archived + :archived
+WHERE owner = :owner AND persona_id = :persona_id
+RETURNING revision, last_number;
 
--- name: add_memory(owner, id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, topic_token, words, terms, content)!
--- 0 rows if the id exists.
+-- name: add_memories(owner, id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, changed, topic_token, terms, content)*!
 INSERT INTO memories
     (owner, id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version,
-     topic_token, words, terms, content)
+     changed, topic_token, terms, content)
 VALUES
     (:owner, :id, :persona_id, :number, :session_ref, :origin, :importance, :created_at, :occurred_at, :archived_at,
-     :version, :topic_token, :words, :terms, :content)
-ON CONFLICT (owner, id) DO NOTHING;
+     :version, :changed, :topic_token, :terms, :content);
+
+-- name: list_existing_memories(owner, ids)
+SELECT id FROM memories WHERE owner = :owner AND id IN list(:ids);
 
 -- name: get_memory(owner, id)^
 SELECT
@@ -48,20 +49,19 @@ SELECT
 FROM memories
 WHERE owner = :owner AND id = :id;
 
--- name: get_memory_index(owner, id)^
--- The index entry of a memory.
-SELECT persona_id, number, archived_at, words, terms FROM memories WHERE owner = :owner AND id = :id;
+-- name: get_memory_position(owner, id)^
+SELECT persona_id, number, archived_at FROM memories WHERE owner = :owner AND id = :id;
 
--- name: replace_memory(owner, id, origin, importance, version, topic_token, words, terms, content)!
+-- name: replace_memory(owner, id, origin, importance, version, changed, topic_token, terms, content)!
 -- 0 rows if the stored version is not the previous one.
 UPDATE memories
 SET
-    origin = :origin, importance = :importance, version = :version, topic_token = :topic_token, words = :words,
+    origin = :origin, importance = :importance, version = :version, changed = :changed, topic_token = :topic_token,
     terms = :terms, content = :content
 WHERE owner = :owner AND id = :id AND version = :version - 1;
 
--- name: set_memory_archived(owner, id, archived_at)!
-UPDATE memories SET archived_at = :archived_at WHERE owner = :owner AND id = :id;
+-- name: set_memory_archived(owner, id, archived_at, changed)!
+UPDATE memories SET archived_at = :archived_at, changed = :changed WHERE owner = :owner AND id = :id;
 
 -- name: remove_memory(owner, id)!
 DELETE FROM memories WHERE owner = :owner AND id = :id;
@@ -152,77 +152,20 @@ UPDATE emotional_moments SET content = :content WHERE owner = :owner AND id = :i
 -- name: erase_emotional_moments(owner)!
 DELETE FROM emotional_moments WHERE owner = :owner;
 
--- name: erase_memory_terms(owner)!
-DELETE FROM memory_terms WHERE owner = :owner;
-
--- name: erase_memory_postings(owner)!
-DELETE FROM memory_postings WHERE owner = :owner;
-
 -- name: erase_memories(owner)!
 DELETE FROM memories WHERE owner = :owner;
 
 -- name: erase_persona_memory_configs(owner)!
 DELETE FROM persona_memory_configs WHERE owner = :owner;
 
--- name: list_memory_terms(owner, tokens, archived)
--- How many memories have each token; archived ones count if `archived` is 1.
-SELECT token, sum(memories)
-FROM memory_terms
-WHERE owner = :owner AND token IN list(:tokens) AND archived <= :archived
-GROUP BY token;
-
--- name: list_memory_entries(owner, persona_id, numbers)
--- The columns that ranking uses besides words.
-SELECT number, importance, occurred_at, session_ref
-FROM memories
-WHERE owner = :owner AND persona_id = :persona_id AND number IN list(:numbers);
-
--- name: list_memory_neighbours(owner, persona_id, numbers, archived)
--- The two memories before and the two after each of these in its session. Archived ones count if `archived` is 1.
+-- name: list_memory_index(owner, persona_id, after)
+-- The index rows of the memories that were written or changed after a revision.
 SELECT
-    one.number,
-    (
-        SELECT before.number
-        FROM memories AS before
-        WHERE
-            before.owner = :owner AND before.persona_id = :persona_id AND before.session_ref = one.session_ref
-            AND (before.occurred_at, before.number) < (one.occurred_at, one.number)
-            AND (before.archived_at IS NULL OR :archived = 1)
-        ORDER BY before.occurred_at DESC, before.number DESC
-        LIMIT 1
-    ),
-    (
-        SELECT before.number
-        FROM memories AS before
-        WHERE
-            before.owner = :owner AND before.persona_id = :persona_id AND before.session_ref = one.session_ref
-            AND (before.occurred_at, before.number) < (one.occurred_at, one.number)
-            AND (before.archived_at IS NULL OR :archived = 1)
-        ORDER BY before.occurred_at DESC, before.number DESC
-        LIMIT 1 OFFSET 1
-    ),
-    (
-        SELECT next.number
-        FROM memories AS next
-        WHERE
-            next.owner = :owner AND next.persona_id = :persona_id AND next.session_ref = one.session_ref
-            AND (next.occurred_at, next.number) > (one.occurred_at, one.number)
-            AND (next.archived_at IS NULL OR :archived = 1)
-        ORDER BY next.occurred_at, next.number
-        LIMIT 1
-    ),
-    (
-        SELECT next.number
-        FROM memories AS next
-        WHERE
-            next.owner = :owner AND next.persona_id = :persona_id AND next.session_ref = one.session_ref
-            AND (next.occurred_at, next.number) > (one.occurred_at, one.number)
-            AND (next.archived_at IS NULL OR :archived = 1)
-        ORDER BY next.occurred_at, next.number
-        LIMIT 1 OFFSET 1
-    )
-FROM memories AS one
-WHERE one.owner = :owner AND one.persona_id = :persona_id AND one.number IN list(:numbers);
+    id, number, version, changed, occurred_at, importance, session_ref,
+    CASE WHEN archived_at IS NULL THEN 0 ELSE 1 END, terms
+FROM memories
+WHERE owner = :owner AND persona_id = :persona_id AND changed > :after
+ORDER BY number;
 
 -- name: list_memories_by_number(owner, persona_id, numbers)
 SELECT
@@ -232,6 +175,6 @@ WHERE owner = :owner AND persona_id = :persona_id AND number IN list(:numbers);
 
 -- name: lock_memory_config(owner, persona_id)^
 -- Locks the row, so that changes of a persona's memories are serialised.
-SELECT recall, active_limit, last_number FROM persona_memory_configs
+SELECT recall, active_limit FROM persona_memory_configs
 WHERE owner = :owner AND persona_id = :persona_id
 FOR NO KEY UPDATE;

@@ -1,4 +1,19 @@
--- How far the search indexes of an owner are rebuilt, and for which analyzer.
+-- Revisions of searched scopes; how far the search indexes of an owner are rebuilt, and for which analyzer.
+
+-- name: get_search_scope(owner, kind, scope)^
+SELECT revision, removed FROM search_scopes WHERE owner = :owner AND kind = :kind AND scope = :scope;
+
+-- name: change_search_scope(owner, kind, scope, is_removal)^
+-- Every change of a row in the scope runs this. It locks the scope until the transaction ends.
+INSERT INTO search_scopes (owner, kind, scope, revision, removed)
+VALUES (:owner, :kind, :scope, 1, 0)
+ON CONFLICT (owner, kind, scope) DO UPDATE SET
+    revision = search_scopes.revision + 1,
+    removed = CASE WHEN :is_removal = 1 THEN search_scopes.revision + 1 ELSE search_scopes.removed END
+RETURNING revision;
+
+-- name: erase_search_scopes(owner)!
+DELETE FROM search_scopes WHERE owner = :owner;
 
 -- name: begin_search_index(owner, name, analyzer, position)!
 -- 0 rows when it is there already.
@@ -14,39 +29,26 @@ SELECT analyzer, position FROM search_indexes WHERE owner = :owner AND name = :n
 UPDATE search_indexes SET analyzer = :analyzer, position = :position WHERE owner = :owner AND name = :name;
 
 -- name: list_turn_keywords(owner, after, limit)
--- What the postings of the next memories are made of, by id.
-SELECT id, session_ref, at, keywords
+-- The keywords of the next memories, by id.
+SELECT id, session_ref, keywords
 FROM turn_memories
 WHERE owner = :owner AND id > :after
 ORDER BY id
 LIMIT :limit;
 
--- name: add_missing_turn_postings(owner, token, at, id, keyword)*!
-INSERT INTO turn_memory_index (owner, token, at, id, keyword)
-VALUES (:owner, :token, :at, :id, :keyword)
-ON CONFLICT (owner, token, at, id, keyword) DO NOTHING;
-
--- name: list_turn_tokens(owner, first, limit)
-SELECT DISTINCT token FROM turn_memory_index WHERE owner = :owner AND token >= :first ORDER BY token LIMIT :limit;
-
--- name: list_turn_postings(owner, tokens)
--- The postings of these tokens, each with the keywords that it must be one of. A memory that is gone gives NULLs.
-SELECT posting.token, posting.at, posting.id, posting.keyword, memory.session_ref, memory.keywords
-FROM turn_memory_index AS posting
-LEFT JOIN turn_memories AS memory ON memory.owner = :owner AND memory.id = posting.id
-WHERE posting.owner = :owner AND posting.token IN list(:tokens);
-
--- name: remove_turn_postings(owner, token, at, id, keyword)*!
-DELETE FROM turn_memory_index
-WHERE owner = :owner AND token = :token AND at = :at AND id = :id AND keyword = :keyword;
+-- name: reindex_turn_memory(owner, id, terms, changed)!
+UPDATE turn_memories SET terms = :terms, changed = :changed WHERE owner = :owner AND id = :id;
 
 -- name: list_memory_personas(owner, after, limit)
 -- The next memories by id.
 SELECT id, persona_id FROM memories WHERE owner = :owner AND id > :after ORDER BY id LIMIT :limit;
 
--- name: reindex_memory(owner, id, topic_token, words, terms)!
+-- name: reindex_memory(owner, id, topic_token, terms, changed)!
 -- No new version: nothing that the user could see has changed.
-UPDATE memories SET topic_token = :topic_token, words = :words, terms = :terms WHERE owner = :owner AND id = :id;
+UPDATE memories SET topic_token = :topic_token, terms = :terms, changed = :changed WHERE owner = :owner AND id = :id;
+
+-- name: reindex_decision(owner, root_id, terms, changed)!
+UPDATE decision_heads SET terms = :terms, changed = :changed WHERE owner = :owner AND root_id = :root_id;
 
 -- name: lock_decision_heads(owner, after, limit)
 -- The next decisions by root, held so that no version is appended to them meanwhile.

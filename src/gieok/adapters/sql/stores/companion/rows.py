@@ -5,16 +5,10 @@ from __future__ import annotations
 import json
 from uuid import UUID
 
-from gieok.adapters.sql.cache import OwnerCache
 from gieok.adapters.sql.driver.database import Row, from_micros, to_micros
 from gieok.memory.companion.records import Emotion, Memory, Origin
-from gieok.memory.companion.store import AnalyzedMemory
 from gieok.vault import OwnerKeys, Place
 
-ROW_BYTES = 1_000
-BYTES_PER_SEALED_BYTE = 20
-"""Estimated size of a cached memory: its fields, and per byte of ciphertext the text and its syllable
-pairs."""
 ORIGINS: tuple[Origin, ...] = ("summary", "manual", "excerpt")
 
 
@@ -43,12 +37,6 @@ def seal_memory(keys: OwnerKeys, memory: Memory, columns: Row) -> bytes:
         "speaker": memory.speaker,
     }
     return keys.seal(_memory_place(columns, memory.version), json.dumps(content, ensure_ascii=False).encode())
-
-
-def read_memory(keys: OwnerKeys, cache: OwnerCache, row: Row) -> AnalyzedMemory:
-    """Decrypt a row, or return it from the cache. SealBroken if a column was altered."""
-    size = ROW_BYTES + BYTES_PER_SEALED_BYTE * len(row[-1])
-    return cache.get_or_open(row, lambda: AnalyzedMemory(open_memory(keys, row)), size)
 
 
 def open_memory(keys: OwnerKeys, row: Row) -> Memory:

@@ -9,27 +9,17 @@ from typing import NamedTuple
 from uuid import UUID
 
 from gieok.adapters.sql.cache import UNCACHED, OwnerCaches
-from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
-from gieok.adapters.sql.stores.companion.cached_index import CachedMemoryIndex, cached_index
-from gieok.adapters.sql.stores.companion.index import (
-    Posting,
-    SqlMemoryIndex,
-    State,
-    add_posting,
-    find_posting,
-    pack_terms,
-    read_state,
-    remove_posting,
-)
+from gieok.adapters.sql.driver.database import Row, Tx, Value, from_micros, to_micros
+from gieok.adapters.sql.stores.companion.index import SqlMemoryIndex, packed_terms
 from gieok.adapters.sql.stores.companion.rows import (
     memory_columns,
-    read_memory,
+    open_memory,
     reseal_memory,
     seal_memory,
 )
+from gieok.adapters.sql.stores.search import IndexCache, Revision
 from gieok.adapters.sql.stores.vectors import invalidate_vectors, remove_vectors, set_vectors_archived
 from gieok.errors import Conflict, NotFound
-from gieok.memory.companion.recall.query import memory_terms, word_count
 from gieok.memory.companion.records import (
     Emotion,
     EmotionalMoment,
@@ -48,26 +38,36 @@ class SqlCompanionStore:
     """Companion memory of one owner inside one transaction."""
 
     def __init__(
-        self, tx: Tx, keys: OwnerKeys, caches: OwnerCaches = UNCACHED, *, is_reading: bool = False
+        self,
+        tx: Tx,
+        keys: OwnerKeys,
+        caches: OwnerCaches = UNCACHED,
+        *,
+        is_reading: bool = False,
+        is_inline: bool = False,
     ) -> None:
-        """`is_reading` marks a transaction that sees only committed data, so that its results may be
-        cached."""
+        """`is_reading` and `is_inline` as in `IndexCache`."""
         self._tx = tx
         self._keys = keys
         self._caches = caches
         self._is_reading = is_reading
+        self._indexes = IndexCache(caches.indexes, is_reading=is_reading, is_inline=is_inline)
         self._moments = SqlMomentStore(tx, keys)
 
     def lock(self, persona_id: str) -> MemoryConfig:
-        recall, active_limit, _ = self._lock(persona_id)
-        return MemoryConfig(recall=bool(recall), active_limit=active_limit)
+        row = self._tx.one("lock_memory_config", persona_id=_persona(persona_id))
+        if row is None:
+            self._tx.run("add_memory_config", persona_id=persona_id)
+            row = self._tx.one("lock_memory_config", persona_id=persona_id)
+        assert row is not None  # noqa: S101  it was added, here or by another process, and is never deleted
+        return MemoryConfig(recall=bool(row[0]), active_limit=row[1])
 
     def config(self, persona_id: str) -> MemoryConfig:
         state = read_state(self._tx, _persona(persona_id))
         return MemoryConfig(recall=state.recall, active_limit=state.active_limit)
 
     def configure(self, persona_id: str, config: MemoryConfig) -> None:
-        self._lock(persona_id)
+        self.lock(persona_id)
         self._tx.run(
             "set_memory_config",
             persona_id=persona_id,
@@ -82,51 +82,44 @@ class SqlCompanionStore:
         row = self._tx.one("sum_memory_counts")
         return MemoryCounts(active=int(row[0]), archived=int(row[1])) if row else _NO_MEMORIES
 
-    def save(self, memory: Memory) -> None:
-        number = self._lock(memory.persona_id)[2] + 1
-        terms = memory_terms(memory)
-        packed = pack_terms(self._keys, memory.persona_id, terms)
-        columns = memory_columns(memory, number)
-        added = self._tx.run(
-            "add_memory",
-            **dict(zip(_COLUMNS, columns, strict=True)),
-            archived_at=None if memory.archived_at is None else to_micros(memory.archived_at),
-            version=memory.version,
-            topic_token=self._topic_token(memory),
-            words=word_count(terms),
-            terms=packed,
-            content=seal_memory(self._keys, memory, columns),
+    def save(self, memories: Sequence[Memory]) -> None:
+        if not memories:
+            return
+        found = self._tx.all("list_existing_memories", ids=[memory.id.bytes for memory in memories])
+        if found:
+            raise Conflict(f"memory {UUID(bytes=found[0][0])} exists already")
+        (persona_id,) = {memory.persona_id for memory in memories}
+        self.lock(persona_id)
+        archived = sum(memory.archived_at is not None for memory in memories)
+        revision, last = self._count(
+            persona_id, created=len(memories), active=len(memories) - archived, archived=archived
         )
-        if not added:
-            raise Conflict(f"memory {memory.id} exists already")
-        posting = Posting(number, memory.archived_at is not None, word_count(terms), packed)
-        add_posting(self._tx, memory.persona_id, posting, created=1)
+        first = last - len(memories) + 1
+        rows = [self._new_row(memory, first + place, revision) for place, memory in enumerate(memories)]
+        self._tx.run_many("add_memories", rows)
 
     def get(self, memory_id: UUID) -> Memory | None:
         row = self._tx.one("get_memory", id=memory_id.bytes)
-        return self._open(row) if row else None
+        return open_memory(self._keys, row) if row else None
 
     def replace(self, memory: Memory) -> None:
-        persona_id, before = find_posting(self._tx, memory.id)
-        terms = memory_terms(memory)
-        packed = pack_terms(self._keys, persona_id, terms)
-        columns = memory_columns(memory, before.number)
+        persona_id, number, _ = self._position(memory.id)
+        revision, _ = self._count(persona_id)
+        columns = memory_columns(memory, number)
         replaced = self._tx.run(
             "replace_memory",
             id=memory.id.bytes,
             origin=columns[4],
             importance=memory.importance,
             version=memory.version,
+            changed=revision,
             topic_token=self._topic_token(memory),
-            words=word_count(terms),
-            terms=packed,
+            terms=packed_terms(self._keys, memory),
             content=seal_memory(self._keys, memory, columns),
         )
         if not replaced:
             raise Conflict(f"memory {memory.id} was changed in the meantime; read it again")
-        after = before._replace(words=word_count(terms), terms=packed)
-        self._replace_posting(persona_id, before, after)
-        invalidate_vectors(self._tx, persona_id, memory.id, before.number)
+        invalidate_vectors(self._tx, persona_id, memory.id, number)
 
     def archive(self, memory_id: UUID, at: datetime) -> None:
         self._set_archived(memory_id, at)
@@ -135,11 +128,11 @@ class SqlCompanionStore:
         self._set_archived(memory_id, None)
 
     def delete(self, memory_id: UUID) -> None:
-        persona_id, posting = find_posting(self._tx, memory_id)
+        persona_id, _, is_archived = self._position(memory_id)
         self.delete_moment(memory_id)
         remove_vectors(self._tx, persona_id, memory_id)
-        remove_posting(self._tx, persona_id, posting)
         self._tx.run("remove_memory", id=memory_id.bytes)
+        self._count(persona_id, active=is_archived - 1, archived=-is_archived, is_removal=True)
 
     def rank_key(self, memory_id: UUID) -> RankKey:
         row = self._tx.one("get_memory_rank_key", id=memory_id.bytes)
@@ -158,12 +151,13 @@ class SqlCompanionStore:
             return ()
         key = ("loaded memories", persona_id, limit)
         cached: _Loaded | None = self._caches.values.get(key) if self._is_reading else None
-        if cached is not None and cached.state.memories == state.memories:
+        if cached is not None and cached.state == state:
             return cached.memories
         rows = self._tx.all("load_memories", persona_id=persona_id, limit=limit)
-        memories = tuple(map(self._open, rows))
+        memories = tuple(open_memory(self._keys, row) for row in rows)
         if self._is_reading:
-            self._caches.values.put(key, _Loaded(state, memories), 200 + 8 * len(memories))
+            size = sum(_MEMORY_BYTES + len(row[-1]) for row in rows)
+            self._caches.values.put(key, _Loaded(state, memories), size)
         return memories
 
     def list(self, persona_id: str | None, status: MemoryStatus, limit: int, offset: int) -> MemoryPage:
@@ -176,19 +170,26 @@ class SqlCompanionStore:
             rows = self._tx.all("list_memories", **page)
         else:
             rows = self._tx.all("list_memories_of_persona", persona_id=persona_id, **page)
-        memories = tuple(map(self._open, rows))
+        memories = tuple(open_memory(self._keys, row) for row in rows)
         return MemoryPage(memories=memories, total=total, has_more=offset + len(memories) < total)
 
     def index(self, persona_id: str, *, include_archived: bool) -> SqlMemoryIndex:
-        tx, keys, (values, indexes) = self._tx, self._keys, self._caches
-        state = read_state(tx, _persona(persona_id))
-        if self._is_reading and state.recall and state.last_number:
-            cached = cached_index(tx, indexes, persona_id, state, include_archived=include_archived)
-            if cached is not None:
-                return CachedMemoryIndex(
-                    tx, keys, values, persona_id, cached, state, include_archived=include_archived
-                )
-        return SqlMemoryIndex(tx, keys, values, persona_id, state, include_archived=include_archived)
+        state = read_state(self._tx, _persona(persona_id))
+        rows = self._indexes.get(
+            ("memories", persona_id),
+            Revision(state.revision, state.removed),
+            lambda after: self._tx.all("list_memory_index", persona_id=persona_id, after=after),
+            state.active + state.archived,
+        )
+        return SqlMemoryIndex(
+            self._tx,
+            self._keys,
+            self._caches.values,
+            persona_id,
+            rows,
+            recall=state.recall,
+            include_archived=include_archived,
+        )
 
     def save_moment(self, moment: EmotionalMoment) -> None:
         self._moments.save(moment)
@@ -211,50 +212,76 @@ class SqlCompanionStore:
     def reindex(self, after: bytes, limit: int) -> bytes | None:
         """Re-index the next memories by id with their current terms. Returns the last id, None at the end."""
         rows = self._tx.all("list_memory_personas", after=after, limit=limit)
+        revisions: dict[str, int] = {}
+        for persona_id in sorted({persona_id for _, persona_id in rows}):
+            self.lock(persona_id)
+            revisions[persona_id], _ = self._count(persona_id)
         for identity, persona_id in rows:
-            self._lock(persona_id)
             memory = self.get(UUID(bytes=identity))
             if memory is not None:
-                self._reindex(memory)
+                self._tx.run(
+                    "reindex_memory",
+                    id=identity,
+                    topic_token=self._topic_token(memory),
+                    terms=packed_terms(self._keys, memory),
+                    changed=revisions[persona_id],
+                )
         return rows[-1][0] if len(rows) == limit else None
 
-    def _reindex(self, memory: Memory) -> None:
-        persona_id, before = find_posting(self._tx, memory.id)
-        terms = memory_terms(memory)
-        after = before._replace(words=word_count(terms), terms=pack_terms(self._keys, persona_id, terms))
-        self._tx.run(
-            "reindex_memory",
-            id=memory.id.bytes,
-            topic_token=self._topic_token(memory),
-            words=after.words,
-            terms=after.terms,
-        )
-        self._replace_posting(persona_id, before, after)
+    def _new_row(self, memory: Memory, number: int, revision: int) -> dict[str, Value]:
+        columns = memory_columns(memory, number)
+        return {
+            **dict(zip(_COLUMNS, columns, strict=True)),
+            "archived_at": None if memory.archived_at is None else to_micros(memory.archived_at),
+            "version": memory.version,
+            "changed": revision,
+            "topic_token": self._topic_token(memory),
+            "terms": packed_terms(self._keys, memory),
+            "content": seal_memory(self._keys, memory, columns),
+        }
 
-    def _open(self, row: Row) -> Memory:
-        return read_memory(self._keys, self._caches.values, row).memory
-
-    def _lock(self, persona_id: str) -> Row:
-        row = self._tx.one("lock_memory_config", persona_id=_persona(persona_id))
+    def _position(self, memory_id: UUID) -> tuple[str, int, bool]:
+        """The persona and the number of a memory, and whether it is archived. NotFound."""
+        row = self._tx.one("get_memory_position", id=memory_id.bytes)
         if row is None:
-            self._tx.run("add_memory_config", persona_id=persona_id)
-            row = self._tx.one("lock_memory_config", persona_id=persona_id)
-        assert row is not None  # noqa: S101  it was added, here or by another process, and is never deleted
-        return row
+            raise NotFound(f"there is no memory {memory_id}")
+        persona_id, number, archived_at = row
+        return persona_id, number, archived_at is not None
+
+    def _count(
+        self,
+        persona_id: str,
+        *,
+        created: int = 0,
+        active: int = 0,
+        archived: int = 0,
+        is_removal: bool = False,
+    ) -> tuple[int, int]:
+        """Add to the counts of a persona. Returns its new revision, and the number of its last memory."""
+        row = self._tx.one(
+            "change_memory_counts",
+            persona_id=persona_id,
+            created=created,
+            active=active,
+            archived=archived,
+            is_removal=int(is_removal),
+        )
+        assert row is not None  # noqa: S101  a persona with memories has a row
+        return row[0], row[1]
 
     def _set_archived(self, memory_id: UUID, at: datetime | None) -> None:
-        persona_id, before = find_posting(self._tx, memory_id)
-        if before.is_archived == (at is not None):
+        persona_id, _, is_archived = self._position(memory_id)
+        if is_archived == (at is not None):
             return
+        more = -1 if at is None else 1
+        revision, _ = self._count(persona_id, active=-more, archived=more)
         self._tx.run(
-            "set_memory_archived", id=memory_id.bytes, archived_at=None if at is None else to_micros(at)
+            "set_memory_archived",
+            id=memory_id.bytes,
+            archived_at=None if at is None else to_micros(at),
+            changed=revision,
         )
-        self._replace_posting(persona_id, before, before._replace(is_archived=at is not None))
         set_vectors_archived(self._tx, persona_id, memory_id, is_archived=at is not None)
-
-    def _replace_posting(self, persona_id: str, before: Posting, after: Posting) -> None:
-        remove_posting(self._tx, persona_id, before)
-        add_posting(self._tx, persona_id, after)
 
     def _topic_token(self, memory: Memory) -> int | None:
         topics = topic_set(memory.topics)
@@ -320,6 +347,30 @@ class SqlMomentStore:
         )
 
 
+class State(NamedTuple):
+    """Settings, revisions and counts of a persona's memories."""
+
+    recall: bool
+    """Whether recall is enabled."""
+    active_limit: int | None
+    """The user's limit of active memories; None if only the account's limit applies."""
+    revision: int
+    """Grows with every change."""
+    removed: int
+    """The revision of the last deletion."""
+    active: int
+    archived: int
+
+
+_NO_STATE = State(True, None, 0, 0, 0, 0)
+
+
+def read_state(tx: Tx, persona_id: str) -> State:
+    """Read the state in this transaction."""
+    row = tx.one("get_memory_state", persona_id=persona_id)
+    return State(bool(row[0]), *row[1:]) if row else _NO_STATE
+
+
 class _Loaded(NamedTuple):
     """A cached result of `load`, and the state of the memories at that time."""
 
@@ -327,6 +378,8 @@ class _Loaded(NamedTuple):
     memories: tuple[Memory, ...]
 
 
+_MEMORY_BYTES = 1_000
+"""Estimated size of a memory without its text."""
 _NO_MEMORIES = MemoryCounts(active=0, archived=0)
 _COLUMNS = (
     "id",
