@@ -8,10 +8,10 @@ from gieok.plans import load_plan, plan_names
 PINNED = {
     "add_anchor": "6ec520f79cddb3f8b4c62c91139d860bb485d8e2baacaee4b99486db80f25c67",
     "archive_memory": "ccbba4dd934e1e4d5f3572479c48d31abb9973d215db461a63175146574b91c6",
-    "chat_turn": "563e34e0ddd2aa3215a40941df3cec1d9d969cebe99a747f4be405e0581e07ea",
-    "chat_turn_without_state": "3655b46b3e16be0d958c1a16efe7e10732e43557e13d75b4e6951657095816c0",
+    "chat_turn": "e528777ffece34ceed972c16cd82e7c226a9a5ceab61b708ca08ed79e4fdb864",
+    "chat_turn_without_state": "bc66187f25a1bca423e91e091a0c6fbada2b6dcbc4e25b4f995a2b01acbd171e",
     "chat_turn_without_summaries": "f1f6c3b0d67ef7b7de1dae817c80110f3506bbbafcd0c1b0a8219ee2a2407f78",
-    "chat_turn_without_turn_memory": "e151ca1e62c2fab5bbecada84dcf1bb625f8e15b590031a02d382fc2a7845d04",
+    "chat_turn_without_turn_memory": "5b17783188c1258a007893e312119017c333824f26e9350c2a714ff8256745ff",
     "close_inactive_session": "136adc28d506537af5da6a62a8413f3a857164ca96745f3374138a4d82e655df",
     "close_inactive_session_without_summaries": "4aa06297c7b1613a666e3e11f05b6df17ac232849281b5f1f415a2e2dd3bc443",  # noqa: E501
     "close_session": "08d59eb3ed39c1a1b9f4cd8b940f8d786d407ccba86e31866172f09aac5f8bc3",
@@ -43,7 +43,7 @@ PINNED = {
     "save_decision": "55807586b5d36899347d685f54d1aa37df7e1723f039ee600ec52858fc7bf85b",
     "save_messages": "fba53b59f656600fc0279b9f2b143709aa39df85f0142903831f2ec0f4795958",
     "save_messages_without_summaries": "d67fd57b9f5e929c25832af6b184c85a3f56aad2495db9e4ebb0eb89529872a1",
-    "search_memories": "ddd0f749e72c41e938a00c4517c28db5cd073a72e0b3ac4dd948469af785e06f",
+    "search_memories": "805a9acbbff3aac195ab8e836804fac85fa1c4573d661227968e4e94e359544f",
     "set_fact": "542c9078bcaae90fa288543ac91e558c38b5ad4942ee81f12ee0bab9be464399",
     "set_policy": "41c602509111834e8a67039d2c21d29dc797d1de5b9b956046e41093e55ae700",
     "start_conversation": "22c32bd8155c240abbe40211b2222d74b2d1cf3644e489a00ee15146156bd91f",

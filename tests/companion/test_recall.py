@@ -155,18 +155,18 @@ async def test_a_persona_with_recall_disabled_has_no_memories_in_prompts(gieok: 
 
 
 @pytest.mark.req("CANON-8")
-async def test_the_limit_of_candidates_keeps_matches_of_the_rarest_words(gieok: Gieok) -> None:
-    """With room for few candidates, those with the rare word are looked at, not the newest ones."""
+async def test_every_memory_is_scored(gieok: Gieok) -> None:
+    """There is no limit of candidates: an old memory that matches best is found among many that match."""
     rare = memory("회사에서 승진함.")
-    await keep(gieok, rare, *(memory("회사에 감.", minute=n + 1) for n in range(20)))
-    hits = await recalled(gieok, "회사 승진", recalling(EQUAL, candidates=3))
-    assert len(hits) == 3
+    await keep(gieok, rare, *(memory("회사에 감.", minute=n + 1) for n in range(700)))
+    hits = await recalled(gieok, "회사 승진", recalling(EQUAL))
     assert found(hits)[0] == rare.id
+    assert hits[1].why.signals["bm25"].rank == 2
 
 
 @pytest.mark.req("ENG-5")
 @pytest.mark.parametrize(
-    "wrong", [{"topK": 0}, {"k1": 0}, {"b": 1.5}, {"halfLifeDays": 0}, {"candidates": 0}, {"fill": "yes"}]
+    "wrong", [{"topK": 0}, {"k1": 0}, {"b": 1.5}, {"halfLifeDays": 0}, {"addedWeight": -1}, {"fill": "yes"}]
 )
 async def test_an_invalid_policy_is_refused_with_the_field(gieok: Gieok, wrong: dict[str, Any]) -> None:
     with pytest.raises(PlanInvalid, match=rf"steps\[0\]\.metadata\.{next(iter(wrong))}"):

@@ -191,13 +191,16 @@ async def test_pairs_of_syllables_distinguish_forms_of_one_word(gieok: Gieok) ->
     assert (await hits(gieok, "떨렸던", recency=0.0, pairs=0.0))[0].memory == other
 
 
-async def test_repeated_statements_may_count_more(gieok: Gieok) -> None:
-    """Told in two sessions, by two words of the query; how much that counts is the plan's to say."""
-    told = [memory("판교 면접 얘기.", session_ref=f"s{n}", minute=n) for n in range(2)]
-    once = memory("면접 정장 얘기.", session_ref="s9", minute=9)
-    await remember(gieok, *told, once)
-    assert (await hits(gieok, "판교 면접 정장", repeated=2.0))[0].memory in told
-    assert (await hits(gieok, "판교 면접 정장", repeated=0.0))[0].memory == once
+async def test_a_long_message_that_ends_with_a_question_still_tells(gieok: Gieok) -> None:
+    """Only a short question counts less than a statement: people explain first, and ask at the end."""
+    short = memory("Did the interview go well?", minute=1)
+    long = memory(
+        "The interview " + "was about compilers, parsers and types. " * 6 + "Is that usual?", minute=2
+    )
+    await remember(gieok, short, long)
+    signals = {hit.memory.id: hit.why.signals for hit in await hits(gieok, "interview")}
+    assert "statement" in signals[long.id]
+    assert "statement" not in signals[short.id]
 
 
 async def test_names_of_speakers_are_not_embedded(settings: Settings) -> None:

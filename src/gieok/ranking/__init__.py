@@ -11,6 +11,7 @@ from gieok.ranking.index import (
     SearchIndex,
     pack_keywords,
     pack_terms,
+    packed_tokens,
 )
 from gieok.ranking.signals import (
     above_mean,
@@ -43,6 +44,7 @@ __all__ = [
     "normalised",
     "pack_keywords",
     "pack_terms",
+    "packed_tokens",
     "rank_of",
     "recency",
 ]

@@ -72,6 +72,11 @@ def pack_keywords(version: int, keywords: Sequence[Collection[int]]) -> bytes:
     return b"".join((header, *(_RECORD.pack(token, number, 0) for token, number in records)))
 
 
+def packed_tokens(terms: bytes) -> tuple[int, ...]:
+    """The tokens of packed terms."""
+    return tuple(token for token, _, _ in _RECORD.iter_unpack(terms[_RECORD.size :]))
+
+
 class IndexRow(NamedTuple):
     """A row as the database returns it."""
 

@@ -19,11 +19,11 @@ from gieok.interfaces.cli.demo.story import Messages, Story
 from gieok.memory.canon.records import FactVersion, PersonaCard, PersonaDraft
 from gieok.memory.companion.records import Memory
 from gieok.memory.decisions.records import Decision, DecisionProposal, Impact
+from gieok.ranking import packed_tokens
 from gieok.settings import Settings
 
 _BETWEEN_CALLS = timedelta(seconds=20)
-_MEMORY = "SELECT owner, persona_id, importance, occurred_at, content, number FROM memories WHERE id = ?"
-_TOKENS = "SELECT token FROM memory_postings WHERE owner = ? AND number = ? ORDER BY token"
+_MEMORY = "SELECT owner, persona_id, importance, occurred_at, content, terms FROM memories WHERE id = ?"
 _TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
 _ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
 
@@ -134,9 +134,8 @@ async def run_session(story: Story, folder: DemoFolder, messages: Messages) -> T
 def read_memory_row(database: Path, memory_id: UUID) -> MemoryRow:
     """Act 2: read the row of a memory with SQLite, without Gieok and its keys."""
     with _open_read_only(database) as connection:
-        ((owner, persona_id, importance, at, content, number),) = _rows(connection, _MEMORY, memory_id.bytes)
-        tokens = tuple(token for (token,) in _rows(connection, _TOKENS, owner, number))
-    return MemoryRow(memory_id, owner, persona_id, importance, at, content, tokens)
+        ((owner, persona_id, importance, at, content, terms),) = _rows(connection, _MEMORY, memory_id.bytes)
+    return MemoryRow(memory_id, owner, persona_id, importance, at, content, packed_tokens(terms))
 
 
 def search_files(folder: Path, texts: Iterable[str]) -> FileSearch:
