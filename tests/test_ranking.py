@@ -23,7 +23,7 @@ from gieok.ranking import (
     neighbour_scores,
     normalised,
     pack_terms,
-    rank_of,
+    ranks_of,
     recency,
 )
 
@@ -104,17 +104,18 @@ def test_recency_halves_with_every_half_life() -> None:
     assert recency(np.array([0.0, 30.0, 60.0]), 30).tolist() == [1, 0.5, 0.25]
 
 
+SIX: list[tuple[dict[int, int], dict[int, int], int]] = [({WORD: 1}, {}, 1)] * 6
 SESSIONS = ("a", "b", "a", "a", None, "a")
 
 
 def test_a_neighbour_gets_half_of_a_score_and_the_one_beyond_a_quarter() -> None:
-    index = index_of(*[({WORD: 1}, {}, 1)] * 6, sessions=SESSIONS)
+    index = index_of(*SIX, sessions=SESSIONS)
     given = np.array([1.0, 8.0, 0.0, 4.0, 8.0, 0.0])
     assert neighbour_scores(given, index.neighbours).tolist() == [1.0, 0.0, 2.5, 0.25, 0.0, 2.0]
 
 
 def test_a_score_is_given_to_the_next_row_of_the_session() -> None:
-    index = index_of(*[({WORD: 1}, {}, 1)] * 6, sessions=SESSIONS)
+    index = index_of(*SIX, sessions=SESSIONS)
     given = np.array([1.0, 8.0, 2.0, 4.0, 8.0, 1.0])
     lends = np.array([True, True, False, True, True, True])
     assert following_scores(given, lends, index.neighbours).tolist() == [0.0, 0.0, 1.0, 0.0, 0.0, 4.0]
@@ -150,7 +151,8 @@ def test_bm25_of_a_few_texts_uses_the_idf_among_them() -> None:
 
 def test_equal_values_share_a_rank() -> None:
     values = np.array([0.5, 0.9, 0.5, 0.1])
-    assert [rank_of(value, values) for value in values.tolist()] == [2, 1, 2, 4]
+    assert ranks_of(values, values) == [2, 1, 2, 4]
+    assert ranks_of(values[2:], values) == [2, 4]
 
 
 @given(

@@ -20,7 +20,7 @@ from gieok.ranking.signals import (
     following_scores,
     neighbour_scores,
     normalised,
-    rank_of,
+    ranks_of,
     recency,
 )
 
@@ -45,6 +45,6 @@ __all__ = [
     "pack_keywords",
     "pack_terms",
     "packed_tokens",
-    "rank_of",
+    "ranks_of",
     "recency",
 ]

@@ -89,6 +89,7 @@ def best_rows(scores: Floats, at: Column, numbers: Column, count: int) -> NDArra
     return found[order[:count]]
 
 
-def rank_of(value: float, values: Floats) -> int:
-    """The rank of a value among all: 1 is the best, equal values share a rank."""
-    return 1 + int(np.count_nonzero(values > value))
+def ranks_of(some: Floats, values: Floats) -> list[int]:
+    """The rank of some values among all: 1 is the best, equal values share a rank."""
+    order = np.sort(values)
+    return (1 + len(order) - order.searchsorted(some, side="right")).tolist()

@@ -31,15 +31,20 @@ class BlindIndex:
         return int.from_bytes(self.digest(field, *parts)[:8], "big", signed=True)
 
     def tokens(self, field: str, place: str, words: Iterable[str]) -> list[int]:
-        """`token(field, place, word)` for each of the words."""
-        return [self.token(field, place, word) for word in words]
+        """`token(field, place, word)` for each of the words. Hashes the place once."""
+        at_place = self._key_of(field).copy()
+        at_place.update(length_prefixed(place))
+        return [int.from_bytes(_finish(at_place, word)[:8], "big", signed=True) for word in words]
 
     def digest(self, field: str, *parts: str) -> bytes:
         """All 256 bits, for values that must be compared without being decrypted."""
+        return _finish(self._key_of(field), *parts)
+
+    def _key_of(self, field: str) -> HMAC:
         key = self._fields.get(field)
         if key is None:
             key = self._fields[field] = HMAC(_finish(self._key, _DOMAIN, field), SHA256())
-        return _finish(key, *parts)
+        return key
 
 
 def _finish(keyed: HMAC, *parts: str) -> bytes:

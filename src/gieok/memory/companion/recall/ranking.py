@@ -37,7 +37,7 @@ from gieok.ranking import (
     idf,
     neighbour_scores,
     normalised,
-    rank_of,
+    ranks_of,
     recency,
 )
 from gieok.text import Period, syllable_pairs
@@ -209,23 +209,34 @@ def _explained(index: MemoryIndex, ranking: Ranking, policy: RecallPolicy) -> tu
     rows = ranking.rows[ranking.best]
     memories = index.open(rows.tolist())
     words = _matched_words(ranking.terms, rows)
-    weights = {name: weight for name in ranking.signals if (weight := getattr(policy.weights, name))}
+    is_filler = ranking.best >= ranking.matching
+    signals: list[dict[str, Signal]] = [{} for _ in memories]
+    for name, values in ranking.signals.items():
+        weight = getattr(policy.weights, name)
+        if weight and values.any():
+            some = values[ranking.best]
+            for place, (value, rank) in enumerate(zip(some.tolist(), ranks_of(some, values), strict=True)):
+                if value > 0:
+                    signals[place][name] = Signal(value=value, weight=weight, rank=rank)
     return tuple(
         MemoryHit(
             memory=memory.memory,
-            score=float(ranking.scores[place]),
+            score=score,
             why=Why(
-                matched_words=tuple(matched),
-                signals={
-                    name: Signal(value=value, weight=weight, rank=rank_of(value, values))
-                    for name, weight in weights.items()
-                    if (value := float((values := ranking.signals[name])[place])) > 0
-                },
-                age_days=float(ranking.ages[place]),
-                filled=place >= ranking.matching,
+                matched_words=tuple(words[place]),
+                signals=signals[place],
+                age_days=age,
+                filled=bool(is_filler[place]),
             ),
         )
-        for place, memory, matched in zip(ranking.best.tolist(), memories, words, strict=True)
+        for place, (memory, score, age) in enumerate(
+            zip(
+                memories,
+                ranking.scores[ranking.best].tolist(),
+                ranking.ages[ranking.best].tolist(),
+                strict=True,
+            )
+        )
     )
 
 
@@ -233,6 +244,8 @@ def _matched_words(terms: QueryTerms, rows: Positions) -> list[dict[str, None]]:
     """The words of the query that each row contains, in the order of the query."""
     matched: list[dict[str, None]] = [{} for _ in rows]
     for term, word in terms.words.items():
-        for place in np.flatnonzero(np.isin(rows, terms.matches[term].rows)).tolist():
+        having = terms.matches[term].rows
+        nearest = having[np.minimum(having.searchsorted(rows), len(having) - 1)]
+        for place in np.flatnonzero(nearest == rows).tolist():
             matched[place][word] = None
     return matched
