@@ -18,6 +18,7 @@ PINNED = {
     "close_session_without_summaries": "c6705928a7a5e0cb2e1db523f1f12b863a9ea0c9507ad3d153af8d1174b9b28a",
     "compact_conversation": "cf3a67536d7c12e34d791dfbfb220dcdf13c3b6f5611cc6ac346c804a65e7374",
     "configure_memories": "e7f3ea69fae2d8be39877d8bcc823d8cf415919c2f6ab275eb204d0a71c25db7",
+    "create_memories": "c8f24537a72f097ae6d5bc3b0859b66023aa7df2296f72816ae519ef91d535e9",
     "create_memory": "ceaf2eea41b4936ed7f9935ad821a31eb34b8010c72a424366811f5d53ef8894",
     "create_memory_of_messages": "bb16ed26843915a65155fbda1fc4611cb988d2ac7f31f4a46af626890b253f6a",
     "create_persona": "6d6d3fe96fbb8576926373561ff154aeeea6e8c8eb4f9633030f75bb3b0b60da",

@@ -68,6 +68,20 @@ class CreatedMemory(WireModel):
     notices: tuple[str, ...]
 
 
+class MemoryRef(WireModel):
+    """The id of a memory."""
+
+    id: UUID
+
+
+class CreatedMemories(WireModel):
+    """New memories in the order of the request, the memories that were archived for them, and notices."""
+
+    created: tuple[MemoryRef, ...]
+    archived: tuple[UUID, ...]
+    notices: tuple[str, ...]
+
+
 class Summary(WireModel):
     """The memory of a summarised session. None if every message was summarised before."""
 

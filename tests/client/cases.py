@@ -10,8 +10,7 @@ from uuid import UUID
 
 from gieok import DecisionProposal, MemoryDraft, Message, PersonaDraft
 from gieok.client import GieokClient
-from gieok.memory.companion.records import MemoryChanges, MemoryConfig
-from gieok.memory.companion.steps.memories import MemoryOutline
+from gieok.memory.companion.records import MemoryChanges, MemoryConfig, MemoryOutline
 from gieok.memory.decisions.records import Target
 from gieok.memory.sessions.records import ChatMessage
 
@@ -146,6 +145,11 @@ MEMORY = (
             MemoryOutline(persona_id=o.persona, importance=9),
             [Message(role="user", content="면접에 붙었어!")],
         ),
+    ),
+    Case(
+        "POST /memory/batch",
+        None,
+        lambda o: o.client.memory.create_many([MemoryDraft(persona_id=o.persona, summary="영화를 봤다")] * 2),
     ),
     Case("GET /memory/load", "memories", lambda o: o.client.memory.load(o.persona, limit=3)),
     Case("GET /memory/list", None, lambda o: o.client.memory.list(include_archived=True)),

@@ -60,6 +60,7 @@ CALLS = [
     Call("GET /jobs/{job}", 404),
     Call("POST /memory/summarize", 404, {"sessionId": "{session}", "personaId": "{persona}"}),
     Call("POST /memory/create", 201, {"personaId": "{persona}", "summary": "x"}),
+    Call("POST /memory/batch", 201, {"memories": [{"personaId": "{persona}", "summary": "x"}]}),
     Call("GET /memory/load", 200, query="?personaId={persona}"),
     Call("GET /memory/list", 200, query="?personaId={persona}&includeArchived=true"),
     Call("GET /memory/list", 200),

@@ -13,6 +13,7 @@ from gieok.app.embedding import embed_owner
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.companion.records import (
+    MAX_BATCH,
     EmotionalMoment,
     Memory,
     MemoryChanges,
@@ -20,17 +21,20 @@ from gieok.memory.companion.records import (
     MemoryCounts,
     MemoryDraft,
     MemoryHit,
+    MemoryOutline,
     MemoryPage,
+    Notice,
     SavedMemory,
 )
 from gieok.memory.companion.steps.memories import (
     ArchiveMemory,
     ConfigureMemories,
+    CreateMemories,
     CreateMemory,
     DeleteMemory,
     EditMemory,
-    MemoryOutline,
     RestoreMemory,
+    batch_ids,
 )
 from gieok.memory.companion.steps.recall import LoadMemories, RecallMemories
 from gieok.memory.companion.store import MemoryStatus
@@ -41,11 +45,22 @@ from gieok.memory.fields import AccountPlan
 from gieok.memory.requests import RequestKey
 
 CREATE_PLAN = "create_memory"
+CREATE_MANY_PLAN = "create_memories"
 CREATE_OF_MESSAGES_PLAN = "create_memory_of_messages"
 LOAD_PLAN = "load_memories"
 SEARCH_PLAN = "search_memories"
 START_PLAN = "start_conversation"
 PAGE = 10
+
+
+@dataclass(frozen=True)
+class SavedMemories:
+    """Result of saving many memories: their ids in the order of the drafts, the memories archived for them,
+    and notices."""
+
+    created: tuple[UUID, ...]
+    archived: tuple[UUID, ...]
+    notices: tuple[Notice, ...]
 
 
 @dataclass(frozen=True)
@@ -92,6 +107,37 @@ class Companion:
             return (await self._cycles.output(plan, CreateMemory, given)).kept
 
         return await run_idempotent(self._cycles, once, CREATE_PLAN, create, self._replay)
+
+    async def create_many(
+        self,
+        drafts: Sequence[MemoryDraft],
+        *,
+        account_plan: AccountPlan,
+        auto_archive: bool = True,
+        once: RequestKey | None = None,
+        plan: str | ExecutionPlan = CREATE_MANY_PLAN,
+    ) -> SavedMemories:
+        """Save up to 1,000 memories, all of them or none. The limit is applied after the last one.
+
+        InputRefused with the position of a draft that cannot be stored. `once` as in `create`.
+        """
+        if not 1 <= len(drafts) <= MAX_BATCH:
+            raise InputRefused(f"must have 1 to {MAX_BATCH} memories and has {len(drafts)}", at="drafts")
+
+        async def create(request: RequestKey | None) -> SavedMemories:
+            given = {
+                "drafts": tuple(drafts),
+                "accountPlan": account_plan,
+                "autoArchive": auto_archive,
+                "once": request,
+            }
+            made = await self._cycles.output(plan, CreateMemories, given)
+            return SavedMemories(made.created, made.archived, made.notices)
+
+        async def replay(batch: str) -> SavedMemories:
+            return SavedMemories(batch_ids(batch), (), ())
+
+        return await run_idempotent(self._cycles, once, CREATE_MANY_PLAN, create, replay)
 
     async def create_of_messages(
         self,

@@ -9,12 +9,19 @@ from uuid import UUID, uuid4
 
 from gieok.client.transport import Call, Transport, lines, path
 from gieok.memory.canon.records import FactChange, FactVersion, PersonaCard, PersonaDraft
-from gieok.memory.companion.records import Memory, MemoryChanges, MemoryConfig, MemoryDraft, MemoryPage
-from gieok.memory.companion.steps.memories import MemoryOutline
+from gieok.memory.companion.records import (
+    Memory,
+    MemoryChanges,
+    MemoryConfig,
+    MemoryDraft,
+    MemoryOutline,
+    MemoryPage,
+)
 from gieok.memory.conversation.records import Message
 from gieok.memory.observations import Category
 from gieok.memory.sessions.records import ChatMessage
 from gieok.wire import (
+    CreatedMemories,
     CreatedMemory,
     Erasure,
     FoundMemory,
@@ -40,6 +47,27 @@ class Memories:
         """
         body = {**_other_fields(draft), "manualSummary": draft.summary, "topics": draft.topics}
         return await self._create(body, auto_archive, idempotency_key)
+
+    async def create_many(
+        self,
+        drafts: Sequence[MemoryDraft],
+        *,
+        auto_archive: bool = True,
+        idempotency_key: str | None = None,
+    ) -> CreatedMemories:
+        """Store up to 1,000 memories, all of them or none. Keys as in `create`."""
+        memories = [
+            {
+                **_other_fields(draft),
+                "manualSummary": draft.summary,
+                "topics": draft.topics,
+                "autoArchive": auto_archive,
+            }
+            for draft in drafts
+        ]
+        key = idempotency_key or str(uuid4())
+        call = Call("POST", "/memory/batch", body={"memories": memories}, idempotency_key=key)
+        return await self._transport.request(call, CreatedMemories)
 
     async def create_of_messages(
         self,

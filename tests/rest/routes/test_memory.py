@@ -273,3 +273,46 @@ def test_a_malformed_id_is_not_found(api: Api, name: str) -> None:
     assert api.call("DELETE", path, 404)["error"] == "NOT_FOUND"
     assert api.call("POST", f"{path}/archive", 404)["error"] == "NOT_FOUND"
     assert api.call("POST", f"{path}/restore", 404)["error"] == "NOT_FOUND"
+
+
+def test_a_batch_is_stored_in_order(api: Api) -> None:
+    bodies = [{"personaId": "hana", "summary": f"{number}번째 면접", "tags": ["일"]} for number in range(3)]
+    answer = api.post("/memory/batch", {"memories": bodies}, 201)
+    assert (answer["archived"], answer["notices"]) == ([], [])
+    stored = [api.get(f"/memory/{created['id']}")["memory"] for created in answer["created"]]
+    assert [memory["summary"] for memory in stored] == ["0번째 면접", "1번째 면접", "2번째 면접"]
+    assert stored[0]["origin"] == "manual"
+    assert api.get("/memory/list?personaId=hana")["total"] == 3
+
+
+@pytest.mark.parametrize(
+    ("bad", "at"),
+    [
+        ({"personaId": "hana"}, "memories[1].manualSummary"),
+        ({"personaId": "hana", "messages": SAID}, "memories[1].messages"),
+        ({"personaId": "hana", "summary": "x", "importance": 11}, "memories[1].importance"),
+        ({"personaId": "hana", "summary": "x", "wrong": 1}, "memories[1].wrong"),
+        ({"personaId": "", "summary": "x"}, "memories[1].personaId"),
+    ],
+)
+def test_one_bad_item_refuses_the_whole_batch(api: Api, bad: dict[str, Any], at: str) -> None:
+    good = {"personaId": "hana", "summary": "x"}
+    answer = api.post("/memory/batch", {"memories": [good, bad, good]}, 422)
+    assert (answer["error"], answer["at"]) == ("VALIDATION_FAILED", at)
+    assert api.get("/memory/list?personaId=hana")["total"] == 0
+
+
+@pytest.mark.parametrize("count", [0, 1_001])
+def test_a_batch_has_1_to_1000_memories(api: Api, count: int) -> None:
+    bodies = [{"personaId": "hana", "summary": "x"}] * count
+    assert api.post("/memory/batch", {"memories": bodies}, 422)["at"] == "memories"
+
+
+def test_a_repeated_batch_is_stored_once(api: Api) -> None:
+    body = {"memories": [{"personaId": "hana", "summary": "면접"}, {"personaId": "duri", "summary": "영화"}]}
+    key = {"Idempotency-Key": str(uuid4())}
+    first = api.call("POST", "/memory/batch", 201, json=body, headers=key)
+    assert api.call("POST", "/memory/batch", 201, json=body, headers=key)["created"] == first["created"]
+    other = {"memories": body["memories"][:1]}
+    assert api.call("POST", "/memory/batch", 409, json=other, headers=key)["error"] == "CONFLICT"
+    assert api.get("/memory/list")["total"] == 2

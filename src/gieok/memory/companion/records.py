@@ -23,6 +23,8 @@ from pydantic import (
 from gieok.engine import Data
 from gieok.memory.fields import AS_SESSION_ID, Importance, PersonaId, SessionRef, Timestamp, storable
 
+MAX_BATCH = 1_000
+"""Most memories that are created at once."""
 MAX_SUMMARY_CHARS = 4_000
 MAX_LABELS = 32
 MAX_LABEL_CHARS = 128
@@ -266,6 +268,19 @@ EXCERPT = Notice(
 )
 NOTICES = (FULL, MORE, EXCERPT)
 """All notices, in the order in which they are delivered."""
+
+
+class MemoryOutline(Data):
+    """Fields of a memory whose text will be summarised. They take precedence over the model's answer."""
+
+    persona_id: PersonaId
+    session_ref: SessionRef | None = None
+    topics: Labels | None = None
+    emotion: Emotion | None = None
+    importance: Importance | None = None
+    tags: Labels = ()
+    speaker: Label | None = None
+    occurred_at: Timestamp | None = None
 
 
 class SavedMemory(Data):

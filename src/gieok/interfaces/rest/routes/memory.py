@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from gieok import wire
 from gieok.app.chat import CHAT_PLAN
 from gieok.app.sessions import Summaries
 from gieok.interfaces.rest.gateway.body import JsonRoute
@@ -13,7 +14,9 @@ from gieok.interfaces.rest.gateway.caller import Caller, Reader, Writer
 from gieok.interfaces.rest.schema.common import Done, failures, json_response, to_chat_messages, to_messages
 from gieok.interfaces.rest.schema.memory import (
     ArchivedAnswer,
+    CreatedMemoriesAnswer,
     CreatedMemoryAnswer,
+    CreateMemories,
     CreateMemory,
     EditMemory,
     HitsAnswer,
@@ -25,6 +28,7 @@ from gieok.interfaces.rest.schema.memory import (
     found_memory,
     localised,
     to_draft,
+    to_drafts,
     to_outline,
 )
 from gieok.interfaces.rest.schema.params import (
@@ -124,6 +128,33 @@ async def create(body: CreateMemory, caller: Writer, idempotency_key: Idempotenc
     kept = await _create(body, caller, idempotency_key)
     notices = localised(kept.notices, caller.language)
     answer = CreatedMemoryAnswer(memory=kept.memory, archived=kept.archived, notices=notices)
+    return json_response(answer, caller.language, status_code=201)
+
+
+@router.post(
+    "/batch",
+    status_code=201,
+    response_model=CreatedMemoriesAnswer,
+    responses=failures(409),
+    summary="Create many memories at once",
+)
+async def create_batch(
+    body: CreateMemories, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> Response:
+    """Up to 1,000 bodies of `create`, all of them or none. A body with `messages` and no text is refused.
+
+    The limit of active memories is applied after the last one. `autoArchive: false` in one of the bodies
+    holds for all.
+    """
+    saved = await caller.user.companion.create_many(
+        to_drafts(body),
+        account_plan=caller.account_plan,
+        auto_archive=all(each.auto_archive for each in body.memories),
+        once=request_key(idempotency_key, body),
+    )
+    created = tuple(wire.MemoryRef(id=memory_id) for memory_id in saved.created)
+    notices = localised(saved.notices, caller.language)
+    answer = CreatedMemoriesAnswer(created=created, archived=saved.archived, notices=notices)
     return json_response(answer, caller.language, status_code=201)
 
 

@@ -21,17 +21,18 @@ from gieok.interfaces.rest.schema.common import (
 )
 from gieok.memory.chains import VersionNumber
 from gieok.memory.companion.records import (
+    MAX_BATCH,
     MAX_LABELS,
     EmotionName,
     Label,
     Memory,
     MemoryDraft,
     MemoryHit,
+    MemoryOutline,
     MemoryPage,
     Notice,
     SummaryText,
 )
-from gieok.memory.companion.steps.memories import MemoryOutline
 from gieok.memory.fields import Importance, Language
 
 _MEMORY: dict[str, Any] = {
@@ -68,6 +69,12 @@ class CreatedMemoryAnswer(wire.CreatedMemory, Answer):
     """A new memory, the memories that were archived for it, and notices for the user."""
 
     model_config = example(success=True, memory=_MEMORY, archived=[], notices=[])
+
+
+class CreatedMemoriesAnswer(wire.CreatedMemories, Answer):
+    """The new memories in the order of the request, the memories that were archived for them, and notices."""
+
+    model_config = example(success=True, created=[{"id": _MEMORY["id"]}], archived=[], notices=[])
 
 
 class SummaryAnswer(wire.Summary, Answer):
@@ -158,6 +165,16 @@ class CreateMemory(RequestBody):
     auto_archive: bool = True
 
 
+class CreateMemories(RequestBody):
+    """Memories to store as they are written."""
+
+    model_config = example(
+        memories=[{"personaId": "persona_123", "manualSummary": "사용자가 면접을 앞두고 있음."}]
+    )
+
+    memories: Annotated[list[CreateMemory], Field(min_length=1, max_length=MAX_BATCH)]
+
+
 class EditMemory(RequestBody):
     """Fields to change. Omitted ones stay as they are; `version` is the version that the client has read."""
 
@@ -169,19 +186,30 @@ class EditMemory(RequestBody):
     version: VersionNumber | None = None
 
 
-def to_draft(body: CreateMemory) -> MemoryDraft | None:
+def to_draft(body: CreateMemory, place: str = "") -> MemoryDraft | None:
     """The memory as it was written by hand; None if there are only messages to summarise.
 
-    InputRefused if there is neither.
+    InputRefused if there is neither; `place` is the prefix of the field that it names.
     """
     written = body.manual_summary if body.summary is None else body.summary
     if body.manual_summary not in (None, written):
-        raise InputRefused("differs from manualSummary; send only one of the two", at="summary")
+        raise InputRefused("differs from manualSummary; send only one of the two", at=f"{place}summary")
     if written is not None:
         return MemoryDraft(summary=written, topics=tuple(body.topics or ()), **_given(body))
     if not body.messages:
-        raise InputRefused("send a text to store, or messages to summarise", at="manualSummary")
+        raise InputRefused("send a text to store, or messages to summarise", at=f"{place}manualSummary")
     return None
+
+
+def to_drafts(body: CreateMemories) -> list[MemoryDraft]:
+    """The memories of a batch. InputRefused with the position of a body without a text."""
+    drafts: list[MemoryDraft] = []
+    for number, each in enumerate(body.memories):
+        draft = to_draft(each, f"memories[{number}].")
+        if draft is None:
+            raise InputRefused("messages are not summarised in a batch", at=f"memories[{number}].messages")
+        drafts.append(draft)
+    return drafts
 
 
 def to_outline(body: CreateMemory) -> MemoryOutline:

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
-from uuid import UUID, uuid4
+from typing import Annotated, Any
+from uuid import UUID, uuid4, uuid5
+
+from pydantic import Field
 
 from gieok.engine import ActStep, AnyStep, Data, NoData, Stage, StepContext, WriteStep
 from gieok.errors import Conflict, MemoryLimitReached, NotFound
 from gieok.memory.companion.records import (
+    MAX_BATCH,
     Emotion,
     EmotionalMoment,
-    Label,
-    Labels,
     Memory,
     MemoryChanges,
     MemoryConfig,
     MemoryDraft,
+    MemoryOutline,
     Notice,
     SavedMemory,
     SessionSummary,
@@ -30,26 +32,14 @@ from gieok.memory.companion.rules import (
     ActiveLimit,
     KeepPolicy,
     MomentPolicy,
+    ToArchive,
     apply_active_limit,
     moment_of,
     notices_of,
     with_same_topics,
 )
 from gieok.memory.companion.store import CompanionStore, CompanionView, NoticeView
-from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef, Timestamp
-
-
-class MemoryOutline(Data):
-    """Fields of a memory whose text will be summarised. They take precedence over the model's answer."""
-
-    persona_id: PersonaId
-    session_ref: SessionRef | None = None
-    topics: Labels | None = None
-    emotion: Emotion | None = None
-    importance: Importance | None = None
-    tags: Labels = ()
-    speaker: Label | None = None
-    occurred_at: Timestamp | None = None
+from gieok.memory.fields import AccountPlan, Importance, PersonaId
 
 
 class DraftInputs(Data):
@@ -111,23 +101,7 @@ class CreateMemory(WriteStep[CreateMetadata, CreateInputs, Created]):
     def apply(
         self, view: CompanionView, metadata: CreateMetadata, inputs: CreateInputs, context: StepContext
     ) -> Created:
-        draft = inputs.draft
-        memory = Memory(
-            id=uuid4(),
-            persona_id=draft.persona_id,
-            session_ref=draft.session_ref,
-            summary=draft.summary,
-            topics=draft.topics,
-            emotion=draft.emotion or metadata.emotion,
-            importance=draft.importance or metadata.importance,
-            tags=draft.tags,
-            speaker=draft.speaker,
-            origin=draft.origin,
-            created_at=context.now,
-            occurred_at=draft.occurred_at or context.now,
-            archived_at=None,
-            version=1,
-        )
+        memory = _memory_of(uuid4(), inputs.draft, metadata, context.now)
         saved = save_memory(
             view.companion,
             memory,
@@ -138,6 +112,86 @@ class CreateMemory(WriteStep[CreateMetadata, CreateInputs, Created]):
         )
         context.note("saved", str(memory.id))
         return Created(id=memory.id, kept=saved)
+
+
+class CreateManyInputs(Data):
+    drafts: Annotated[tuple[MemoryDraft, ...], Field(min_length=1, max_length=MAX_BATCH)]
+    account_plan: AccountPlan
+    auto_archive: bool
+
+
+class CreatedMany(Data):
+    created: tuple[UUID, ...]
+    """The ids of the memories in the order of the drafts."""
+    archived: tuple[UUID, ...]
+    notices: tuple[Notice, ...]
+    batch: str
+    """What `batch_ids` needs to give the ids again."""
+
+
+def batch_ids(batch: str) -> tuple[UUID, ...]:
+    """The ids of the memories of a batch."""
+    name, count = batch.split()
+    return tuple(uuid5(UUID(name), str(number)) for number in range(int(count)))
+
+
+class CreateMemories(WriteStep[CreateMetadata, CreateManyInputs, CreatedMany]):
+    """Store many memories at once, as `CreateMemory` stores one."""
+
+    type = "CreateMemories"
+
+    def apply(
+        self, view: CompanionView, metadata: CreateMetadata, inputs: CreateManyInputs, context: StepContext
+    ) -> CreatedMany:
+        batch = f"{uuid4()} {len(inputs.drafts)}"
+        ids = batch_ids(batch)
+        memories = [
+            _memory_of(memory_id, draft, metadata, context.now)
+            for memory_id, draft in zip(ids, inputs.drafts, strict=True)
+        ]
+        by_persona: dict[str, list[Memory]] = {}
+        for memory in memories:
+            by_persona.setdefault(memory.persona_id, []).append(memory)
+        archived: list[UUID] = []
+        notices: dict[Notice, None] = {}
+        for persona_id in sorted(by_persona):
+            of_persona = by_persona[persona_id]
+            view.companion.lock(persona_id)
+            view.companion.save(of_persona)
+            for memory in of_persona:
+                _save_moment(view.companion, memory, metadata.moments)
+            to_archive = _archive_over_limit(
+                view.companion,
+                persona_id,
+                inputs.account_plan,
+                metadata,
+                at=context.now,
+                auto_archive=inputs.auto_archive,
+            )
+            archived += (*to_archive.older_with_same_topics, *to_archive.over_limit)
+            for memory in of_persona:
+                notices |= dict.fromkeys(_notices(memory, inputs.account_plan, to_archive))
+        context.note("saved", len(memories))
+        return CreatedMany(created=ids, archived=tuple(archived), notices=tuple(notices), batch=batch)
+
+
+def _memory_of(memory_id: UUID, draft: MemoryDraft, defaults: CreateMetadata, now: datetime) -> Memory:
+    return Memory(
+        id=memory_id,
+        persona_id=draft.persona_id,
+        session_ref=draft.session_ref,
+        summary=draft.summary,
+        topics=draft.topics,
+        emotion=draft.emotion or defaults.emotion,
+        importance=draft.importance or defaults.importance,
+        tags=draft.tags,
+        speaker=draft.speaker,
+        origin=draft.origin,
+        created_at=now,
+        occurred_at=draft.occurred_at or now,
+        archived_at=None,
+        version=1,
+    )
 
 
 def save_memory(
@@ -169,25 +223,45 @@ def apply_policy(
 ) -> SavedMemory:
     """Save the emotional moment of a memory that was just written, and archive memories over the limit."""
     moment = _save_moment(store, memory, policy.moments)
-    limit = policy.active_limit.of(account, store.config(memory.persona_id))
-    to_archive = NONE_TO_ARCHIVE
-    if limit is not None:
-        to_archive = apply_active_limit(store.active_rank_keys(memory.persona_id), limit)
+    to_archive = _archive_over_limit(
+        store, memory.persona_id, account, policy, at=at, auto_archive=auto_archive
+    )
+    archived = (*to_archive.older_with_same_topics, *to_archive.over_limit)
+    return SavedMemory(
+        memory=memory.model_copy(update={"archived_at": at}) if memory.id in archived else memory,
+        moment=moment,
+        archived=archived,
+        notices=_notices(memory, account, to_archive),
+    )
+
+
+def _archive_over_limit(
+    store: CompanionStore,
+    persona_id: str,
+    account: AccountPlan,
+    policy: KeepPolicy,
+    *,
+    at: datetime,
+    auto_archive: bool,
+) -> ToArchive:
+    """Archive the memories of a persona over the active limit. MemoryLimitReached without `auto_archive`."""
+    limit = policy.active_limit.of(account, store.config(persona_id))
+    if limit is None:
+        return NONE_TO_ARCHIVE
+    to_archive = apply_active_limit(store.active_rank_keys(persona_id), limit)
     if to_archive.over_limit and not auto_archive:
         raise MemoryLimitReached(
             f"this persona has reached its limit of {limit} active memories; archive or delete one, "
             "or allow autoArchive"
         )
-    archived = (*to_archive.older_with_same_topics, *to_archive.over_limit)
-    for memory_id in archived:
+    for memory_id in (*to_archive.older_with_same_topics, *to_archive.over_limit):
         store.archive(memory_id, at)
-    return SavedMemory(
-        memory=memory.model_copy(update={"archived_at": at}) if memory.id in archived else memory,
-        moment=moment,
-        archived=archived,
-        notices=notices_of(
-            account, reached_limit=bool(to_archive.over_limit), is_excerpt=memory.origin == "excerpt"
-        ),
+    return to_archive
+
+
+def _notices(memory: Memory, account: AccountPlan, to_archive: ToArchive) -> tuple[Notice, ...]:
+    return notices_of(
+        account, reached_limit=bool(to_archive.over_limit), is_excerpt=memory.origin == "excerpt"
     )
 
 
@@ -373,6 +447,7 @@ class TakeNotices(WriteStep[NoData, TakeInputs, TakenNotices]):
 STEPS: tuple[type[AnyStep], ...] = (
     DraftMemory,
     CreateMemory,
+    CreateMemories,
     EditMemory,
     ArchiveMemory,
     RestoreMemory,
