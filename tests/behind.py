@@ -25,6 +25,10 @@ class Behind:
         path = sqlite_path(self._settings.database_url)
         return _on_sqlite(path, sql) if path else self._on_postgres(sql)
 
+    def literal(self, value: bytes) -> str:
+        """Bytes as the database writes them in a statement."""
+        return f"x'{value.hex()}'" if self._server is None else f"'\\x{value.hex()}'::bytea"
+
     def count(self, table: str) -> int:
         """How many rows a table has."""
         return self.run(f"SELECT count(*) FROM {table}")[0][0]

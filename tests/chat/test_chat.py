@@ -36,7 +36,7 @@ TABLES = (
     "messages",
     "jobs",
     "turn_memories",
-    "turn_memory_index",
+    "search_scopes",
     "memories",
     "chain_versions",
     "chain_heads",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import cast
 from uuid import UUID
 
 import apsw
 
-from gieok.adapters.sql.driver.database import Tx, Value
+from gieok.adapters.sql.driver.database import Row, Tx, Value
 from gieok.adapters.sql.stores.turns import SqlMemoryStore
 from gieok.app import Gieok
 from gieok.errors import GieokError, OwnerErased
@@ -49,19 +49,24 @@ async def _violations(gieok: Gieok, place: Place, story: Story) -> list[str]:
 
 
 def half_written(tables: Tables, vault: Vault) -> Iterator[str]:
-    """Every memory opens and has its session and exactly its postings; no row lacks its parent."""
-    expected: set[tuple[str, bytes, int, int, int]] = set()
+    """Every memory opens and has its session and exactly its terms, and is in the index of its session; no
+    row lacks its parent."""
     last: dict[tuple[str, str], int] = {}
+    changed: dict[tuple[str, str], list[int]] = {}
     for row in tables.memories:
         try:
-            expected |= _postings(row, vault.keys(row.owner))
+            if bytes(row.terms) != _terms(row, vault.keys(row.owner)):
+                yield f"the terms of {_name(row)} are not those of its keywords"
         except GieokError as error:
             yield f"memory {_name(row)} does not open: {error}"
         last[row.owner, row.session] = max(row.at, last.get((row.owner, row.session), 0))
+        changed.setdefault((row.owner, row.session), []).append(row.changed)
         if row.owner not in tables.owners:
             yield f"memory {_name(row)} has no owner"
-    for owner, identity, *_ in tables.postings ^ expected:
-        yield f"the postings of {owner} {UUID(bytes=identity)} are not those of its row"
+    for owner, session in changed.keys() | tables.scopes.keys():
+        revisions = sorted(changed.get((owner, session), ()))
+        if revisions != list(range(1, tables.scopes.get((owner, session), 0) + 1)):
+            yield f"the index of session {session} of {owner} has another revision than its memories"
     for (owner, session), at in tables.sessions.items():
         if at != last.get((owner, session)):
             yield f"session {session} of {owner} was last active at another time than its newest memory"
@@ -100,7 +105,7 @@ def not_erased(tables: Tables, vault: Vault, story: Story) -> Iterator[str]:
     """Opening the database has finished every erasure that had begun."""
     for owner in vault.unfinished_erasures():
         yield f"the erasure of {owner} was not finished"
-    left = {row.owner for row in tables.memories} | {owner for owner, *_ in tables.postings}
+    left = {row.owner for row in tables.memories} | {owner for owner, _ in tables.scopes}
     left |= {owner for owner, _ in tables.sessions} | tables.owners
     for owner in left:
         if owner in story.erased or vault.is_erased(owner):
@@ -126,20 +131,21 @@ async def refused(gieok: Gieok, story: Story) -> list[str]:
 
 
 class _Recorder:
-    """Replaces a transaction and records the postings that a store writes."""
+    """Replaces a transaction and records the terms that a store writes."""
 
     def __init__(self) -> None:
-        self.postings: list[Mapping[str, Value]] = []
+        self.terms = b""
+
+    def one(self, query: str, /, **params: Value) -> Row:
+        return (1,)
 
     def run(self, query: str, /, **params: Value) -> int:
+        self.terms = cast(bytes, params["terms"])
         return 1
 
-    def run_many(self, query: str, rows: Sequence[Mapping[str, Value]]) -> None:
-        self.postings.extend(rows)
 
-
-def _postings(row: MemoryRow, keys: OwnerKeys) -> set[tuple[str, bytes, int, int, int]]:
-    """The postings of a row, as the store makes them for the same memory."""
+def _terms(row: MemoryRow, keys: OwnerKeys) -> bytes:
+    """The terms of a row, as the store makes them for the same memory."""
     identity = UUID(bytes=bytes(row.id))
     recorder = _Recorder()
     item = MemoryItem(
@@ -150,12 +156,7 @@ def _postings(row: MemoryRow, keys: OwnerKeys) -> set[tuple[str, bytes, int, int
         keywords=tuple(json.loads(_open(keys, "keywords", identity, row.keywords))),
     )
     SqlMemoryStore(cast(Tx, recorder), keys).save(item)
-    return {(row.owner, *_numbers(posting)) for posting in recorder.postings}
-
-
-def _numbers(posting: Mapping[str, Value]) -> tuple[bytes, int, int, int]:
-    found = (posting["id"], posting["at"], posting["token"], posting["keyword"])
-    return cast("tuple[bytes, int, int, int]", found)
+    return recorder.terms
 
 
 def _open(keys: OwnerKeys, column: str, identity: UUID, sealed: bytes) -> str:

@@ -28,23 +28,27 @@ def split_cycle() -> None:
 
 
 def split_memory() -> None:
-    """A memory in one transaction, and the postings that find it in the next."""
-    late: list[tuple[str, Sequence[Mapping[str, Value]]]] = []
-    run_now, write_all = Tx.run_many, OwnerScope.write
+    """A memory in one transaction, and the terms that find it in the next."""
+    late: dict[str, list[Mapping[str, Value]]] = {}
+    run_now, write_all = Tx.run, OwnerScope.write
 
-    def run_later(self: Tx, query: str, rows: Sequence[Mapping[str, Value]]) -> None:
-        late.append((query, rows))
+    def run_in_part(self: Tx, query: str, /, **params: Any) -> int:
+        if query != "save_turn_memory":
+            return run_now(self, query, **params)
+        later = {name: params[name] for name in ("id", "terms", "changed")}
+        late.setdefault(self.owner, []).append(later)
+        return run_now(self, query, **{**params, "terms": params["terms"][:12]})
 
     def catch_up(tx: Tx) -> None:
-        while late:
-            run_now(tx, *late.pop())
+        while late.get(tx.owner):
+            run_now(tx, "reindex_turn_memory", **late[tx.owner].pop())
 
     async def write(self: OwnerScope, work: Callable[..., Any], *, heavy: bool = False) -> Any:
         result = await write_all(self, work, heavy=heavy)
         await self._database.write(self.owner, catch_up)
         return result
 
-    Tx.run_many = run_later
+    Tx.run = run_in_part
     OwnerScope.write = write
 
 

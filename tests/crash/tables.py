@@ -25,13 +25,15 @@ class MemoryRow:
     at: int
     summary: bytes
     keywords: bytes
+    terms: bytes
+    changed: int
 
 
 @dataclass(frozen=True)
 class Tables:
     memories: tuple[MemoryRow, ...]
-    postings: frozenset[tuple[str, bytes, int, int, int]]
-    """Owner, memory, time, token and number of the keyword."""
+    scopes: dict[tuple[str, str], int]
+    """The revision of the search index, by owner and session."""
     sessions: dict[tuple[str, str], int]
     """The last activity, by owner and session."""
     owners: frozenset[str]
@@ -40,7 +42,7 @@ class Tables:
         """The rows of these owners."""
         return Tables(
             memories=tuple(row for row in self.memories if row.owner in owners),
-            postings=frozenset(posting for posting in self.postings if posting[0] in owners),
+            scopes={key: revision for key, revision in self.scopes.items() if key[0] in owners},
             sessions={key: at for key, at in self.sessions.items() if key[0] in owners},
             owners=self.owners.intersection(owners),
         )
@@ -71,14 +73,16 @@ def _read(query: Query) -> Tables:
     return Tables(
         memories=tuple(
             MemoryRow(*row)
-            for row in query("SELECT owner, id, session_ref, at, summary, keywords FROM turn_memories")
-        ),
-        postings=frozenset(
-            (owner, bytes(identity), at, token, keyword)
-            for owner, identity, at, token, keyword in query(
-                "SELECT owner, id, at, token, keyword FROM turn_memory_index"
+            for row in query(
+                "SELECT owner, id, session_ref, at, summary, keywords, terms, changed FROM turn_memories"
             )
         ),
+        scopes={
+            (owner, session): revision
+            for owner, session, revision in query(
+                "SELECT owner, scope, revision FROM search_scopes WHERE kind = 'turns'"
+            )
+        },
         sessions={
             (owner, session): at
             for owner, session, at in query("SELECT owner, session_ref, last_activity_at FROM sessions")

@@ -41,7 +41,7 @@ async def test_a_killed_process_leaves_all_or_nothing(new_place: NewPlace, work:
     ("plant", "symptom"),
     [
         ("split_cycle", "session session-"),
-        ("split_memory", "the postings of"),
+        ("split_memory", "the terms of"),
         ("answer_early", "was acknowledged and is lost"),
     ],
 )

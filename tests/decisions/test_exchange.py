@@ -13,7 +13,7 @@ from gieok.memory.decisions.records import ProposedRelation, Strength
 from tests.behind import Behind
 
 ONE, TWO = uuid4(), uuid4()
-TABLES = ("chain_versions", "chain_heads", "decision_heads", "decision_index", "decision_relations")
+TABLES = ("chain_versions", "chain_heads", "decision_heads", "search_scopes", "decision_relations")
 
 
 def entry(

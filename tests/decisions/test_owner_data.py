@@ -15,7 +15,7 @@ TABLES = (
     "chain_versions",
     "chain_heads",
     "decision_heads",
-    "decision_index",
+    "search_scopes",
     "decision_relations",
     "decision_impacts",
     "evidence",

@@ -52,12 +52,30 @@ async def test_a_head_with_an_altered_domain_is_detected(scope: OwnerScope, behi
 
 
 async def test_an_index_entry_of_another_domain_is_detected(scope: OwnerScope, behind: Behind) -> None:
+    """A decision of a domain, moved among the global ones with the terms of one of them."""
     await save(scope, content("index everything"))
     await save(scope, content("something else", "runtime"))
-    moved = "(SELECT root_id FROM decision_heads WHERE domain_token <> 0)"
-    behind.run(f"DELETE FROM decision_index WHERE root_id = {moved}")
-    behind.run(f"UPDATE decision_index SET root_id = {moved}")
+    terms = "(SELECT terms FROM decision_heads WHERE domain_token = 0)"
+    behind.run(f"UPDATE decision_heads SET terms = {terms}, domain_token = 0 WHERE domain_token <> 0")
     with pytest.raises(StoreDamaged):
+        await found(scope, "index")
+
+
+@pytest.mark.parametrize("damaged", ["substr(terms, 1, 0)", "substr(terms, 1, 20)", "substr(terms, 13)"])
+async def test_damaged_terms_are_detected(scope: OwnerScope, behind: Behind, damaged: str) -> None:
+    """No terms, half a record, no header."""
+    await save(scope, content("index everything"))
+    behind.run(f"UPDATE decision_heads SET terms = {damaged}")
+    with pytest.raises(StoreDamaged):
+        await found(scope, "index")
+
+
+async def test_terms_of_another_version_are_detected(scope: OwnerScope, behind: Behind) -> None:
+    saved = await save(scope, content("index everything"))
+    ((terms,),) = behind.run("SELECT terms FROM decision_heads")
+    await save(scope, content("something else"), saved.root_id)
+    behind.run(f"UPDATE decision_heads SET terms = {behind.literal(bytes(terms))}")
+    with pytest.raises(StoreDamaged, match=str(saved.root_id)):
         await found(scope, "index")
 
 

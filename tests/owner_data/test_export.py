@@ -57,14 +57,11 @@ CARRIED = {
 }
 MADE_ANEW = {
     "memory_vectors",
-    "memory_terms",
-    "memory_postings",
     "search_indexes",
-    "turn_memory_index",
+    "search_scopes",
     "jobs",
     "anchor_targets",
     "decision_impacts",
-    "decision_index",
     "decision_heads",
     "decision_walks",
     "fact_heads",

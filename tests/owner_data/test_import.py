@@ -221,7 +221,7 @@ async def test_an_invalid_stream_is_refused_with_its_line(gieok: Gieok, behind: 
         assert (name, refused.value.at) == (name, f"line {line}")
         assert reason in str(refused.value), name
         assert "면접" not in str(refused.value)
-    for table in ("memories", "messages", "sessions", "chain_versions", "jobs", "memory_postings", "owners"):
+    for table in ("memories", "messages", "sessions", "chain_versions", "jobs", "search_scopes", "owners"):
         assert behind.count(table) == 0
 
 

@@ -27,10 +27,12 @@ def advance(tx: Tx) -> int:
     return tx.run("set_owner_key_generation", key_generation=2)
 
 
-def saving(token: int) -> Callable[[Tx], None]:
-    """Work that stores one posting of its own."""
-    row = {"token": token, "at": 1, "id": (token & 0xFF).to_bytes(16, "big"), "keyword": 0}
-    return lambda tx: tx.run_many("save_turn_postings", [row])
+def saving(token: int) -> Callable[[Tx], int]:
+    """Work that stores one row of its own, of an owner who exists."""
+    identity = (token & 0xFF).to_bytes(16, "big")
+    return lambda tx: tx.run(
+        "add_evidence", id=identity, digest_token=token, card=b"c", content=b"c", created_at=1
+    )
 
 
 @pytest.fixture
@@ -124,21 +126,23 @@ async def test_a_read_sees_one_snapshot(database: Database) -> None:
 
 
 async def test_every_concurrent_write_is_stored(database: Database) -> None:
+    await database.write("kim", add)
     await asyncio.gather(*(database.write("kim", saving(token)) for token in range(-20, 20)))
-    found = await database.read("kim", lambda tx: tx.all("list_turn_candidates", tokens=list(range(-20, 20))))
+    found = await database.read("kim", lambda tx: tx.all("find_evidence", tokens=list(range(-20, 20))))
     assert len(found) == 40
 
 
 @pytest.mark.parametrize("tokens", [[], [1], [-(2**63), 2**63 - 1, 0]])
 async def test_a_list_can_be_a_parameter(database: Database, tokens: list[int]) -> None:
+    await database.write("kim", add)
     for token in (-(2**63), 2**63 - 1, 1, 2):
         await database.write("kim", saving(token))
-    found = await database.read("kim", lambda tx: tx.all("list_turn_candidates", tokens=tokens))
+    found = await database.read("kim", lambda tx: tx.all("find_evidence", tokens=tokens))
     assert len(found) == len(set(tokens) - {0})
 
 
 async def test_run_many_accepts_no_rows(database: Database) -> None:
-    await database.write("kim", lambda tx: tx.run_many("save_turn_postings", []))
+    await database.write("kim", lambda tx: tx.run_many("add_impacts", []))
 
 
 @pytest.mark.req("ENG-6")

@@ -185,7 +185,7 @@ async def test_every_table_has_an_owner_key_and_row_security_in_postgresql(
             " FROM pg_class JOIN pg_constraint ON conrelid = pg_class.oid AND contype = 'p'"
             " WHERE relnamespace = 'gieok'::regnamespace AND relname NOT IN ('meta', 'schema_migrations')"
         ).fetchall()
-    assert {"owners", "turn_memories", "turn_memory_index"} <= {table for table, _, _ in tables}
+    assert {"owners", "turn_memories", "search_scopes"} <= {table for table, _, _ in tables}
     for table, walled, key in tables:
         assert walled, table
         assert key.startswith(("PRIMARY KEY (owner,", "PRIMARY KEY (owner)")), table

@@ -59,10 +59,10 @@ async def test_work_without_an_owner_is_refused(database: Database, owner: str) 
 
 async def test_the_same_key_twice_is_a_conflict(database: Database) -> None:
     """A key that someone else took first is told apart from damage: the caller may read again and decide."""
-    rows = [{"token": 5, "at": 1, "id": b"i" * 16, "keyword": 0}]
-    await database.write("kim", lambda tx: tx.run_many("save_turn_postings", rows))
+    rows = [{"origin": b"o" * 16, "affected": b"a" * 16, "type": 1, "from_source": 0}]
+    await database.write("kim", lambda tx: tx.run_many("add_impacts", rows))
     with pytest.raises(Conflict) as caught:
-        await database.write("kim", lambda tx: tx.run_many("save_turn_postings", rows))
+        await database.write("kim", lambda tx: tx.run_many("add_impacts", rows))
     assert "kim" not in str(caught.value).replace("gieok", "")
 
 

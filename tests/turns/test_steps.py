@@ -57,7 +57,7 @@ async def test_without_its_step_nothing_is_summarised_or_stored(gieok: Gieok, be
         user, "s1", "내일 중요한 면접이 있어", persona=HANA, plan=without("summarize", "persist", "count")
     )
     assert (result.summary, result.memory_id) == (None, None)
-    assert (behind.count("turn_memories"), behind.count("turn_memory_index")) == (0, 0)
+    assert (behind.count("turn_memories"), behind.count("search_scopes")) == (0, 0)
     assert result.reply
 
 
