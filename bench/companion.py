@@ -16,6 +16,7 @@ from time import perf_counter
 from uuid import uuid4
 
 from bench.table import Row, Table, at_most, millis
+from bench.terms import random_terms
 from bench.timing import TimedRun, Timings, interleaved
 from bench.turns.filler import checkpoint
 from bench.turns.saving import OWNER, open_at, scope_of
@@ -33,6 +34,7 @@ GOAL = 1.5
 _START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 _HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
 _MEMORIES_PER_SESSION = 5
+_WORDS_PER_MEMORY = 18
 _CHUNK = 10_000
 
 
@@ -119,11 +121,10 @@ def _selections(gieok: Gieok, texts: Sequence[str]) -> TimedRun:
 async def save(gieok: Gieok, words: Vocabulary, count: int) -> None:
     """Save the persona of the user and `count` memories."""
     await gieok.user(OWNER).personas.create(_HANA, persona_id=PERSONA)
-    memories = _memories(words, count)
+    memories = list(_memories(words, count))
 
     def save(view: SqlView) -> None:
-        for memory in memories:
-            view.companion.save(memory)
+        view.companion.save(memories)
 
     await scope_of(gieok).write(save)
 
@@ -150,51 +151,35 @@ def _memories(words: Vocabulary, count: int) -> Iterator[Memory]:
         )
 
 
-_FILLERS = (
-    """
-    INSERT INTO owners (owner, key_generation, created_at) VALUES (:owner, 1, '2026-01-05')
-    """,
-    """
-    INSERT INTO persona_memory_configs
-        (owner, persona_id, recall, last_number, active, archived, words_active, words_archived)
-    VALUES (:owner, 'hana', 1, :count, :count, 0, 18 * :count, 0)
-    """,
-    """
-    WITH RECURSIVE
-    numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < :count)
-    INSERT INTO memories
-        (owner, id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, version,
-         topic_token, words, terms, content)
-    SELECT
-        :owner, randomblob(16), 'hana', number, 's' || (number / 5), 1, 1 + number % 10,
-        1767600000000000 + number, 1767600000000000 + number, 1, random(), 18, randomblob(180),
-        randomblob(300)
-    FROM numbers
-    """,
-    """
-    WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 18)
-    INSERT INTO memory_postings (owner, token, archived, number, times, words)
-    SELECT owner, random() % 4000 AS token, 0, memories.number, 1, 18 FROM memories CROSS JOIN numbers
-    WHERE owner = :owner
-    ORDER BY token, memories.number DESC
-    ON CONFLICT DO NOTHING
-    """,
-    """
-    INSERT INTO memory_terms (owner, token, archived, memories)
-    SELECT owner, token, 0, count(*) FROM memory_postings WHERE owner = :owner GROUP BY token
-    """,
-)
+_ADD_OWNER = "INSERT INTO owners (owner, key_generation, created_at) VALUES (:owner, 1, '2026-01-05')"
+_ADD_CONFIG = """
+INSERT INTO persona_memory_configs (owner, persona_id, recall, last_number, active, archived, revision)
+VALUES (:owner, 'hana', 1, :count, :count, 0, :count)
+"""
+_ADD_MEMORY = """
+INSERT INTO memories
+    (owner, id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, version,
+     changed, topic_token, terms, content)
+VALUES
+    (:owner, randomblob(16), 'hana', :number, 's' || (:number / 5), 1, 1 + :number % 10,
+     1767600000000000 + :number, 1767600000000000 + :number, 1, :number, random(), :terms, randomblob(300))
+"""
 
 
 def fill(file: Path, count: int) -> None:
     """Add memories of other users: rows of realistic size with random contents."""
     connection = sqlite_file.connect(file, lock_seconds=30.0)
     connection.pragma("synchronous", "off")
-    for number, left in enumerate(range(count, 0, -_CHUNK)):
-        scope = {"owner": f"filler-{number}", "count": min(left, _CHUNK)}
+    for chunk, left in enumerate(range(count, 0, -_CHUNK)):
+        owner, size = f"filler-{chunk}", min(left, _CHUNK)
+        packed = random_terms(size, [1] * _WORDS_PER_MEMORY, version=1, words=_WORDS_PER_MEMORY)
         connection.execute("BEGIN IMMEDIATE")
-        for statement in _FILLERS:
-            connection.execute(statement, scope)
+        connection.execute(_ADD_OWNER, {"owner": owner})
+        connection.execute(_ADD_CONFIG, {"owner": owner, "count": size})
+        connection.executemany(
+            _ADD_MEMORY,
+            ({"owner": owner, "number": number, "terms": terms} for number, terms in enumerate(packed, 1)),
+        )
         connection.execute("COMMIT")
     connection.close()
 

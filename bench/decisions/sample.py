@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from uuid import UUID, uuid5
 
+from bench.terms import random_terms
 from gieok import Gieok, Settings
 from gieok.adapters.sql.driver import sqlite_file
 from gieok.memory.decisions.exchange import DecisionEntry
@@ -32,10 +33,13 @@ _MOVE_CHAIN = """
 INSERT OR REPLACE INTO chain_heads (owner, kind, root_id, latest, active) VALUES (?, 'decision', ?, ?, ?)
 """
 _MOVE_HEAD = """
-INSERT OR REPLACE INTO decision_heads (owner, root_id, version, domain_token, strength, created_at)
-VALUES (?, ?, ?, ?, ?, ?)
+INSERT OR REPLACE INTO decision_heads
+    (owner, root_id, version, domain_token, strength, created_at, terms, changed)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
-_ADD_POSTING = "INSERT INTO decision_index (owner, token, root_id) VALUES (?, ?, ?)"
+_MOVE_SCOPE = """
+INSERT OR REPLACE INTO search_scopes (owner, kind, scope, revision, removed) VALUES (?, 'decisions', ?, ?, 0)
+"""
 _ADD_RELATION = """
 INSERT OR IGNORE INTO decision_relations (owner, id, source, type, target) VALUES (?, randomblob(16), ?, ?, ?)
 """
@@ -172,8 +176,9 @@ class Filler:
         self._connection.executemany(_ADD_VERSION, ((owner, root, version, at) for root in self._roots))
         self._connection.executemany(_MOVE_CHAIN, ((owner, root, version, version) for root in self._roots))
         self._connection.executemany(_MOVE_HEAD, self._heads(version, at))
-        if version == 1:
-            self._connection.executemany(_ADD_POSTING, sorted(self._postings()))
+        self._connection.executemany(
+            _MOVE_SCOPE, ((owner, str(domain), version) for domain in range(2, 2 + _DOMAINS))
+        )
         self._connection.execute("COMMIT")
 
     def add_relations(self, origin: UUID, reached: int, edges: int, other_edges: int) -> None:
@@ -193,14 +198,10 @@ class Filler:
         self._connection.pragma("wal_checkpoint", "TRUNCATE")
         self._connection.close()
 
-    def _heads(self, version: int, at: int) -> Iterator[tuple[str, bytes, int, int, int, int]]:
-        for number, root in enumerate(self._roots):
-            yield self._owner, root, version, 2 + number % _DOMAINS, 1 + number % 3, at
-
-    def _postings(self) -> Iterator[tuple[str, int, bytes]]:
-        for root in self._roots:
-            for _ in range(_WORDS):
-                yield self._owner, self._random.getrandbits(63), root
+    def _heads(self, version: int, at: int) -> Iterator[tuple[str, bytes, int, int, int, int, bytes, int]]:
+        packed = random_terms(len(self._roots), [1] * _WORDS, version=version, words=_WORDS)
+        for number, (root, terms) in enumerate(zip(self._roots, packed, strict=True)):
+            yield self._owner, root, version, 2 + number % _DOMAINS, 1 + number % 3, at, terms, version
 
     def _reaching(self, origin: bytes, near: list[bytes], edges: int) -> Iterator[tuple[bytes, bytes]]:
         """A tree, so that every decision is reached, and further random relations with cycles."""

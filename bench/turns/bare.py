@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,30 +12,17 @@ from gieok.memory.turns.records import MemoryItem
 
 Row = tuple[Any, ...]
 
-_INSERT_MEMORY = "INSERT INTO turn_memories VALUES (?, ?, ?, ?, ?, ?)"
-_INSERT_POSTING = "INSERT INTO turn_memory_index VALUES (?, ?, ?, ?, ?)"
+_COLUMNS = "owner, id, session_ref, at, summary, keywords, terms, changed"
+_INSERT = f"INSERT INTO turn_memories ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _LOCK_SECONDS = 5.0
 
 
-@dataclass(frozen=True)
-class StoredItem:
-    """One item as Gieok stores it: its sealed row and its index entries."""
-
-    memory: Row
-    postings: Sequence[Row]
-
-
-def read_stored(file: Path) -> list[StoredItem]:
-    """All items in a file of Gieok, byte for byte."""
+def read_stored(file: Path) -> list[Row]:
+    """The rows of all items in a file of Gieok, byte for byte, with their packed terms."""
     connection = sqlite_file.connect(file, _LOCK_SECONDS, read_only=True)
-    postings: dict[bytes, list[Row]] = {}
-    for row in connection.execute("SELECT owner, token, at, id, keyword FROM turn_memory_index").fetchall():
-        postings.setdefault(row[3], []).append(row)
-    memories = connection.execute(
-        "SELECT owner, id, session_ref, at, summary, keywords FROM turn_memories"
-    ).fetchall()
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM turn_memories").fetchall()
     connection.close()
-    return [StoredItem(row, postings.get(row[1], ())) for row in memories]
+    return rows
 
 
 async def make_file(file: Path) -> None:
@@ -51,10 +37,9 @@ class BareWriter:
         self._connection = sqlite_file.connect(file, _LOCK_SECONDS)
         self._connection.pragma("foreign_keys", 0)
 
-    def save(self, item: StoredItem) -> None:
+    def save(self, row: Row) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.execute(_INSERT_MEMORY, item.memory)
-        self._connection.executemany(_INSERT_POSTING, item.postings)
+        self._connection.execute(_INSERT, row)
         self._connection.execute("COMMIT")
 
     def close(self) -> None:

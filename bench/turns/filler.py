@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bench.terms import random_terms
 from gieok.adapters.sql.driver import sqlite_file
 
 _CHUNK = 10_000
@@ -13,21 +14,19 @@ _ADD_OWNER = """
 INSERT INTO owners (owner, key_generation, created_at) VALUES (:owner, 1, '2026-01-05')
 ON CONFLICT (owner) DO NOTHING
 """
-_ADD_MEMORIES = """
-WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < :count)
-INSERT INTO turn_memories (owner, id, session_ref, at, summary, keywords)
-SELECT :owner, randomblob(16), :session_ref, 1767600000000000 + number, randomblob(160), randomblob(130)
-FROM numbers
+_ADD_SCOPE = """
+INSERT INTO search_scopes (owner, kind, scope, revision, removed)
+VALUES (:owner, 'turns', :session_ref, :count, 0)
 """
-# Inserted in key order, or a million rows would take minutes. As many entries per item as real items have.
-_ADD_POSTINGS = """
-WITH RECURSIVE numbers (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM numbers WHERE number < 13)
-INSERT INTO turn_memory_index (owner, token, at, id, keyword)
-SELECT owner, random() AS token, at, id, number / 2
-FROM turn_memories CROSS JOIN numbers
-WHERE owner = :owner AND session_ref = :session_ref
-ORDER BY token
+_ADD_MEMORY = """
+INSERT INTO turn_memories (owner, id, session_ref, at, summary, keywords, terms, changed)
+VALUES
+    (:owner, randomblob(16), :session_ref, 1767600000000000 + :number, randomblob(160), randomblob(130),
+     :terms, :number)
 """
+_KEYWORDS = 7
+_NUMBERS = [1 + token // 2 for token in range(2 * _KEYWORDS)]
+"""The number of the keyword of each token: as many tokens per item as real items have."""
 
 
 def checkpoint(file: Path) -> None:
@@ -41,14 +40,19 @@ def fill(file: Path, owner: str, count: int) -> None:
     """Add `count` memories: some in other sessions of `owner`, the rest of other owners."""
     connection = sqlite_file.connect(file, lock_seconds=30.0)
     connection.pragma("synchronous", "off")
-    for number, left in enumerate(range(count, 0, -_CHUNK)):
+    for chunk, left in enumerate(range(count, 0, -_CHUNK)):
+        size = min(left, _CHUNK)
         scope = {
-            "owner": owner if number < _OWN_CHUNKS else f"filler-{number}",
-            "session_ref": f"filler-{number}",
-            "count": min(left, _CHUNK),
+            "owner": owner if chunk < _OWN_CHUNKS else f"filler-{chunk}",
+            "session_ref": f"filler-{chunk}",
         }
+        packed = random_terms(size, _NUMBERS, version=1, words=_KEYWORDS)
         connection.execute("BEGIN IMMEDIATE")
-        for statement in (_ADD_OWNER, _ADD_MEMORIES, _ADD_POSTINGS):
-            connection.execute(statement, scope)
+        connection.execute(_ADD_OWNER, scope)
+        connection.execute(_ADD_SCOPE, {**scope, "count": size})
+        connection.executemany(
+            _ADD_MEMORY,
+            ({**scope, "number": number, "terms": terms} for number, terms in enumerate(packed, 1)),
+        )
         connection.execute("COMMIT")
     connection.close()

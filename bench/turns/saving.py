@@ -11,7 +11,8 @@ from time import perf_counter
 
 from bench.table import Row, Table, at_least, rate
 from bench.timing import TimedRun, Timings, interleaved
-from bench.turns.bare import BareWriter, StoredItem, make_file, read_stored
+from bench.turns.bare import BareWriter, make_file, read_stored
+from bench.turns.bare import Row as StoredRow
 from bench.vocabulary import Vocabulary
 from gieok import Gieok, Persona, User
 from gieok.adapters.sql.scope import OwnerScope
@@ -111,14 +112,14 @@ async def save(scope: OwnerScope, *items: MemoryItem) -> None:
     await scope.write(save_all)
 
 
-async def _as_stored(folder: Path, items: Iterable[MemoryItem]) -> list[StoredItem]:
+async def _as_stored(folder: Path, items: Iterable[MemoryItem]) -> list[StoredRow]:
     """The rows that Gieok stores for these items, so that the bare inserts write the same bytes."""
     async with await open_at(f"sqlite:///{folder}/stored.db", folder) as gieok:
         await save(scope_of(gieok), *items)
     return read_stored(folder / "stored.db")
 
 
-def _bare_inserts(writer: BareWriter, stored: Iterator[StoredItem], size: Size) -> TimedRun:
+def _bare_inserts(writer: BareWriter, stored: Iterator[StoredRow], size: Size) -> TimedRun:
     async def run_once() -> float:
         batch = list(islice(stored, size.items))
         started = perf_counter()
