@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from gieok import Gieok
@@ -14,40 +12,12 @@ from gieok.testing.contracts.companion import memory, save
 KIB = 1024
 
 
-def counting(value: str) -> tuple[list[str], Callable[[], str]]:
-    """A decryption, and the list of its calls."""
-    calls: list[str] = []
-
-    def decrypt() -> str:
-        calls.append(value)
-        return value
-
-    return calls, decrypt
-
-
-def test_a_row_is_decrypted_once_and_a_changed_row_again() -> None:
-    entries = DecryptedCache(10 * KIB).of("kim")
-    calls, decrypt = counting("면접")
-    assert [entries.get_or_open(row, decrypt, 10) for row in (("a", 1), ("a", 1), ("a", 2))] == ["면접"] * 3
-    assert len(calls) == 2
-
-
 def test_owners_do_not_share_entries() -> None:
     cache = DecryptedCache(10 * KIB)
-    assert cache.of("kim").get_or_open("row", lambda: "철수", 10) == "철수"
-    assert cache.of("lee").get_or_open("row", lambda: "영희", 10) == "영희"
-    assert cache.of("kim").get("row") == "철수"
-
-
-def test_a_failed_decryption_is_not_cached() -> None:
-    entries = DecryptedCache(10 * KIB).of("kim")
-
-    def fail() -> str:
-        raise ValueError
-
-    with pytest.raises(ValueError):  # noqa: PT011  raised above, without a message
-        entries.get_or_open("row", fail, 10)
-    assert entries.get_or_open("row", lambda: "opens now", 10) == "opens now"
+    cache.of("kim").put("row", "철수", 10)
+    assert cache.of("lee").get("row") is None
+    cache.of("lee").put("row", "영희", 10)
+    assert [cache.of(owner).get("row") for owner in ("kim", "lee")] == ["철수", "영희"]
 
 
 def test_the_least_recently_used_owner_is_evicted_whole() -> None:
@@ -86,7 +56,7 @@ def test_a_transaction_that_began_before_a_clear_caches_nothing_more() -> None:
     entries = cache.of("kim")
     entries.put("row", "plaintext", 10)
     cache.clear("kim")
-    assert entries.get_or_open("row", lambda: "again", 10) == "again"
+    entries.put("row", "again", 10)
     assert (entries.get("row"), cache.of("kim").get("row")) == (None, None)
     assert cache.bytes == OWNER_BYTES
 
