@@ -73,6 +73,16 @@ def test_several_rows_are_replaced_at_once() -> None:
     assert content(index)[2] == {2: (1, 0)}, "an index in use does not change"
 
 
+def test_rows_whose_ids_share_a_half_are_different() -> None:
+    ids = [
+        bytes(8) + b"%08d" % low if half else b"%08d" % low + bytes(8) for half in (0, 1) for low in (1, 2)
+    ]
+    rows = [row(number, packed({number: 1}))._replace(id=one) for number, one in enumerate(ids, 1)]
+    mixed = row(5, packed({5: 1}))._replace(id=ids[0][:8] + ids[2][8:])
+    index = EMPTY_INDEX.with_changes([*rows, mixed])
+    assert content(index.with_changes([rows[0], rows[2]])) == content(index)
+
+
 def test_a_missing_token_is_left_out() -> None:
     index = EMPTY_INDEX.with_changes([row(1, packed({5: 1}))])
     assert list(index.find([4, 5, 6])) == [5]

@@ -249,7 +249,7 @@ async def test_an_older_snapshot_has_its_own_index(gieok: Gieok) -> None:
         cache = cast(Any, view)._caches.indexes
         current = index_of(view)
         ((key, (cached, size)),) = [(k, v) for k, v in cache.values.items() if k == ("memories", "hana")]
-        newer = type(cached)(search.Revision(cached.revision.current + 1, 0), search.EMPTY_INDEX)
+        newer = type(cached)(search.Revision(cached.revision.current + 1, 0, 0), search.EMPTY_INDEX)
         cache.put(key, newer, size)
         return len(index_of(view)), len(cache.get(key).index) + len(current)
 
@@ -283,6 +283,7 @@ async def test_a_write_transaction_caches_nothing(gieok: Gieok) -> None:
         view.companion.save([memory("회사", minute=1)])
         assert list(view.companion.index("hana", include_archived=True).find(["회사"])) == ["회사"]
         assert len(view.companion.load("hana", 5)) == 2
+        assert len(view.companion.index("hana", include_archived=True).open([0, 1])) == 2
         raise _UndoneError
 
     with pytest.raises(_UndoneError):
@@ -293,6 +294,7 @@ async def test_a_write_transaction_caches_nothing(gieok: Gieok) -> None:
 
 
 DAMAGE = {
+    "a missing row": "DELETE FROM memories WHERE number = 1",
     "does not decode": "UPDATE memories SET terms = {bytes}",
     "of another version": "UPDATE memories SET version = version + 1",
 }

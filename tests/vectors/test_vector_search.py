@@ -52,9 +52,10 @@ async def close_to(
     assert by is not None
     asked = await by.embed_query(query)
     assert asked is not None
-    return await scope_of(gieok, owner).read(
+    numbers, cosines = await scope_of(gieok, owner).read(
         lambda view: by.compare(view.vectors, "hana", asked, include_archived=archived)
     )
+    return dict(zip(numbers.tolist(), cosines.tolist(), strict=True))
 
 
 async def test_the_cosine_of_every_memory(embedding: Gieok) -> None:
@@ -109,7 +110,8 @@ async def test_an_older_snapshot_gets_no_later_memories(embedding: Gieok) -> Non
     def read(view: SqlView) -> tuple[set[int], set[int]]:
         assert view.vectors.revision("hana").stamp == 1
         ahead = asyncio.run_coroutine_threadsafe(overtake(), loop).result()
-        return ahead, set(vector_search.compare(view.vectors, "hana", asked, include_archived=True))
+        numbers, _ = vector_search.compare(view.vectors, "hana", asked, include_archived=True)
+        return ahead, set(numbers.tolist())
 
     assert await scope_of(embedding).read(read, heavy=True) == ({1, 2}, {1})
 

@@ -159,9 +159,10 @@ class SearchIndex:
         if not len(self):
             return _read(rows, {})
         added = _read(rows, self.session_numbers)
-        is_stale = np.isin(_low(self.columns.ids), _low(added.columns.ids)) & np.isin(
-            _high(self.columns.ids), _high(added.columns.ids)
-        )
+        changed = {row.id for row in rows}
+        is_stale = np.isin(_low_half(self.columns.ids), _low_half(added.columns.ids))
+        for row in np.flatnonzero(is_stale).tolist():
+            is_stale[row] = self.columns.ids[row].tobytes() in changed
         return _merge(self._without(is_stale) if is_stale.any() else self, added)
 
     def find(self, tokens: Sequence[int]) -> dict[int, Match]:
@@ -310,9 +311,5 @@ def _merge(one: SearchIndex, other: SearchIndex) -> SearchIndex:
     )
 
 
-def _high(ids: Column) -> NDArray[np.uint64]:
-    return ids.view(np.uint64)[0::2]
-
-
-def _low(ids: Column) -> NDArray[np.uint64]:
+def _low_half(ids: Column) -> NDArray[np.uint64]:
     return ids.view(np.uint64)[1::2]

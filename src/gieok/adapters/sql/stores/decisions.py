@@ -125,8 +125,9 @@ class SqlDecisionStore:
     def _save_head(self, root: bytes, version: int, content: DecisionContent, created_at: int) -> None:
         token = domain_token(self._keys, content.domain)
         before = self._tx.one("get_decision_domain", root_id=root) if version > 1 else None
-        if before is not None and before[0] != token:
-            change_scope(self._tx, "decisions", str(before[0]), is_removal=True)
+        is_new = before is None or before[0] != token
+        if before is not None and is_new:
+            change_scope(self._tx, "decisions", str(before[0]), added=-1)
         self._tx.run(
             "save_decision_head",
             root_id=root,
@@ -135,11 +136,12 @@ class SqlDecisionStore:
             strength=strength_number(content.strength),
             created_at=created_at,
             terms=self._packed(version, content),
-            changed=self._change(content.domain),
+            changed=self._change(content.domain, added=int(is_new)),
         )
 
-    def _change(self, domain: str | None) -> int:
-        return change_scope(self._tx, "decisions", str(domain_token(self._keys, domain or None)))
+    def _change(self, domain: str | None, added: int = 0) -> int:
+        token = domain_token(self._keys, domain or None)
+        return change_scope(self._tx, "decisions", str(token), added=added)
 
     def _packed(self, version: int, content: DecisionContent) -> bytes:
         tokens = self._tokens(content.domain, statement_terms(content.statement))
@@ -155,7 +157,6 @@ class SqlDecisionStore:
             ("decisions", token),
             revision,
             lambda after: self._tx.all("list_decision_index", domain_token=token, after=after),
-            revision.current,
         )
         counts = np.zeros(len(index), np.int64)
         for match in index.find(list(self._tokens(domain, terms))).values():

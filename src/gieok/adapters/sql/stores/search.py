@@ -31,10 +31,11 @@ class TooManyRows(Exception):
 
 
 class Revision(NamedTuple):
-    """The revision of a scope, and the one at which a row was deleted last."""
+    """The revision of a scope, the one at which a row was deleted last, and the number of rows."""
 
     current: int
     removed: int
+    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +55,12 @@ class IndexCache:
         self._is_inline = is_inline
 
     def get(
-        self, key: Hashable, revision: Revision, rows_after: Callable[[int], Sequence[Row]], size: int
+        self, key: Hashable, revision: Revision, rows_after: Callable[[int], Sequence[Row]]
     ) -> SearchIndex:
         """The index of a scope at this revision. `rows_after` reads the rows that were changed after a
-        revision, as the columns of an `IndexRow`; `size` is about how many rows the scope has.
+        revision, as the columns of an `IndexRow`.
 
-        StoreDamaged if the terms of a row are damaged.
+        StoreDamaged if the terms of a row are damaged, or if a row is missing.
         """
         cached: _Cached | None = self._cache.get(key)
         if cached is not None and cached.revision == revision:
@@ -69,7 +70,7 @@ class IndexCache:
             after, base = cached.revision.current, cached.index
         else:
             after, base = _BEFORE_ALL, EMPTY_INDEX
-            if self._is_inline and size > INLINE_ROWS:
+            if self._is_inline and revision.rows > INLINE_ROWS:
                 raise TooManyRows
         try:
             index = base.with_changes([IndexRow(*row) for row in rows_after(after)])
@@ -77,6 +78,10 @@ class IndexCache:
             raise StoreDamaged(
                 f"the search terms of row {UUID(bytes=damaged.row_id)} are damaged; restore a backup"
             ) from None
+        if len(index) != revision.rows:
+            raise StoreDamaged(
+                f"a search index should have {revision.rows} rows and has {len(index)}; restore a backup"
+            )
         if self._is_reading and (cached is None or cached.revision.current <= revision.current):
             self._cache.put(key, _Cached(revision, index), index.bytes)
         return index
@@ -92,8 +97,11 @@ def scope_revision(tx: Tx, kind: ScopeKind, scope: str) -> Revision | None:
     return Revision(*row) if row else None
 
 
-def change_scope(tx: Tx, kind: ScopeKind, scope: str, *, is_removal: bool = False) -> int:
-    """Raise the revision of a scope and return it. Locks the scope until the transaction ends."""
-    row = tx.one("change_search_scope", kind=kind, scope=scope, is_removal=int(is_removal))
+def change_scope(tx: Tx, kind: ScopeKind, scope: str, *, added: int = 0) -> int:
+    """Raise the revision of a scope and return it. Locks the scope until the transaction ends.
+
+    `added` is the number of new rows, negative for removed ones.
+    """
+    row = tx.one("change_search_scope", kind=kind, scope=scope, added=added)
     assert row is not None  # noqa: S101  the statement adds or updates one row
     return row[0]

@@ -50,7 +50,7 @@ class SqlMemoryStore:
             summary=self._seal("summary", item.id, item.summary),
             keywords=self._seal("keywords", item.id, json.dumps(item.keywords, ensure_ascii=False)),
             terms=self._packed(item.session_ref, item.keywords),
-            changed=change_scope(self._tx, "turns", item.session_ref),
+            changed=change_scope(self._tx, "turns", item.session_ref, added=1),
         )
         if not saved:
             raise Conflict(f"turn memory {item.id} exists already")
@@ -99,7 +99,6 @@ class SqlMemoryStore:
             ("turns", session_ref),
             revision,
             lambda after: self._tx.all("list_turn_index", session_ref=session_ref, after=after),
-            revision.current,
         )
 
     def _with_whole_words(self, index: SearchIndex, session_ref: str, query: str, top_k: int) -> list[int]:

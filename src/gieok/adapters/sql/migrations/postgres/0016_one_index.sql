@@ -33,11 +33,12 @@ DROP TABLE memory_terms;
 
 -- Revisions of the scopes that have no row of their own: the sessions of turn memories, and the domains of decisions.
 CREATE TABLE search_scopes (
-    owner    text   NOT NULL REFERENCES owners (owner),
-    kind     text   NOT NULL CHECK (kind IN ('turns', 'decisions')),
-    scope    text   NOT NULL,
-    revision bigint NOT NULL CHECK (revision >= 1),
-    removed  bigint NOT NULL CHECK (removed >= 0),
+    owner     text COLLATE "C" NOT NULL REFERENCES owners (owner),
+    kind      text COLLATE "C" NOT NULL CHECK (kind IN ('turns', 'decisions')),
+    scope     text COLLATE "C" NOT NULL,
+    revision  bigint NOT NULL CHECK (revision >= 1),
+    removed   bigint NOT NULL CHECK (removed >= 0),
+    row_count bigint NOT NULL CHECK (row_count >= 0),
     PRIMARY KEY (owner, kind, scope)
 );
 
@@ -59,8 +60,8 @@ SET
         ),
         ''::bytea
     );
-INSERT INTO search_scopes (owner, kind, scope, revision, removed)
-SELECT DISTINCT owner, 'turns', session_ref, 1, 0 FROM turn_memories;
+INSERT INTO search_scopes (owner, kind, scope, revision, removed, row_count)
+SELECT owner, 'turns', session_ref, 1, 0, count(*) FROM turn_memories GROUP BY owner, session_ref;
 CREATE INDEX turn_memories_by_change ON turn_memories (owner, session_ref, changed);
 DROP TABLE turn_memory_index;
 
@@ -76,8 +77,8 @@ SET
         ),
         ''::bytea
     );
-INSERT INTO search_scopes (owner, kind, scope, revision, removed)
-SELECT DISTINCT owner, 'decisions', domain_token::text, 1, 0 FROM decision_heads;
+INSERT INTO search_scopes (owner, kind, scope, revision, removed, row_count)
+SELECT owner, 'decisions', domain_token::text, 1, 0, count(*) FROM decision_heads GROUP BY owner, domain_token;
 CREATE INDEX decision_heads_by_change ON decision_heads (owner, domain_token, changed);
 DROP TABLE decision_index;
 

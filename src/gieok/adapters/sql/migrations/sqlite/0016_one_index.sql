@@ -34,11 +34,12 @@ DROP TABLE memory_terms;
 
 -- Revisions of the scopes that have no row of their own: the sessions of turn memories, and the domains of decisions.
 CREATE TABLE search_scopes (
-    owner    TEXT    NOT NULL REFERENCES owners (owner),
-    kind     TEXT    NOT NULL CHECK (kind IN ('turns', 'decisions')),
-    scope    TEXT    NOT NULL,
-    revision INTEGER NOT NULL CHECK (revision >= 1),
-    removed  INTEGER NOT NULL CHECK (removed >= 0),
+    owner     TEXT    NOT NULL REFERENCES owners (owner),
+    kind      TEXT    NOT NULL CHECK (kind IN ('turns', 'decisions')),
+    scope     TEXT    NOT NULL,
+    revision  INTEGER NOT NULL CHECK (revision >= 1),
+    removed   INTEGER NOT NULL CHECK (removed >= 0),
+    row_count INTEGER NOT NULL CHECK (row_count >= 0),
     PRIMARY KEY (owner, kind, scope)
 ) STRICT, WITHOUT ROWID;
 
@@ -58,8 +59,8 @@ SET
             ''
         )
     );
-INSERT INTO search_scopes (owner, kind, scope, revision, removed)
-SELECT DISTINCT owner, 'turns', session_ref, 1, 0 FROM turn_memories;
+INSERT INTO search_scopes (owner, kind, scope, revision, removed, row_count)
+SELECT owner, 'turns', session_ref, 1, 0, count(*) FROM turn_memories GROUP BY owner, session_ref;
 CREATE INDEX turn_memories_by_change ON turn_memories (owner, session_ref, changed);
 DROP TABLE turn_memory_index;
 
@@ -77,7 +78,7 @@ SET
             ''
         )
     );
-INSERT INTO search_scopes (owner, kind, scope, revision, removed)
-SELECT DISTINCT owner, 'decisions', CAST(domain_token AS TEXT), 1, 0 FROM decision_heads;
+INSERT INTO search_scopes (owner, kind, scope, revision, removed, row_count)
+SELECT owner, 'decisions', CAST(domain_token AS TEXT), 1, 0, count(*) FROM decision_heads GROUP BY owner, domain_token;
 CREATE INDEX decision_heads_by_change ON decision_heads (owner, domain_token, changed);
 DROP TABLE decision_index;

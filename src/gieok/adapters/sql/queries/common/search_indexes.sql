@@ -1,15 +1,16 @@
 -- Revisions of searched scopes; how far the search indexes of an owner are rebuilt, and for which analyzer.
 
 -- name: get_search_scope(owner, kind, scope)^
-SELECT revision, removed FROM search_scopes WHERE owner = :owner AND kind = :kind AND scope = :scope;
+SELECT revision, removed, row_count FROM search_scopes WHERE owner = :owner AND kind = :kind AND scope = :scope;
 
--- name: change_search_scope(owner, kind, scope, is_removal)^
+-- name: change_search_scope(owner, kind, scope, added)^
 -- Every change of a row in the scope runs this. It locks the scope until the transaction ends.
-INSERT INTO search_scopes (owner, kind, scope, revision, removed)
-VALUES (:owner, :kind, :scope, 1, 0)
+INSERT INTO search_scopes (owner, kind, scope, revision, removed, row_count)
+VALUES (:owner, :kind, :scope, 1, 0, :added)
 ON CONFLICT (owner, kind, scope) DO UPDATE SET
     revision = search_scopes.revision + 1,
-    removed = CASE WHEN :is_removal = 1 THEN search_scopes.revision + 1 ELSE search_scopes.removed END
+    removed = CASE WHEN :added < 0 THEN search_scopes.revision + 1 ELSE search_scopes.removed END,
+    row_count = search_scopes.row_count + :added
 RETURNING revision;
 
 -- name: erase_search_scopes(owner)!

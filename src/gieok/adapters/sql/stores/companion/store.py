@@ -177,14 +177,13 @@ class SqlCompanionStore:
         state = read_state(self._tx, _persona(persona_id))
         rows = self._indexes.get(
             ("memories", persona_id),
-            Revision(state.revision, state.removed),
+            Revision(state.revision, state.removed, state.active + state.archived),
             lambda after: self._tx.all("list_memory_index", persona_id=persona_id, after=after),
-            state.active + state.archived,
         )
         return SqlMemoryIndex(
             self._tx,
             self._keys,
-            self._caches.values,
+            self._caches.values if self._is_reading else UNCACHED.values,
             persona_id,
             rows,
             recall=state.recall,
