@@ -20,7 +20,7 @@ import pytest
 from gieok.engine import Engine, Registry, make_plan
 from gieok.errors import Conflict, InputRefused
 from gieok.memory.turns.records import MemoryItem, RecalledMemory
-from gieok.memory.turns.rules import check_search, match_terms, matches_part, matches_whole, query_stems
+from gieok.memory.turns.rules import check_search, matches_part, matches_whole
 from gieok.memory.turns.steps import PersistMemory, RetrieveMemory
 from gieok.refs import check_ref
 from gieok.testing.contracts.turns import MemoryStoreContract, ScopeOf
@@ -53,12 +53,11 @@ class ListStore:
 
 
 def _rank(item: MemoryItem, session_ref: str, query: str) -> tuple[int, int] | None:
-    """Rank whole words before prefixes, then more keywords before fewer. None if nothing matches."""
+    """Rank whole words before parts of words, then more keywords before fewer. None if nothing matches."""
     if item.session_ref != session_ref:
         return None
-    terms, stems = match_terms(query), query_stems(query)
-    whole = sum(matches_whole(keyword, terms) for keyword in item.keywords)
-    part = sum(matches_part(keyword, stems) for keyword in item.keywords)
+    whole = sum(matches_whole(keyword, query) for keyword in item.keywords)
+    part = sum(matches_part(keyword, query) for keyword in item.keywords)
     return (1, -whole) if whole else (2, -part) if part else None
 
 

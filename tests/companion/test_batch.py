@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gieok import Gieok, MemoryDraft
@@ -10,7 +12,7 @@ from gieok.memory.companion.records import Emotion
 from tests.behind import Behind
 
 
-def drafts(count: int, persona: str = "hana", **fields: object) -> list[MemoryDraft]:
+def drafts(count: int, persona: str = "hana", **fields: Any) -> list[MemoryDraft]:
     return [MemoryDraft(persona_id=persona, summary=f"면접 {n}", **fields) for n in range(count)]
 
 

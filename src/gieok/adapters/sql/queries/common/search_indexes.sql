@@ -6,7 +6,7 @@ SELECT revision, removed, row_count FROM search_scopes WHERE owner = :owner AND 
 -- name: change_search_scope(owner, kind, scope, added)^
 -- Every change of a row in the scope runs this. It locks the scope until the transaction ends.
 INSERT INTO search_scopes (owner, kind, scope, revision, removed, row_count)
-VALUES (:owner, :kind, :scope, 1, 0, :added)
+VALUES (:owner, :kind, :scope, 1, 0, CASE WHEN :added > 0 THEN :added ELSE 0 END)
 ON CONFLICT (owner, kind, scope) DO UPDATE SET
     revision = search_scopes.revision + 1,
     removed = CASE WHEN :added < 0 THEN search_scopes.revision + 1 ELSE search_scopes.removed END,
