@@ -13,6 +13,7 @@ from langgraph.graph.state import (  # pyright: ignore[reportMissingTypeStubs]  
     StateGraph,
 )
 from langgraph.prebuilt import ToolNode
+from langgraph.types import Command
 
 from gieok import ExecutionPlan
 from gieok.engine import make_plan
@@ -71,8 +72,10 @@ def compiled(graph: StateGraph[DecisionState], **options: Any) -> Graph:
     return cast("Any", graph).compile(**options)
 
 
-async def run(graph: Graph, given: dict[str, Any] | None, config: RunnableConfig = THREAD) -> dict[str, Any]:
-    return await cast("Any", graph).ainvoke(given, config)
+async def run(
+    graph: Graph, given: dict[str, Any] | Command[Any] | None, config: RunnableConfig = THREAD, **options: Any
+) -> dict[str, Any]:
+    return await cast("Any", graph).ainvoke(given, config, **options)
 
 
 def small_budget() -> ExecutionPlan:

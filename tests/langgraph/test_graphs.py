@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import Runtime
+from langgraph.types import Command, interrupt
 
 from gieok import DecisionProposal, Gieok, Settings
 from gieok.app.decisions import Decisions
@@ -264,7 +265,10 @@ async def test_a_decision_that_changed_since_the_report_is_not_overwritten(gieok
 
 @pytest.mark.req("DEC-16", "DEC-3")
 async def test_a_node_that_is_retried_saves_once(gieok: Gieok) -> None:
-    """The run fails after the decision is durable and before LangGraph's checkpoint, and is then resumed."""
+    """The run fails after the decision is durable and before LangGraph's checkpoint, and is then resumed.
+
+    The checkpoint has no proposal, so the program gives it again.
+    """
     user = gieok.user("minsu")
     save_node = DecisionMemory(user).save()
     attempts: list[int] = []
@@ -282,9 +286,55 @@ async def test_a_node_that_is_retried_saves_once(gieok: Gieok) -> None:
     compiled_graph = compiled(graph, checkpointer=InMemorySaver())
     with pytest.raises(RuntimeError):
         await run(compiled_graph, {"messages": [], "proposal": LOTS})
-    resumed = await run(compiled_graph, None)
+    resumed = await run(compiled_graph, Command(update={"proposal": LOTS}))
     (only,) = (await user.decisions.list()).decisions
     assert (str(only.root_id), only.version) == (resumed["saved"], 1)
+
+
+@pytest.mark.req("DEC-2", "DEC-16")
+@pytest.mark.parametrize("durability", ["sync", "exit"])
+async def test_no_checkpoint_contains_the_proposal(gieok: Gieok, durability: str) -> None:
+    """Neither while the run waits for a person, nor when it goes on, nor when it has ended."""
+    user = gieok.user("minsu")
+    memory = DecisionMemory(user)
+    root = await save(user.decisions, "count by box", "lock", "wms")
+    proposal = {**LOTS, "statement": "재고는 로트 단위로 센다", "rootId": str(root)}
+
+    def propose_it(state: DecisionState) -> dict[str, Any]:
+        return {"proposal": proposal}
+
+    def approve(state: DecisionState) -> dict[str, Any]:
+        return {} if interrupt("save it?") else {"proposal": None}
+
+    graph = new_graph()
+    add(graph, agent=propose_it, propose=memory.propose(), approve=approve, save=memory.save())
+    graph.set_entry_point("agent")
+    for one, next_one in (("agent", "propose"), ("propose", "approve"), ("approve", "save")):
+        graph.add_edge(one, next_one)
+    saver = InMemorySaver()
+    running = compiled(graph, checkpointer=saver)
+    asked = await run(running, {"messages": []}, durability=durability)
+    assert asked["__interrupt__"][0].value == "save it?"
+    assert asked["proposal"] == proposal, "the program has it, to show it to a person"
+    assert not holds(saver, "로트 단위로")
+    resume = Command(resume=True, update={"proposal": proposal})
+    done = await run(running, resume, durability=durability)
+    assert done["saved"] == str(root)
+    assert (await user.decisions.get(root)).statement == "재고는 로트 단위로 센다"
+    assert not holds(saver, "로트 단위로")
+
+
+def holds(saver: InMemorySaver, text: str) -> bool:
+    """Whether anything that a checkpointer has stored contains a text."""
+    return text in str([*saver.list(None)]) or any(
+        text.encode() in blob for _, blob in [*saver.blobs.values(), *_written(saver)]
+    )
+
+
+def _written(saver: InMemorySaver) -> Iterator[tuple[str, bytes]]:
+    for writes in saver.writes.values():
+        for _, _, typed, _ in writes.values():
+            yield typed
 
 
 @pytest.mark.req("DEC-16", "DEC-3")

@@ -14,7 +14,7 @@ from gieok.errors import StoreDamaged
 from gieok.settings.loading import sqlite_path
 from gieok.testing.contracts.sessions import message
 from tests.behind import Behind
-from tests.owner_data.world import all_of, export, fill, lines
+from tests.owner_data.world import all_of, export, fill, lines, pieces
 from tests.sessions.conversation import begin
 
 LONG = "가" * 10_000
@@ -39,6 +39,19 @@ async def test_a_stream_has_a_header_records_and_an_end(gieok: Gieok) -> None:
     assert all("kind" in line for line in taken)
     fact = next(line for line in taken if line["kind"] == "fact" and line["key"] == "커피")
     assert (fact["value"], fact["retiredAt"] is None) == ("하루 세 잔", False)
+
+
+@pytest.mark.req("OPS-3", "TURN-5")
+async def test_an_export_has_the_keywords_of_a_turn_and_a_search_has_not(gieok: Gieok) -> None:
+    """The owner has a right to them, and an import could not find the memory without them."""
+    minsu, jiyoung = gieok.user("minsu"), gieok.user("jiyoung")
+    await fill(minsu)
+    taken = await export(minsu)
+    (turn,) = [line for line in lines(taken) if line["kind"] == "turnMemory"]
+    assert "면접" in turn["keywords"]
+    await jiyoung.data.import_(pieces(taken))
+    found = await gieok.scope("jiyoung").read(lambda view: view.turns.search("turns", "면접", 5))
+    assert [each.model_dump(mode="json").keys() for each in found] == [{"id", "summary", "timestamp"}]
 
 
 CARRIED = {

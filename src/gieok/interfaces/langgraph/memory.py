@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 from langchain_core.messages import (
     AIMessage,
@@ -16,6 +16,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.tools import BaseTool
+from langgraph.channels import UntrackedValue  # pyright: ignore[reportMissingTypeStubs]  its types are inline
 from langgraph.graph import MessagesState  # pyright: ignore[reportMissingTypeStubs]  its types are inline
 from langgraph.runtime import Runtime
 
@@ -49,8 +50,11 @@ class DecisionState(MessagesState, total=False):
     """The older part of the conversation, as a block of the prompt; empty while all of it fits."""
     compacted_count: int
     """How many of the oldest messages the signposts replace."""
-    proposal: dict[str, Any] | None
-    """A decision that may be taken, in the form of a DecisionProposal. Only saving stores it."""
+    proposal: Annotated[dict[str, Any] | None, UntrackedValue]
+    """A decision that may be taken, in the form of a DecisionProposal. Only saving stores it.
+
+    No checkpointer stores it either, so a run that is resumed needs it again: see docs/howto/langgraph.md.
+    """
     replaces_version: int | None
     """The version that the proposal would replace, at the time of the guardian's report."""
     report: str | None
