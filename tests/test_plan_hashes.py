@@ -23,6 +23,7 @@ PINNED = {
     "create_memory_of_messages": "bb16ed26843915a65155fbda1fc4611cb988d2ac7f31f4a46af626890b253f6a",
     "create_persona": "6d6d3fe96fbb8576926373561ff154aeeea6e8c8eb4f9633030f75bb3b0b60da",
     "decision_impact": "514d8e6b21a782110331a93ad58860f01f465d6d9840f353d78248e3aeef8067",
+    "delete_memories": "36f7d0f6eee5e5bf997f59add210d53fb1653a56f03d3e2f3d8d82c03b4bfc75",
     "delete_memory": "def2990d138817dae4758e18ec06a14c392ebc47660ac55dbbb4025f72ce7275",
     "edit_memory": "fc86b0eef2bf77609fd3872ab723931e612565e511a94bfdf2287185de9f3aae",
     "edit_persona": "858d02832f6a076b2e3d91c8a4b59870f4408a35c25f65e7064cb85c81cb79fa",

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
+from click.testing import Result
 
 from gieok import Gieok, MemoryDraft
+from gieok.interfaces.cli.memory.read import ORIGINS
+from gieok.memory.companion.records import Origin
 from gieok.settings import load_settings, sqlite_path
 from tests.cli.conftest import Run
 from tests.owner_data.world import fill
@@ -50,6 +54,40 @@ def test_memories_are_listed_searched_and_shown(run: Run, url: str) -> None:
     assert "바다에 다녀옴." in run("memory", "show", memory_id, "--user", "kim").stdout
     assert run("memory", "show", memory_id, "--user", "lee").exit_code == 1
     assert "no memories" in run("memory", "list", "--user", "choi").stdout
+
+
+@pytest.mark.req("COMP-9")
+def test_memories_are_changed_filtered_and_deleted(run: Run, url: str) -> None:
+    keep("kim", "면접을 준비함.", "바다에 다녀옴.")
+
+    def memory(*args: str, **options: Any) -> Result:
+        return run("memory", *args, "--user", "kim", **options)
+
+    def document(*args: str) -> Any:
+        return json.loads(memory(*args, "--json").stdout)
+
+    sea, interview = [each["id"] for each in document("list")["memories"]]
+    edited = document("edit", sea, "--topic", "여행", "--emotion", "기쁨", "--importance", "9")["memory"]
+    assert (edited["topics"], edited["emotion"], edited["importance"]) == (["여행"], "joy", 9)
+    assert document("tag", sea, "여름", "바다")["memory"]["tags"] == ["여름", "바다"]
+    assert document("tag", sea, "바다", "--remove")["memory"]["tags"] == ["여름"]
+    for options in (["--tag", "여름"], ["--topic", "여행"], ["--emotion", "joy"], ["--from", "2020-01-01"]):
+        assert sea in [each["id"] for each in document("list", *options)["memories"]], options
+    assert document("list", "--tag", "여름")["total"] == 1
+    assert "기억이 없습니다" in memory("list", "--to", "2020-01-01", "--lang", "ko").stdout
+    assert "바다에 다녀옴." in memory("archive", sea).stdout
+    assert document("list")["total"] == 1
+    assert document("restore", sea)["memory"]["archivedAt"] is None
+    assert memory("edit", sea).exit_code == 2
+    assert "emotion" in memory("edit", sea, "--emotion", "rage").stderr
+    assert memory("delete", interview, stdin="n\n").exit_code == 130
+    assert "기억 1개를 삭제했습니다" in memory("delete", interview, "--yes", "--lang", "ko").stdout
+    assert document("delete", "--all", "--yes") == {"deleted": 1}
+    assert memory("delete").exit_code == 2
+
+
+def test_the_names_of_origins_are_those_of_the_records() -> None:
+    assert get_args(Origin) == ORIGINS
 
 
 MEMORY = [

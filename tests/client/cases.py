@@ -197,6 +197,7 @@ PERSONAS = (
         lambda o: o.client.personas.retire_fact(o.persona, o.fact),
     ),
 )
+MANAGEMENT = (Case("GET /personas/{id}/moments", None, lambda o: o.client.personas.moments(o.persona)),)
 DECISIONS = (
     Case("POST /decisions/proposals", None, lambda o: o.client.decisions.propose(PROPOSAL)),
     Case("POST /decisions", "decision", lambda o: o.client.decisions.save(PROPOSAL)),
@@ -224,11 +225,12 @@ DECISIONS = (
     Case("POST /anchors", "anchor", _add_anchor),
     Case("GET /anchors", "anchors", _list_anchors),
 )
+DELETIONS = (Case("DELETE /memory", "deleted", lambda o: o.client.memory.delete_all(o.persona)),)
 ME = (
     Case("GET /me/export", None, _export),
     Case("POST /me/import", None, _import),
     Case("DELETE /me", None, lambda o: o.client.me.erase()),
 )
 
-CASES = (*CHAT, *MEMORY, *PERSONAS, *DECISIONS, *ME)
+CASES = (*CHAT, *MEMORY, *PERSONAS, *MANAGEMENT, *DECISIONS, *DELETIONS, *ME)
 """In an order that works: calls that delete something come last."""

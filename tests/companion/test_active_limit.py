@@ -186,11 +186,11 @@ async def test_an_important_memory_has_a_moment_that_is_edited_and_deleted_with_
     passed = await happens("합격 소식을 들음.", Emotion.JOY, 9)
     assert (await happens("점심을 먹음.", Emotion.JOY, 3)).moment is None
     assert (await happens("조용한 하루였음.", Emotion.CALM, 9)).moment is None
-    (moment,) = await companion.moments("hana")
+    (moment,) = (await companion.moments("hana")).moments
     assert moment == passed.moment
     assert (moment.memory_id, moment.emotion, moment.intensity) == (passed.memory.id, Emotion.JOY, 9)
     await companion.edit(passed.memory.id, MemoryChanges(summary="불합격 소식을 들음."))
-    assert [moment.moment for moment in await companion.moments("hana")] == ["불합격 소식을 들음."]
+    assert [moment.moment for moment in (await companion.moments("hana")).moments] == ["불합격 소식을 들음."]
     await companion.edit(passed.memory.id, MemoryChanges(importance=2))
     assert await companion.moments("hana") == []
 

@@ -141,7 +141,7 @@ async def test_a_summary_replaces_an_excerpt_unless_it_was_rewritten_first(gieok
         ("시험",),
         2,
     )
-    assert [moment.memory_id for moment in await companion.moments("hana")] == [left.id]
+    assert [moment.memory_id for moment in (await companion.moments("hana")).moments] == [left.id]
     assert (await replace(corrected.id), await replace(left.id), await replace(uuid4())) == (None, None, None)
     assert await companion.get(corrected.id) == edited
 

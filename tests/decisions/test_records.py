@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from gieok.errors import InputRefused
+from gieok.memory.cursors import decode_cursor, encode_cursor
 from gieok.memory.decisions.records import (
     AnchorDraft,
     DecisionPosition,
@@ -19,7 +20,7 @@ from gieok.memory.decisions.records import (
     Relation,
     normal_domain,
 )
-from gieok.memory.decisions.rules import from_cursor, read_proposal, to_cursor
+from gieok.memory.decisions.rules import read_proposal
 from gieok.testing.clock import Clock
 
 GOOD: dict[str, Any] = {"statement": "결정", "strength": "lock", "scope": "domain", "domain": "WMS"}
@@ -113,7 +114,7 @@ def test_an_anchor_without_targets_is_refused() -> None:
 
 def test_a_cursor_round_trips_and_anything_else_is_refused() -> None:
     position = DecisionPosition(strength="lock", created_at=Clock().now, root_id=uuid4())
-    assert from_cursor(to_cursor(position)) == position
-    for invalid in ("", "x", "e30=", "가", to_cursor(position)[:-8]):
+    assert decode_cursor(DecisionPosition, encode_cursor(position)) == position
+    for invalid in ("", "x", "e30=", "가", encode_cursor(position)[:-8]):
         with pytest.raises(InputRefused, match="cursor"):
-            from_cursor(invalid)
+            decode_cursor(DecisionPosition, invalid)

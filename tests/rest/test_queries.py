@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from uuid import uuid4
 
@@ -50,11 +51,24 @@ def client(shared: Server) -> Iterator[httpx.Client]:
 
 
 @pytest.mark.parametrize(("path", "query"), READS)
-def test_unknown_parameters_are_ignored(client: httpx.Client, path: str, query: Query) -> None:
-    answer = client.get(API + path, params={**query, "unknown": "parameter"})
-    assert answer.status_code == 200
-    assert answer.json()["success"]
+def test_unknown_parameters_are_refused(client: httpx.Client, path: str, query: Query) -> None:
+    """A misspelt filter would otherwise return everything."""
+    assert client.get(API + path, params=query).status_code == 200
+    answer = client.get(API + path, params={**query, "tagg": "parameter"})
+    assert answer.status_code == 422
+    assert (answer.json()["error"], answer.json()["at"]) == ("VALIDATION_FAILED", "tagg")
     assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+def test_every_call_refuses_unknown_parameters(client: httpx.Client) -> None:
+    """Also calls without any, with a body or with a stream."""
+    for path, methods in client.get("/openapi.json").json()["paths"].items():
+        for method in methods if path.startswith(API) else ():
+            place = re.sub(r"\{\w+\}", "7b0f9a4e-3c1d-4a55-9e0e-2f6d1c8b7a90", path)
+            content = b"{}" if method in ("post", "put", "patch") else None
+            headers = {"Content-Type": "application/json"} if content else None
+            answer = client.request(method, place, params={"unknown": "1"}, content=content, headers=headers)
+            assert (answer.status_code, answer.json()["at"]) == (422, "unknown"), f"{method} {path}"
 
 
 @pytest.mark.parametrize(("path", "query"), REFUSED)

@@ -12,9 +12,9 @@ from gieok.app.cycles import Cycles, output_of, run_idempotent
 from gieok.app.embedding import embed_owner
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
+from gieok.memory.companion.filters import ANY, MemoryFilter, list_filtered
 from gieok.memory.companion.records import (
     MAX_BATCH,
-    EmotionalMoment,
     Memory,
     MemoryChanges,
     MemoryConfig,
@@ -23,14 +23,18 @@ from gieok.memory.companion.records import (
     MemoryHit,
     MemoryOutline,
     MemoryPage,
+    MomentPage,
+    MomentPosition,
     Notice,
     SavedMemory,
 )
+from gieok.memory.companion.rules import check_page
 from gieok.memory.companion.steps.memories import (
     ArchiveMemory,
     ConfigureMemories,
     CreateMemories,
     CreateMemory,
+    DeleteMemories,
     DeleteMemory,
     EditMemory,
     RestoreMemory,
@@ -41,6 +45,7 @@ from gieok.memory.companion.store import MemoryStatus
 from gieok.memory.companion.vectors.search import VectorSearch
 from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
+from gieok.memory.cursors import decode_cursor, encode_cursor
 from gieok.memory.fields import AccountPlan
 from gieok.memory.requests import RequestKey
 
@@ -227,11 +232,20 @@ class Companion:
         persona_id: str | None = None,
         *,
         status: MemoryStatus = "active",
+        wanted: MemoryFilter = ANY,
         limit: int = PAGE,
         offset: int = 0,
     ) -> MemoryPage:
-        """The memories of one persona or of all, newest first."""
-        return await self._scope.read(lambda view: view.companion.list(persona_id, status, limit, offset))
+        """The memories of one persona or of all that match the filter, newest first.
+
+        A filter decrypts all memories of the persona.
+        """
+        return await self._scope.read(
+            lambda view: list_filtered(
+                view.companion, persona_id, status, wanted, limit=limit, offset=offset
+            ),
+            heavy=wanted != ANY,
+        )
 
     async def get(self, memory_id: UUID) -> Memory:
         """One memory. NotFound."""
@@ -264,11 +278,20 @@ class Companion:
         """Delete a memory with its moment, vectors and index entries."""
         await self._cycles.output("delete_memory", DeleteMemory, {"memoryId": memory_id})
 
-    async def moments(
-        self, persona_id: str, *, limit: int = PAGE, offset: int = 0
-    ) -> Sequence[EmotionalMoment]:
-        """The emotional moments of a persona, newest first."""
-        return await self._scope.read(lambda view: view.companion.moments(persona_id, limit, offset))
+    async def delete_all(self, persona_id: str | None = None) -> int:
+        """Delete all memories of a persona, or of all personas. Returns how many. Everything else stays."""
+        request = {"personaId": persona_id}
+        return (await self._cycles.output("delete_memories", DeleteMemories, request)).deleted
+
+    async def moments(self, persona_id: str, *, limit: int = PAGE, cursor: str | None = None) -> MomentPage:
+        """The emotional moments of a persona, newest first. `cursor` is that of the previous page."""
+        check_page(limit, 0)
+        after = decode_cursor(MomentPosition, cursor) if cursor is not None else None
+        found = await self._scope.read(lambda view: view.companion.moments(persona_id, limit + 1, after))
+        page = tuple(found[:limit])
+        has_more = len(found) > limit
+        position = MomentPosition(at=page[-1].at, id=page[-1].id) if has_more else None
+        return MomentPage(moments=page, next_cursor=encode_cursor(position) if position else None)
 
     async def config(self, persona_id: str) -> MemoryConfig:
         """The memory settings of a persona."""

@@ -11,6 +11,7 @@ from gieok.app.cycles import Cycles, output_of, run_idempotent, validated
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.conversation.records import Message
+from gieok.memory.cursors import decode_cursor, encode_cursor
 from gieok.memory.decisions.checks import active_version
 from gieok.memory.decisions.compaction import CompactConversation, ConversationMessage, KeepSignposts
 from gieok.memory.decisions.exchange import (
@@ -41,7 +42,7 @@ from gieok.memory.decisions.records import (
     Target,
     normal_domain,
 )
-from gieok.memory.decisions.rules import check_limit, check_version, from_cursor, position_of, to_cursor
+from gieok.memory.decisions.rules import check_limit, check_version, position_of
 from gieok.memory.decisions.steps import (
     AddAnchor,
     AnalyzeImpact,
@@ -197,7 +198,7 @@ class Decisions:
     ) -> DecisionPage:
         """Active versions by strength, then last changed first. `domain` leaves out global decisions."""
         check_limit(limit)
-        after = from_cursor(cursor) if cursor else None
+        after = decode_cursor(DecisionPosition, cursor) if cursor else None
         name = checked_domain(domain)
         found = await self._scope.read(
             lambda view: view.decisions.list(
@@ -205,7 +206,7 @@ class Decisions:
             )
         )
         page = tuple(found[:limit])
-        cursor = to_cursor(position_of(page[-1])) if len(found) > limit else None
+        cursor = encode_cursor(position_of(page[-1])) if len(found) > limit else None
         return DecisionPage(decisions=page, next_cursor=cursor)
 
     async def history(self, root_id: UUID, *, after: int = 0, limit: int = PAGE) -> Sequence[Decision]:

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 from gieok.client.transport import Call, Transport, lines, path
 from gieok.memory.canon.records import FactChange, FactVersion, PersonaCard, PersonaDraft
+from gieok.memory.companion.filters import ANY, MemoryFilter
 from gieok.memory.companion.records import (
     Memory,
     MemoryChanges,
@@ -16,6 +17,7 @@ from gieok.memory.companion.records import (
     MemoryDraft,
     MemoryOutline,
     MemoryPage,
+    MomentPage,
 )
 from gieok.memory.conversation.records import Message
 from gieok.memory.observations import Category
@@ -105,13 +107,20 @@ class Memories:
         persona_id: str | None = None,
         *,
         include_archived: bool = False,
+        wanted: MemoryFilter = ANY,
         limit: int | None = None,
         offset: int = 0,
     ) -> MemoryPage:
-        """Memories of one persona or of all, newest first."""
+        """Memories of one persona or of all that match the filter, newest first."""
         query = {
             "personaId": persona_id,
             "includeArchived": include_archived,
+            "tag": wanted.tag,
+            "topic": wanted.topic,
+            "emotion": wanted.emotion,
+            "origin": wanted.origin,
+            "from": wanted.since.isoformat() if wanted.since else None,
+            "to": wanted.until.isoformat() if wanted.until else None,
             "limit": limit,
             "offset": offset,
         }
@@ -142,6 +151,11 @@ class Memories:
     async def delete(self, memory_id: UUID) -> None:
         """Delete a memory permanently, with its emotional moment and its index entries."""
         await self._transport.content(Call("DELETE", path("memory", memory_id)))
+
+    async def delete_all(self, persona_id: str | None = None) -> int:
+        """Delete all memories of one persona, or of all, permanently. Returns how many."""
+        call = Call("DELETE", "/memory", {"personaId": persona_id})
+        return await self._transport.request(call, int, field="deleted")
 
     async def archive(self, memory_id: UUID) -> Memory:
         """Archive a memory: search still finds it, but no conversation starts with it."""
@@ -200,6 +214,13 @@ class Personas:
         """The versions of a persona after a version, oldest first."""
         call = Call("GET", path("personas", persona_id, "versions"), {"after": after, "limit": limit})
         return await self._transport.request(call, tuple[PersonaCard, ...], field="versions")
+
+    async def moments(
+        self, persona_id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> MomentPage:
+        """The emotional moments with a persona, newest first. `cursor` is that of the previous page."""
+        call = Call("GET", path("personas", persona_id, "moments"), {"limit": limit, "cursor": cursor})
+        return await self._transport.request(call, MomentPage)
 
     async def config(self, persona_id: str) -> PersonaMemoryConfig:
         """The memory settings of a persona, and how many memories it has."""

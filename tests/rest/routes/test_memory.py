@@ -158,6 +158,49 @@ def test_an_edit_checks_the_version(api: Api) -> None:
     assert both["at"] == "version"
 
 
+@pytest.mark.req("COMP-9")
+def test_every_field_of_a_memory_can_be_edited(api: Api) -> None:
+    """The old words no longer find it. A list can be filtered by the new ones."""
+    persona = api.persona()
+    made = api.memory(persona, "주말을 보냈다", topics=["등산"], tags=["여행"], emotion="평온")
+    changes = {"topics": ["수영"], "tags": ["운동"], "emotion": "joy"}
+    edited = api.call("PATCH", f"/memory/{made['id']}", json=changes)["memory"]
+    assert (edited["topics"], edited["tags"], edited["emotion"]) == (["수영"], ["운동"], "기쁨")
+    hits = api.get("/memory/search", personaId=persona, q="등산")["memories"]
+    assert not any(hit["why"]["matchedWords"] for hit in hits)
+    assert api.get("/memory/search", personaId=persona, q="수영")["memories"][0]["why"]["matchedWords"]
+    for query in ({"tag": "운동"}, {"topic": "수영"}, {"emotion": "기쁨"}, {"origin": "manual"}):
+        assert api.get("/memory/list", **query)["total"] == 1, query
+    for query in ({"tag": "여행"}, {"topic": "등산"}, {"emotion": "calm"}, {"origin": "excerpt"}):
+        assert api.get("/memory/list", **query)["total"] == 0, query
+    soon = "2999-01-01T00:00:00Z"
+    assert api.get("/memory/list", **{"from": made["occurredAt"], "to": soon})["total"] == 1
+    assert api.get("/memory/list", **{"from": soon})["total"] == 0
+    assert api.get("/memory/list", 422, **{"from": "yesterday"})["at"] == "from"
+    assert api.get("/memory/list", 422, emotion="rage")["at"] == "emotion"
+    assert api.call("PATCH", f"/memory/{made['id']}", 422, json={"emotion": "rage"})["at"] == "emotion"
+
+
+@pytest.mark.req("COMP-8", "COMP-9")
+def test_moments_are_listed_and_all_memories_deleted(api: Api) -> None:
+    persona, other = api.persona(), api.persona("두리")
+    for number in range(3):
+        api.memory(persona, f"기쁜 일 {number}", importance=9, emotion="기쁨")
+    api.memory(other, "다른 기억")
+    page = api.get(f"/personas/{persona}/moments", limit=2)
+    assert [(each["moment"], each["emotion"]) for each in page["moments"]] == [
+        ("기쁜 일 2", "기쁨"),
+        ("기쁜 일 1", "기쁨"),
+    ]
+    rest = api.get(f"/personas/{persona}/moments", cursor=page["nextCursor"])
+    assert ([each["moment"] for each in rest["moments"]], rest["nextCursor"]) == (["기쁜 일 0"], None)
+    assert api.get("/personas/nobody/moments", 404)["error"] == "NOT_FOUND"
+    assert api.call("DELETE", f"/memory?personaId={persona}") == {"success": True, "deleted": 3}
+    assert api.get(f"/personas/{persona}/moments")["moments"] == []
+    assert api.call("DELETE", "/memory")["deleted"] == 1
+    assert api.get(f"/personas/{persona}")["persona"]["id"] == persona
+
+
 def test_archiving_restoring_and_deleting(api: Api) -> None:
     memory = api.memory("hana", "이야기")
     archived = api.post(f"/memory/{memory['id']}/archive", None)

@@ -165,6 +165,8 @@ class MemoryChanges(Data):
 
     summary: SummaryText | None = None
     importance: Importance | None = None
+    topics: Labels | None = None
+    emotion: EmotionName | None = None
     tags: Labels | None = None
 
 
@@ -209,10 +211,24 @@ class EmotionalMoment(Data):
     id: UUID
     persona_id: PersonaId
     memory_id: UUID
-    emotion: Emotion
+    emotion: EmotionName
     intensity: Importance
     moment: SummaryText
     at: Timestamp
+
+
+class MomentPosition(Data):
+    """A position in a list of moments, which is ordered by time, newest first, then by id."""
+
+    at: Timestamp
+    id: UUID
+
+
+class MomentPage(Data):
+    """One page of a list of moments. `next_cursor` is None on the last page."""
+
+    moments: tuple[EmotionalMoment, ...]
+    next_cursor: str | None
 
 
 class MemoryConfig(Data):

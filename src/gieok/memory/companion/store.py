@@ -18,6 +18,7 @@ from gieok.memory.companion.records import (
     MemoryConfig,
     MemoryCounts,
     MemoryPage,
+    MomentPosition,
     Notice,
 )
 from gieok.memory.companion.rules import RankKey
@@ -140,8 +141,8 @@ class CompanionStore(Protocol):
         """Delete the moment of a memory, if it has one."""
         ...
 
-    def moments(self, persona_id: str, limit: int, offset: int) -> Sequence[EmotionalMoment]:
-        """The emotional moments of a persona, newest first."""
+    def moments(self, persona_id: str, limit: int, after: MomentPosition | None) -> Sequence[EmotionalMoment]:
+        """The emotional moments of a persona that follow `after`, newest first."""
         ...
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -47,19 +46,6 @@ def position_of(decision: Decision) -> DecisionPosition:
     return DecisionPosition(
         strength=decision.strength, created_at=decision.created_at, root_id=decision.root_id
     )
-
-
-def to_cursor(position: DecisionPosition) -> str:
-    """The position as an opaque cursor. It holds no content."""
-    return base64.urlsafe_b64encode(position.model_dump_json().encode()).decode()
-
-
-def from_cursor(cursor: str) -> DecisionPosition:
-    """The inverse of `to_cursor`; InputRefused for anything else."""
-    try:
-        return DecisionPosition.model_validate_json(base64.urlsafe_b64decode(cursor))
-    except ValueError:
-        raise InputRefused("is not a valid cursor; start again without one", at="cursor") from None
 
 
 def read_proposal(document: Mapping[str, Any]) -> DecisionProposal:

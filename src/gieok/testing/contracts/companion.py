@@ -22,6 +22,7 @@ from gieok.memory.companion.records import (
     MemoryConfig,
     MemoryCounts,
     MemoryPage,
+    MomentPosition,
 )
 from gieok.memory.companion.store import CompanionView, MemoryStatus
 
@@ -315,10 +316,13 @@ class CompanionStoreContract:
 
         await save(scope, first, second)
         await scope.write(keep)
-        assert list(await scope.read(lambda view: view.companion.moments("hana", 10, 0))) == moments[::-1]
-        assert list(await scope.read(lambda view: view.companion.moments("duri", 10, 0))) == []
+        assert list(await scope.read(lambda view: view.companion.moments("hana", 10, None))) == moments[::-1]
+        newest = MomentPosition(at=moments[-1].at, id=moments[-1].id)
+        older = await scope.read(lambda view: view.companion.moments("hana", 10, newest))
+        assert list(older) == moments[-2::-1]
+        assert list(await scope.read(lambda view: view.companion.moments("duri", 10, None))) == []
         await scope.write(lambda view: view.companion.delete(second.id))
-        assert list(await scope.read(lambda view: view.companion.moments("hana", 10, 0))) == moments[:1]
+        assert list(await scope.read(lambda view: view.companion.moments("hana", 10, None))) == moments[:1]
 
     @pytest.mark.req("COMP-8")
     async def test_settings_are_per_persona(self, scope_of: ScopeOf) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gieok.interfaces.cli.memory import why_text
+from gieok.interfaces.cli.memory.read import why_text
 from gieok.interfaces.cli.output import format_table, one_line, printable
 from gieok.interfaces.cli.texts import Translator
 

@@ -21,6 +21,11 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "memory.origin": ("ORIGIN", "출처"),
     "memory.session": ("SESSION", "세션"),
     "memory.archived": ("ARCHIVED", "아카이브"),
+    "memory.confirm_delete": (
+        "This cannot be undone. Delete?",
+        "되돌릴 수 없습니다. 삭제할까요?",
+    ),
+    "memory.deleted": ("deleted {count} memories", "기억 {count}개를 삭제했습니다"),
     "memory.exporting": ("exporting", "내보내는 중"),
     "memory.exported": ("exported {records} records to {path}", "{path}에 레코드 {records}개를 내보냈습니다"),
     "memory.importing": ("importing", "가져오는 중"),

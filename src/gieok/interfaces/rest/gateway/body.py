@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from fastapi import Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.types import Message, Receive, Scope
 
@@ -36,8 +37,31 @@ class BodyTimeout(InputRefused):
     """The body did not arrive in time. The connection is closed without reading the rest."""
 
 
-class JsonRoute(APIRoute):
-    """A FastAPI route that takes the JSON body as the gateway parsed it, so that it is parsed only once."""
+class StrictRoute(APIRoute):
+    """A FastAPI route that refuses query parameters that it does not have."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        known = _query_names(self.dependant)
+        allowed = f"it has {', '.join(sorted(known))}" if known else "it has none"
+
+        async def handle_strictly(request: Request) -> Response:
+            for name in request.query_params:
+                if name not in known:
+                    raise InputRefused(f"is not a query parameter of this call; {allowed}", at=name[:100])
+            return await handle(request)
+
+        return handle_strictly
+
+
+def _query_names(dependant: Dependant) -> set[str]:
+    """The query parameters of a route and of its dependencies."""
+    own = {field.alias for field in dependant.query_params}
+    return own.union(*map(_query_names, dependant.dependencies))
+
+
+class JsonRoute(StrictRoute):
+    """A route that takes the JSON body as the gateway parsed it, so that it is parsed only once."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()

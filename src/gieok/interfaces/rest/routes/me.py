@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from gieok.interfaces.rest.gateway.body import ClientGone
+from gieok.interfaces.rest.gateway.body import ClientGone, StrictRoute
 from gieok.interfaces.rest.gateway.caller import Owner
 from gieok.interfaces.rest.schema.common import failures
 from gieok.interfaces.rest.schema.me import ErasedAnswer, ImportedAnswer
@@ -18,7 +18,7 @@ from gieok.interfaces.rest.schema.me import ErasedAnswer, ImportedAnswer
 NDJSON = "application/x-ndjson"
 _LINES = {"content": {NDJSON: {"schema": {"type": "string"}}}}
 
-router = APIRouter(prefix="/me", tags=["me"])
+router = APIRouter(prefix="/me", tags=["me"], route_class=StrictRoute)
 
 
 @router.get(

@@ -11,13 +11,21 @@ from gieok.app.chat import CHAT_PLAN
 from gieok.app.sessions import Summaries
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Caller, Reader, Writer
-from gieok.interfaces.rest.schema.common import Done, failures, json_response, to_chat_messages, to_messages
+from gieok.interfaces.rest.schema.common import (
+    Done,
+    MessageTime,
+    failures,
+    json_response,
+    to_chat_messages,
+    to_messages,
+)
 from gieok.interfaces.rest.schema.memory import (
     ArchivedAnswer,
     CreatedMemoriesAnswer,
     CreatedMemoryAnswer,
     CreateMemories,
     CreateMemory,
+    DeletedMemoriesAnswer,
     EditMemory,
     HitsAnswer,
     MemoriesAnswer,
@@ -45,9 +53,12 @@ from gieok.interfaces.rest.schema.params import (
     expected_version,
     request_key,
 )
-from gieok.memory.companion.records import MemoryChanges, SavedMemory
+from gieok.memory.companion.filters import MemoryFilter
+from gieok.memory.companion.records import EmotionName, Label, MemoryChanges, Origin, SavedMemory
 
 router = APIRouter(prefix="/memory", tags=["memory"], route_class=JsonRoute)
+
+LabelFilter = Annotated[Label | None, Query()]
 
 
 @router.get(
@@ -65,16 +76,28 @@ async def load(caller: Reader, persona_id: PersonaQuery, limit: Limit = 5) -> Re
 @router.get(
     "/list", response_model=MemoryPageAnswer, responses=failures(), summary="List memories, newest first"
 )
-async def list_(
+async def list_(  # noqa: PLR0913, PLR0917  FastAPI passes each parameter as an argument
     caller: Reader,
     persona_id: PersonaFilter = None,
     include_archived: Annotated[bool, Query(alias="includeArchived")] = False,
+    tag: LabelFilter = None,
+    topic: LabelFilter = None,
+    emotion: Annotated[EmotionName | None, Query()] = None,
+    origin: Origin | None = None,
+    since: Annotated[MessageTime | None, Query(alias="from")] = None,
+    until: Annotated[MessageTime | None, Query(alias="to")] = None,
     limit: Limit = 10,
     offset: Offset = 0,
 ) -> Response:
-    """Of one persona, or of all personas without `personaId`."""
+    """Of one persona, or of all personas without `personaId`. A memory must match all filters.
+
+    It happened (`occurredAt`) at `from` or later, and before `to`. Labels match regardless of case and width.
+    """
     status = "all" if include_archived else "active"
-    page = await caller.user.companion.list(persona_id, status=status, limit=limit, offset=offset)
+    wanted = MemoryFilter(tag=tag, topic=topic, emotion=emotion, origin=origin, since=since, until=until)
+    page = await caller.user.companion.list(
+        persona_id, status=status, wanted=wanted, limit=limit, offset=offset
+    )
     return json_response(MemoryPageAnswer(**dict(page)), caller.language)
 
 
@@ -172,12 +195,20 @@ async def edit(memory_id: MemoryPath, body: EditMemory, if_match: IfMatch, calle
     changes = MemoryChanges(
         summary=body.summary,
         importance=body.importance,
+        topics=None if body.topics is None else tuple(body.topics),
+        emotion=body.emotion,
         tags=None if body.tags is None else tuple(body.tags),
     )
     version = expected_version(if_match, body.version, "version")
     memory = await caller.user.companion.edit(memory_id, changes, expected_version=version)
     headers = {"ETag": etag(memory.version)}
     return json_response(MemoryAnswer(memory=memory), caller.language, headers=headers)
+
+
+@router.delete("", responses=failures(), summary="Delete all memories")
+async def delete_all(caller: Writer, persona_id: PersonaFilter = None) -> DeletedMemoriesAnswer:
+    """Permanently: of one persona, or of all personas without `personaId`. The account and the rest stay."""
+    return DeletedMemoriesAnswer(deleted=await caller.user.companion.delete_all(persona_id))
 
 
 @router.delete("/{id}", responses=failures(404), summary="Delete a memory")

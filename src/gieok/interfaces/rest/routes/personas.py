@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from gieok.app.canon import MAX_PAGE
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Reader, Writer
-from gieok.interfaces.rest.schema.common import Ref, failures
+from gieok.interfaces.rest.schema.common import Ref, failures, json_response
 from gieok.interfaces.rest.schema.params import (
     AfterVersion,
     FactPath,
@@ -29,6 +29,7 @@ from gieok.interfaces.rest.schema.personas import (
     EditPersona,
     FactAnswer,
     FactVersionsAnswer,
+    MomentsAnswer,
     PersonaAnswer,
     PersonasAnswer,
     PersonaVersionsAnswer,
@@ -97,6 +98,18 @@ async def versions(
         cards, limit, lambda last: personas.versions(persona_id, after=last.version, limit=1)
     )
     return PersonaVersionsAnswer(versions=tuple(cards), has_more=more)
+
+
+@router.get(
+    "/{id}/moments", response_model=MomentsAnswer, responses=failures(404), summary="List emotional moments"
+)
+async def moments(
+    persona_id: PersonaPath, caller: Reader, limit: Limit = 10, cursor: str | None = None
+) -> Response:
+    """Newest first. `cursor` is the `nextCursor` of the previous page."""
+    await caller.user.personas.get(persona_id)
+    page = await caller.user.companion.moments(persona_id, limit=limit, cursor=cursor)
+    return json_response(MomentsAnswer(**dict(page)), caller.language)
 
 
 @router.get("/{id}/memory-config", responses=failures(404), summary="Get the memory settings of a persona")

@@ -95,6 +95,12 @@ class MemoryPageAnswer(MemoryPage, Answer):
     model_config = example(success=True, memories=[_MEMORY], total=25, hasMore=True)
 
 
+class DeletedMemoriesAnswer(Answer):
+    model_config = example(success=True, deleted=12)
+
+    deleted: int
+
+
 class HitsAnswer(Answer):
     model_config = example(success=True, memories=[_MEMORY | {"score": 0.91, "why": _WHY}])
 
@@ -182,6 +188,8 @@ class EditMemory(RequestBody):
 
     summary: SummaryText | None = None
     importance: Importance | None = None
+    topics: LabelList | None = None
+    emotion: EmotionName | None = None
     tags: LabelList | None = None
     version: VersionNumber | None = None
 

@@ -18,6 +18,7 @@ from gieok.memory.canon.records import (
     PromptText,
 )
 from gieok.memory.chains import VersionNumber
+from gieok.memory.companion.records import MomentPage
 from gieok.memory.fields import Importance, Language
 from gieok.memory.observations import Category, FactValue, Key
 
@@ -174,4 +175,24 @@ def to_persona_draft(body: WritePersona) -> PersonaDraft:
         boundaries=tuple(body.boundaries),
         relationships=tuple(body.relationships),
         **given,
+    )
+
+
+class MomentsAnswer(MomentPage, Answer):
+    """`nextCursor` is for the next page; null on the last one."""
+
+    model_config = example(
+        success=True,
+        moments=[
+            {
+                "id": "5a7c9e1b-3d5f-4b7d-9f1a-3c5e7a9b1d3f",
+                "personaId": "persona_123",
+                "memoryId": "7f9c2ba4-e88f-4278-9f59-1d3a2b1c0d4e",
+                "emotion": "기쁨",
+                "intensity": 8,
+                "moment": "면접에 합격함",
+                "at": "2025-10-27T12:00:00Z",
+            }
+        ],
+        nextCursor=None,
     )

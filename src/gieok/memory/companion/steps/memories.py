@@ -28,6 +28,7 @@ from gieok.memory.companion.records import (
     SessionSummary,
 )
 from gieok.memory.companion.rules import (
+    MAX_PAGE,
     NONE_TO_ARCHIVE,
     ActiveLimit,
     KeepPolicy,
@@ -303,8 +304,7 @@ class EditInputs(Data):
 
 
 class EditMemory(WriteStep[EditMetadata, EditInputs, ChangedMemory]):
-    """Change the summary, the importance or the tags of a memory. Conflict if `expected_version` is not the
-    stored version."""
+    """Change the given fields of a memory. Conflict if `expected_version` is not the stored version."""
 
     type = "EditMemory"
 
@@ -409,6 +409,34 @@ class DeleteMemory(WriteStep[NoData, MemoryInputs, None]):
         view.companion.delete(memory.id)
 
 
+class DeleteAllInputs(Data):
+    persona_id: PersonaId | None
+    """None for all personas."""
+
+
+class DeletedMemories(Data):
+    deleted: int
+
+
+class DeleteMemories(WriteStep[NoData, DeleteAllInputs, DeletedMemories]):
+    """Delete all memories of a persona, or of all, for good. Settings stay."""
+
+    type = "DeleteMemories"
+
+    def apply(
+        self, view: CompanionView, metadata: NoData, inputs: DeleteAllInputs, context: StepContext
+    ) -> DeletedMemories:
+        store, deleted = view.companion, 0
+        while page := store.list(inputs.persona_id, "all", MAX_PAGE, 0).memories:
+            for persona_id in sorted({memory.persona_id for memory in page}):
+                store.lock(persona_id)
+            for memory in page:
+                store.delete(memory.id)
+            deleted += len(page)
+        context.note("deleted", deleted)
+        return DeletedMemories(deleted=deleted)
+
+
 class ConfigureInputs(Data):
     persona_id: PersonaId
     config: MemoryConfig
@@ -452,6 +480,7 @@ STEPS: tuple[type[AnyStep], ...] = (
     ArchiveMemory,
     RestoreMemory,
     DeleteMemory,
+    DeleteMemories,
     ConfigureMemories,
     TakeNotices,
 )

@@ -132,12 +132,13 @@ VALUES (:owner, :id, :persona_id, :memory_id, :intensity, :at, :content);
 -- name: remove_moment(owner, memory_id)!
 DELETE FROM emotional_moments WHERE owner = :owner AND memory_id = :memory_id;
 
--- name: list_moments(owner, persona_id, limit, offset)
+-- name: list_moments(owner, persona_id, at, id, limit)
+-- The next moments after this one, newest first.
 SELECT id, persona_id, memory_id, intensity, at, content
 FROM emotional_moments
-WHERE owner = :owner AND persona_id = :persona_id
+WHERE owner = :owner AND persona_id = :persona_id AND (at < :at OR (at = :at AND id > :id))
 ORDER BY at DESC, id
-LIMIT :limit OFFSET :offset;
+LIMIT :limit;
 
 -- name: list_moment_seals(owner, after, limit)
 SELECT id, persona_id, memory_id, intensity, at, content

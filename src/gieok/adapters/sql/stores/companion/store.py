@@ -27,6 +27,7 @@ from gieok.memory.companion.records import (
     MemoryConfig,
     MemoryCounts,
     MemoryPage,
+    MomentPosition,
 )
 from gieok.memory.companion.rules import RankKey, check_page, topic_set
 from gieok.memory.companion.store import MemoryStatus
@@ -196,8 +197,8 @@ class SqlCompanionStore:
     def delete_moment(self, memory_id: UUID) -> None:
         self._moments.delete(memory_id)
 
-    def moments(self, persona_id: str, limit: int, offset: int) -> Sequence[EmotionalMoment]:
-        return self._moments.list(persona_id, limit, offset)
+    def moments(self, persona_id: str, limit: int, after: MomentPosition | None) -> Sequence[EmotionalMoment]:
+        return self._moments.list(persona_id, limit, after)
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
         """Reseal the next memories by id. Returns how many, and the last id, None at the end."""
@@ -309,10 +310,15 @@ class SqlMomentStore:
         """Delete the moment of a memory, if it has one."""
         self._tx.run("remove_moment", memory_id=memory_id.bytes)
 
-    def list(self, persona_id: str, limit: int, offset: int) -> Sequence[EmotionalMoment]:
+    def list(self, persona_id: str, limit: int, after: MomentPosition | None) -> Sequence[EmotionalMoment]:
         check_ref(persona_id, "personaId")
-        check_page(limit, offset)
-        rows = self._tx.all("list_moments", persona_id=persona_id, limit=limit, offset=offset)
+        rows = self._tx.all(
+            "list_moments",
+            persona_id=persona_id,
+            at=to_micros(after.at) if after else _END_OF_TIME,
+            id=after.id.bytes if after else b"",
+            limit=limit,
+        )
         return [self._open(row) for row in rows]
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
@@ -379,6 +385,7 @@ class _Loaded(NamedTuple):
 
 _MEMORY_BYTES = 1_000
 """Estimated size of a memory without its text."""
+_END_OF_TIME = 2**62
 _NO_MEMORIES = MemoryCounts(active=0, archived=0)
 _COLUMNS = (
     "id",

@@ -1,0 +1,74 @@
+"""Filters of a list of memories.
+
+Topics, tags and emotions are sealed, so a filtered list decrypts the memories that it is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gieok.engine import Data
+from gieok.memory.companion.records import EmotionName, Label, Memory, MemoryPage, Origin
+from gieok.memory.companion.rules import MAX_PAGE, check_page
+from gieok.memory.companion.store import CompanionStore, MemoryStatus
+from gieok.memory.fields import Timestamp
+from gieok.text.normalization import normalize
+
+
+class MemoryFilter(Data):
+    """Which memories a list has. A field that is None filters nothing; a memory must match all others."""
+
+    tag: Label | None = None
+    topic: Label | None = None
+    emotion: EmotionName | None = None
+    origin: Origin | None = None
+    since: Timestamp | None = None
+    """It happened at this time or later."""
+    until: Timestamp | None = None
+    """It happened before this time."""
+
+    def matches(self, memory: Memory) -> bool:
+        """Whether a memory passes. Case and width of labels do not matter."""
+        return (
+            _has(memory.tags, self.tag)
+            and _has(memory.topics, self.topic)
+            and self.emotion in (None, memory.emotion)
+            and self.origin in (None, memory.origin)
+            and (self.since is None or self.since <= memory.occurred_at)
+            and (self.until is None or memory.occurred_at < self.until)
+        )
+
+
+ANY = MemoryFilter()
+
+
+def list_filtered(
+    store: CompanionStore,
+    persona_id: str | None,
+    status: MemoryStatus,
+    wanted: MemoryFilter,
+    *,
+    limit: int,
+    offset: int,
+) -> MemoryPage:
+    """One page of the memories that match, newest first, and how many match in total."""
+    if wanted == ANY:
+        return store.list(persona_id, status, limit, offset)
+    check_page(limit, offset)
+    found = [memory for memory in _all(store, persona_id, status) if wanted.matches(memory)]
+    page = tuple(found[offset : offset + limit])
+    return MemoryPage(memories=page, total=len(found), has_more=offset + len(page) < len(found))
+
+
+def _all(store: CompanionStore, persona_id: str | None, status: MemoryStatus) -> Iterator[Memory]:
+    offset = 0
+    while True:
+        page = store.list(persona_id, status, MAX_PAGE, offset)
+        yield from page.memories
+        offset += len(page.memories)
+        if not page.has_more:
+            return
+
+
+def _has(labels: tuple[str, ...], wanted: str | None) -> bool:
+    return wanted is None or normalize(wanted) in map(normalize, labels)
