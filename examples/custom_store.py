@@ -3,8 +3,8 @@
     python examples/custom_store.py    run Gieok's engine and steps on it
     pytest examples/custom_store.py    run the contract suite (needs pytest-asyncio and hypothesis)
 
-Turn memory needs a store with `save` and `search` (gieok.memory.turns.store.MemoryStore). This one is a list
-in memory: nothing is encrypted or persistent.
+Turn memory needs a store with `save`, `search` and `delete` (gieok.memory.turns.store.MemoryStore). This one
+is a list in memory: nothing is encrypted or persistent.
 """
 
 from __future__ import annotations
@@ -40,6 +40,12 @@ class ListStore:
         if any(kept.id == item.id for kept in self._items):
             raise Conflict(f"the memory {item.id} exists already")
         self._items.append(item)
+
+    def delete(self, session_ref: str) -> int:
+        kept = [item for item in self._items if item.session_ref != session_ref]
+        deleted = len(self._items) - len(kept)
+        self._items[:] = kept
+        return deleted
 
     def search(self, session_ref: str, query: str, top_k: int) -> Sequence[RecalledMemory]:
         check_ref(session_ref, "sessionRef")

@@ -164,6 +164,25 @@ class SavedMessages(WireModel):
     message_count: int
 
 
+class DeletedSession(WireModel):
+    """How much was deleted with a session."""
+
+    messages: int
+    turn_memories: int
+    memories: int
+    facts: int
+
+
+class DeletedPersona(WireModel):
+    """How much was deleted with a persona."""
+
+    memories: int
+    facts: int
+    sessions: int
+    messages: int
+    turn_memories: int
+
+
 class MovedSession(WireModel):
     """A session that was moved to another plan, and the audit entry of the move."""
 

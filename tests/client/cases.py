@@ -197,7 +197,11 @@ PERSONAS = (
         lambda o: o.client.personas.retire_fact(o.persona, o.fact),
     ),
 )
-MANAGEMENT = (Case("GET /personas/{id}/moments", None, lambda o: o.client.personas.moments(o.persona)),)
+MANAGEMENT = (
+    Case("GET /personas/{id}/moments", None, lambda o: o.client.personas.moments(o.persona)),
+    Case("GET /sessions", None, lambda o: o.client.sessions.list(o.persona)),
+    Case("GET /sessions/{id}/messages", None, lambda o: o.client.sessions.messages(o.session)),
+)
 DECISIONS = (
     Case("POST /decisions/proposals", None, lambda o: o.client.decisions.propose(PROPOSAL)),
     Case("POST /decisions", "decision", lambda o: o.client.decisions.save(PROPOSAL)),
@@ -225,7 +229,11 @@ DECISIONS = (
     Case("POST /anchors", "anchor", _add_anchor),
     Case("GET /anchors", "anchors", _list_anchors),
 )
-DELETIONS = (Case("DELETE /memory", "deleted", lambda o: o.client.memory.delete_all(o.persona)),)
+DELETIONS = (
+    Case("DELETE /memory", "deleted", lambda o: o.client.memory.delete_all(o.persona)),
+    Case("DELETE /sessions/{id}", "deleted", lambda o: o.client.sessions.delete(o.session, cascade=True)),
+    Case("DELETE /personas/{id}", "deleted", lambda o: o.client.personas.delete(o.persona)),
+)
 ME = (
     Case("GET /me/export", None, _export),
     Case("POST /me/import", None, _import),

@@ -52,7 +52,7 @@ async def test_without_auto_archive_nothing_is_stored(gieok: Gieok) -> None:
 async def test_important_memories_of_a_batch_have_moments(gieok: Gieok) -> None:
     companion = gieok.user("minsu").companion
     await companion.create_many(drafts(2, importance=9, emotion=Emotion.JOY), account_plan="premium")
-    assert len(await companion.moments("hana")) == 2
+    assert len((await companion.moments("hana")).moments) == 2
 
 
 @pytest.mark.parametrize("count", [0, 1_001])

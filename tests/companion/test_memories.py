@@ -265,7 +265,7 @@ async def test_a_key_rotation_reseals_memories_and_moments(gieok: Gieok) -> None
         draft = MemoryDraft(persona_id="hana", summary=f"면접 {n}", emotion=Emotion.JOY, importance=9)
         await companion.create(draft, account_plan="free")
     before = await companion.list("hana"), await companion.moments("hana")
-    assert len(before[1]) == 3
+    assert len(before[1].moments) == 3
     assert await gieok.user("minsu").rotate_key() == 6
     assert (await companion.list("hana"), await companion.moments("hana")) == before
     assert len(await companion.search("hana", "면접")) == 3

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
-from gieok.app.cycles import Cycles, run_idempotent
+from gieok.app.cycles import Cycles, output_of, run_idempotent
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
+from gieok.memory.canon.deletion import DeleteFacts
 from gieok.memory.canon.records import Fact, FactChange, FactVersion, PersonaCard, PersonaDraft
 from gieok.memory.canon.steps import (
     CreatePersona,
@@ -17,14 +19,28 @@ from gieok.memory.canon.steps import (
     RetireFact,
     SetFact,
 )
+from gieok.memory.companion.steps.memories import DeleteMemories
 from gieok.memory.observations import Category
 from gieok.memory.requests import RequestKey
+from gieok.memory.sessions.deletion import DeleteSessions
+from gieok.memory.turns.steps import DeleteTurnMemories
 from gieok.refs import check_ref
 
 CREATE_PLAN = "create_persona"
 STATE_PLAN = "load_state"
 PAGE = 100
 MAX_PAGE = 1_000
+
+
+@dataclass(frozen=True)
+class DeletedPersona:
+    """What was deleted with a persona, as counts."""
+
+    memories: int
+    facts: int
+    sessions: int
+    messages: int
+    turn_memories: int
 
 
 class Personas:
@@ -71,6 +87,20 @@ class Personas:
         """Personas in the order of their creation; `after` is the id of the last one seen."""
         _check_page(limit)
         return await self._scope.read(lambda view: view.personas.list(after=after, limit=limit))
+
+    async def delete(self, persona_id: str) -> DeletedPersona:
+        """Delete a persona with everything that belongs to it, for good: all versions, facts with their
+        history, memories, sessions, messages and turn memories. Raises NotFound.
+        """
+        result = await self._cycles.run("delete_persona", {"personaId": persona_id})
+        sessions = output_of(result, DeleteSessions)
+        return DeletedPersona(
+            memories=output_of(result, DeleteMemories).deleted,
+            facts=output_of(result, DeleteFacts).deleted,
+            sessions=len(sessions.session_refs),
+            messages=sessions.messages,
+            turn_memories=output_of(result, DeleteTurnMemories).deleted,
+        )
 
     async def versions(self, persona_id: str, *, after: int = 0, limit: int = PAGE) -> Sequence[PersonaCard]:
         """The versions after number `after`, oldest first. Raises NotFound."""

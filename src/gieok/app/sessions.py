@@ -14,19 +14,27 @@ from gieok.app.cycles import Cycles, output_of, validated
 from gieok.app.session_plans import Role, named_plans, plan_for
 from gieok.engine import CycleResult, ExecutionPlan
 from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SummaryFailed
+from gieok.memory.canon.deletion import DeleteFacts
 from gieok.memory.companion.records import Notice
-from gieok.memory.companion.steps.memories import TakeNotices
+from gieok.memory.companion.steps.memories import DeleteMemories, TakeNotices
 from gieok.memory.companion.store import CompanionStore
+from gieok.memory.cursors import decode_cursor, encode_cursor
 from gieok.memory.fields import AccountPlan
 from gieok.memory.jobs.records import ClaimedJob, Job
 from gieok.memory.jobs.store import JobStore
+from gieok.memory.sessions.deletion import DeleteSession
 from gieok.memory.sessions.records import (
     MAX_MESSAGES,
     Appended,
     ChatMessage,
+    LogPage,
+    LogPosition,
     MessageRange,
     PlanMove,
     Session,
+    SessionInfo,
+    SessionPage,
+    SessionPosition,
     SessionStart,
 )
 from gieok.memory.sessions.steps import (
@@ -39,11 +47,14 @@ from gieok.memory.sessions.steps import (
     StartSession,
 )
 from gieok.memory.sessions.store import LogView
+from gieok.memory.turns.steps import DeleteTurnMemories
 
 if TYPE_CHECKING:
     from gieok.app import Gieok
 
 POLL_SECONDS = 0.1
+PAGE = 20
+MAX_LIST = 1_000
 
 
 class SessionLocks:
@@ -82,6 +93,16 @@ class Summaries:
     def memory_id(self) -> UUID | None:
         """The memory of the newest messages. None if there is none yet."""
         return self.jobs[-1].memory_id if self.jobs else None
+
+
+@dataclass(frozen=True)
+class DeletedSession:
+    """What was deleted with a session, as counts."""
+
+    messages: int
+    turn_memories: int
+    memories: int
+    facts: int
 
 
 class Sessions:
@@ -145,8 +166,7 @@ class Sessions:
         """The messages after number `after`, oldest first, also of an ended session. Raises NotFound."""
         if after < 0:
             raise InputRefused("must be 0 or more", at="after")
-        if not 1 <= limit <= MAX_MESSAGES:
-            raise InputRefused(f"must be between 1 and {MAX_MESSAGES}", at="limit")
+        _check_limit(limit, MAX_MESSAGES)
         span = MessageRange(first=after + 1, last=after + limit)
 
         def read(view: LogView) -> Sequence[ChatMessage]:
@@ -155,6 +175,52 @@ class Sessions:
             return view.messages.between(session_ref, span)
 
         return await self._scope.read(read)
+
+    async def list(
+        self, persona_id: str | None = None, *, limit: int = PAGE, cursor: str | None = None
+    ) -> SessionPage:
+        """Sessions with one persona or with all, newest first. `cursor` is that of the previous page."""
+        _check_limit(limit, MAX_LIST)
+        after = decode_cursor(SessionPosition, cursor) if cursor is not None else None
+        found = await self._scope.read(lambda view: view.sessions.list(persona_id, after, limit + 1))
+        page, last = found[:limit], None
+        if len(found) > limit:
+            last = SessionPosition(started_at=page[-1].started_at, session_ref=page[-1].session_ref)
+        return SessionPage(
+            sessions=tuple(_info(each) for each in page),
+            next_cursor=encode_cursor(last) if last else None,
+        )
+
+    async def log_page(
+        self, session_ref: str, *, limit: int = MAX_MESSAGES, cursor: str | None = None
+    ) -> LogPage:
+        """One page of the whole log, oldest first, also of an ended session. Raises NotFound."""
+        _check_limit(limit, MAX_MESSAGES)
+        after = decode_cursor(LogPosition, cursor).seq if cursor is not None else 0
+        session = await self._session(session_ref)
+        messages = await self.log(session_ref, after=after, limit=limit)
+        last = after + len(messages)
+        has_more = bool(messages) and last < session.message_count
+        return LogPage(
+            messages=tuple(messages), next_cursor=encode_cursor(LogPosition(seq=last)) if has_more else None
+        )
+
+    async def delete(self, session_ref: str, *, cascade: bool = False) -> DeletedSession:
+        """Delete a session with its messages and turn memories, for good. Raises NotFound.
+
+        Memories and facts stay. With `cascade`, memories of the session are deleted too, and facts whose
+        current version comes from it, with their history.
+        """
+        plan = "delete_session_with_memories" if cascade else "delete_session"
+        async with self._gieok.session_locks.of(self._scope.owner, session_ref):
+            result = await self._cycles.run(plan, {"sessionRef": session_ref})
+        memories, facts = result.output_of(DeleteMemories), result.output_of(DeleteFacts)
+        return DeletedSession(
+            messages=output_of(result, DeleteSession).messages,
+            turn_memories=output_of(result, DeleteTurnMemories).deleted,
+            memories=memories.deleted if memories else 0,
+            facts=facts.deleted if facts else 0,
+        )
 
     async def save_messages(self, session_ref: str, messages: Sequence[ChatMessage]) -> Appended:
         """Save messages without a model call. Durable when it returns; idempotent by message id.
@@ -272,6 +338,15 @@ class Sessions:
             if job.status == "failed" or is_postponed or claimed is not None:
                 raise SummaryFailed(f"job {job_id} did not summarise its messages ({job.error}); try again")
             await asyncio.sleep(POLL_SECONDS)
+
+
+def _info(session: Session) -> SessionInfo:
+    return SessionInfo(**{name: getattr(session, name) for name in SessionInfo.model_fields})
+
+
+def _check_limit(limit: int, most: int) -> None:
+    if not 1 <= limit <= most:
+        raise InputRefused(f"must be between 1 and {most}", at="limit")
 
 
 def _queued(result: CycleResult) -> tuple[UUID, ...]:

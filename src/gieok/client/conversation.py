@@ -12,9 +12,10 @@ from gieok.client.transport import Call, ServerSentEvent, Transport, path, serve
 from gieok.engine import ExecutionPlan
 from gieok.memory.companion.records import Memory
 from gieok.memory.conversation.records import Message
-from gieok.memory.sessions.records import ChatMessage, SessionInfo
+from gieok.memory.sessions.records import ChatMessage, LogPage, SessionInfo, SessionPage
 from gieok.wire import (
     ChatTurn,
+    DeletedSession,
     JobState,
     MovedSession,
     SavedMessages,
@@ -107,6 +108,25 @@ class Sessions:
         """Save messages without a model call. An id that exists already is skipped: repeating is safe."""
         call = Call("POST", path("sessions", session_ref, "messages"), body={"messages": list(messages)})
         return await self._transport.request(call, SavedMessages)
+
+    async def list(
+        self, persona_id: str | None = None, *, limit: int | None = None, cursor: str | None = None
+    ) -> SessionPage:
+        """Sessions with one persona or with all, newest first. `cursor` is that of the previous page."""
+        query = {"personaId": persona_id, "limit": limit, "cursor": cursor}
+        return await self._transport.request(Call("GET", "/sessions", query), SessionPage)
+
+    async def messages(
+        self, session_ref: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> LogPage:
+        """The whole log of a session, oldest first, page by page."""
+        call = Call("GET", path("sessions", session_ref, "messages"), {"limit": limit, "cursor": cursor})
+        return await self._transport.request(call, LogPage)
+
+    async def delete(self, session_ref: str, *, cascade: bool = False) -> DeletedSession:
+        """Delete a session permanently. `cascade` also deletes memories and facts that came from it."""
+        call = Call("DELETE", path("sessions", session_ref), {"cascade": cascade})
+        return await self._transport.request(call, DeletedSession, field="deleted")
 
     async def resume(self, session_ref: str, plan: Plan) -> SessionInfo:
         """The session, if this is the plan that it ran last; PlanHashMismatch otherwise."""

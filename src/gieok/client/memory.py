@@ -25,6 +25,7 @@ from gieok.memory.sessions.records import ChatMessage
 from gieok.wire import (
     CreatedMemories,
     CreatedMemory,
+    DeletedPersona,
     Erasure,
     FoundMemory,
     ImportCounts,
@@ -214,6 +215,11 @@ class Personas:
         """The versions of a persona after a version, oldest first."""
         call = Call("GET", path("personas", persona_id, "versions"), {"after": after, "limit": limit})
         return await self._transport.request(call, tuple[PersonaCard, ...], field="versions")
+
+    async def delete(self, persona_id: str) -> DeletedPersona:
+        """Delete a persona permanently, with everything that belongs to it."""
+        call = Call("DELETE", path("personas", persona_id))
+        return await self._transport.request(call, DeletedPersona, field="deleted")
 
     async def moments(
         self, persona_id: str, *, limit: int | None = None, cursor: str | None = None

@@ -15,8 +15,10 @@ from gieok.interfaces.cli import (
     doctor,
     keys,
     memory,
+    persona,
     plan,
     serve,
+    session,
     token,
 )
 from gieok.interfaces.cli.program import Program
@@ -43,9 +45,12 @@ COMMANDS = (
     doctor.doctor,
     keys.keys,
     memory.memory,
+    persona.fact,
+    persona.persona,
     plan.plan,
     serve.serve,
     serve.worker,
+    session.session,
     token.token,
 )
 

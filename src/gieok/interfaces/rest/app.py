@@ -16,7 +16,7 @@ from gieok.interfaces.rest.gateway.limits import ServiceOptions
 from gieok.interfaces.rest.gateway.logs import FinishedRequest, RouteTemplates, log_request
 from gieok.interfaces.rest.gateway.metrics import Metrics, add_metrics
 from gieok.interfaces.rest.gateway.tracing import Tracing, TracingMiddleware
-from gieok.interfaces.rest.routes import chat, decisions, me, memory, personas, sessions
+from gieok.interfaces.rest.routes import chat, decisions, me, memory, personas, session_log, sessions
 from gieok.interfaces.rest.server.docs_page import add_docs
 from gieok.interfaces.rest.server.health import add_health
 
@@ -44,7 +44,7 @@ def create_app(
         telemetry={"tracing": False, "metrics": False, "logs": False},  # it would contain request data
     )
     app.state.gieok = gieok
-    for routes in (memory, chat, sessions, personas, decisions, me):
+    for routes in (memory, chat, sessions, session_log, personas, decisions, me):
         app.include_router(routes.router, prefix=PREFIX)
     add_health(app, gieok)
     add_metrics(app, gieok, metrics)

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from gieok.engine import ActStep, AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import NotFound
+from gieok.memory.canon.deletion import DeleteFacts, DeletePersona
 from gieok.memory.canon.grounding import grounded, most_important, own_words, turn_words
 from gieok.memory.canon.records import (
     ExtractedFact,
@@ -413,4 +414,6 @@ STEPS: tuple[type[AnyStep], ...] = (
     EditPersona,
     SetFact,
     RetireFact,
+    DeletePersona,
+    DeleteFacts,
 )

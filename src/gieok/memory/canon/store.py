@@ -45,6 +45,10 @@ class PersonaStore(Protocol):
         """Versions with a number greater than `after`, oldest first. Empty without such a persona."""
         ...
 
+    def delete(self, persona_id: str) -> bool:
+        """Delete all versions of a persona. False without such a persona."""
+        ...
+
 
 class FactStore(Protocol):
     """Version chains by persona, category and key. At most one version of a fact is active."""
@@ -67,6 +71,11 @@ class FactStore(Protocol):
 
     def history(self, persona_id: str, root_id: UUID, *, after: int, limit: int) -> Sequence[FactVersion]:
         """Versions with a number greater than `after`, oldest first. Empty without such a fact."""
+        ...
+
+    def delete(self, persona_id: str, session_ref: str | None) -> int:
+        """Delete facts with their history, and return how many: all of the persona, retired ones included, or
+        those whose active version comes from this session."""
         ...
 
 

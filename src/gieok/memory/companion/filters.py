@@ -55,12 +55,13 @@ def list_filtered(
     if wanted == ANY:
         return store.list(persona_id, status, limit, offset)
     check_page(limit, offset)
-    found = [memory for memory in _all(store, persona_id, status) if wanted.matches(memory)]
+    found = [memory for memory in list_all(store, persona_id, status) if wanted.matches(memory)]
     page = tuple(found[offset : offset + limit])
     return MemoryPage(memories=page, total=len(found), has_more=offset + len(page) < len(found))
 
 
-def _all(store: CompanionStore, persona_id: str | None, status: MemoryStatus) -> Iterator[Memory]:
+def list_all(store: CompanionStore, persona_id: str | None, status: MemoryStatus) -> Iterator[Memory]:
+    """All memories of one persona or of all, newest first."""
     offset = 0
     while True:
         page = store.list(persona_id, status, MAX_PAGE, offset)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from gieok.engine import Data
 from gieok.memory.fields import (
@@ -76,6 +76,33 @@ class Session(SessionInfo):
     """Number of messages that a memory covers."""
     plans: SessionPlans | None
     """The plans that serve it, as its chat plan names them. None if an older version started it."""
+
+
+class SessionPosition(Data):
+    """A position in a list of sessions, which is ordered by start, newest first, then by ref."""
+
+    started_at: Timestamp
+    session_ref: SessionRef
+
+
+class SessionPage(Data):
+    """One page of a list of sessions. `next_cursor` is None on the last page."""
+
+    sessions: tuple[SessionInfo, ...]
+    next_cursor: str | None
+
+
+class LogPosition(Data):
+    """The number of the last message of a page of the log."""
+
+    seq: Annotated[int, Field(ge=0)]
+
+
+class LogPage(Data):
+    """One page of the log of a session, oldest first. `next_cursor` is None on the last page."""
+
+    messages: tuple[ChatMessage, ...]
+    next_cursor: str | None
 
 
 class SessionStart(Data):

@@ -12,6 +12,7 @@ from gieok.engine import AnyStep, Data, NoData, ReadStep, Stage, StepContext, Wr
 from gieok.errors import NotFound, StoreDamaged
 from gieok.memory.fields import AccountPlan, PersonaId, SessionRef, Timestamp
 from gieok.memory.jobs.records import Job, JobDraft, JobOutcome
+from gieok.memory.sessions.deletion import DeleteSession, DeleteSessions
 from gieok.memory.sessions.records import (
     MAX_MESSAGES,
     Appended,
@@ -446,4 +447,6 @@ STEPS: tuple[type[AnyStep], ...] = (
     QueueSummary,
     LoadConversation,
     CoverMessages,
+    DeleteSession,
+    DeleteSessions,
 )

@@ -16,6 +16,7 @@ from gieok.memory.sessions.records import (
     PlanMove,
     Session,
     SessionPlans,
+    SessionPosition,
     SessionStart,
 )
 
@@ -70,6 +71,14 @@ class SessionStore(Protocol):
 
     def moves(self, session_ref: str) -> Sequence[PlanMove]:
         """The moves of the session between plans, oldest first."""
+        ...
+
+    def list(self, persona_id: str | None, after: SessionPosition | None, limit: int) -> Sequence[Session]:
+        """Sessions with one persona or with all, newest first, after this position."""
+        ...
+
+    def delete(self, session_ref: str) -> int:
+        """Delete a session with its messages, moves and jobs. Returns how many messages it had."""
         ...
 
 

@@ -149,4 +149,23 @@ class PersistMemory(WriteStep[NoData, PersistInputs, Persisted]):
         return Persisted(id=item.id, timestamp=item.timestamp)
 
 
-STEPS: tuple[type[AnyStep], ...] = (RetrieveMemory, SummarizeMemory, PersistMemory)
+class DeleteTurnsInputs(Data):
+    session_refs: tuple[SessionRef, ...]
+
+
+class DeletedTurns(Data):
+    deleted: int
+
+
+class DeleteTurnMemories(WriteStep[NoData, DeleteTurnsInputs, DeletedTurns]):
+    """Delete the turn memories of sessions."""
+
+    type = "DeleteTurnMemories"
+
+    def apply(
+        self, view: TurnView, metadata: NoData, inputs: DeleteTurnsInputs, context: StepContext
+    ) -> DeletedTurns:
+        return DeletedTurns(deleted=sum(map(view.turns.delete, inputs.session_refs)))
+
+
+STEPS: tuple[type[AnyStep], ...] = (RetrieveMemory, SummarizeMemory, PersistMemory, DeleteTurnMemories)

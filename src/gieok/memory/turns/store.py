@@ -24,6 +24,10 @@ class MemoryStore(Protocol):
         """
         ...
 
+    def delete(self, session_ref: str) -> int:
+        """Delete the items of a session. Returns how many."""
+        ...
+
 
 class TurnView(Protocol):
     """A transaction's view with turn memory."""

@@ -103,6 +103,23 @@ class MemoryStoreContract:
         (found,) = await search(scope, "면접")
         assert found.model_dump() == {"id": kept.id, "summary": kept.summary, "timestamp": kept.timestamp}
 
+    @pytest.mark.req("TURN-7")
+    async def test_the_memories_of_a_session_can_be_deleted(self, scope_of: ScopeOf) -> None:
+        """They are not found again, and those of another session and of another owner stay."""
+        scope, other = scope_of("minsu"), scope_of("yuna")
+        kept = item("면접", session="kept")
+        await save(scope, item("면접"), item("면접", minute=1), kept)
+        await save(other, item("면접"))
+        assert len(await found_ids(scope, "면접")) == 2
+        assert await scope.write(lambda view: view.turns.delete("s")) == 2
+        assert await found_ids(scope, "면접") == []
+        assert await scope.write(lambda view: view.turns.delete("s")) == 0
+        assert len(await found_ids(other, "면접")) == 1
+        again = item("면접", minute=2)
+        await save(scope, again)
+        assert await found_ids(scope, "면접") == [again.id]
+        assert await found_ids(scope, "면접", session="kept") == [kept.id]
+
     @pytest.mark.req("TURN-6")
     @pytest.mark.parametrize(
         "query", ["면접이", "면접을 봤어", "면접에서는", "그 면접 말이야", "면접관이 무서웠어", "면접까지"]

@@ -17,6 +17,7 @@ from gieok.memory.observations import Category
 from gieok.vault import OwnerKeys
 
 _RETIRED, _ORDINARY, _STATE = 0, 1, 2
+_ALL = 2**31
 
 
 class SqlPersonaStore:
@@ -69,6 +70,14 @@ class SqlPersonaStore:
             "list_personas", created_at=head[1] if head else 0, persona_id=after or "", limit=limit
         )
         return [_card(row[0], self._chain.open_row(row[1:])) for row in rows]
+
+    def delete(self, persona_id: str) -> bool:
+        row = self._tx.one("lock_persona", persona_id=persona_id)
+        if row is None:
+            return False
+        self._tx.run("remove_persona", persona_id=persona_id)
+        self._chain.delete(UUID(bytes=row[0]))
+        return True
 
     def versions(self, persona_id: str, *, after: int, limit: int) -> list[PersonaCard]:
         head = self._tx.one("get_persona_head", persona_id=persona_id)
@@ -145,6 +154,18 @@ class SqlFactStore:
             limit=limit,
         )
         return [self._listed(persona_id, row) for row in rows]
+
+    def delete(self, persona_id: str, session_ref: str | None) -> int:
+        if session_ref is None:
+            rows = self._tx.all("list_fact_roots", persona_token=self._persona_token(persona_id))
+            roots = [UUID(bytes=root) for (root,) in rows]
+        else:
+            facts = self.active(persona_id, only_state=False, limit=_ALL)
+            roots = [each.root_id for each in facts if each.source and each.source.session_ref == session_ref]
+        for root_id in roots:
+            self._tx.run("remove_fact", root_id=root_id.bytes)
+            self._chain.delete(root_id)
+        return len(roots)
 
     def history(self, persona_id: str, root_id: UUID, *, after: int, limit: int) -> list[FactVersion]:
         token = self._persona_token(persona_id)

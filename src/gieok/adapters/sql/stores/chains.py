@@ -46,6 +46,11 @@ class SqlChainStore:
         check_expected(head, expected_version)
         self._tx.run("retire_chain", kind=self._kind, root_id=root_id.bytes)
 
+    def delete(self, root_id: UUID) -> None:
+        """Delete a chain with all its versions."""
+        self._tx.run("remove_chain_head", kind=self._kind, root_id=root_id.bytes)
+        self._tx.run("remove_chain_versions", kind=self._kind, root_id=root_id.bytes)
+
     def active(self, root_ids: Sequence[UUID]) -> list[ChainVersion]:
         if not root_ids:
             return []

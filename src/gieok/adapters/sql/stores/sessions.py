@@ -7,9 +7,11 @@ from datetime import datetime
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.errors import Conflict, NotFound
 from gieok.memory.fields import AccountPlan
-from gieok.memory.sessions.records import PlanMove, Session, SessionPlans, SessionStart
+from gieok.memory.sessions.records import PlanMove, Session, SessionPlans, SessionPosition, SessionStart
 from gieok.memory.sessions.rules import check_resumable
 from gieok.refs import check_ref
+
+_END_OF_TIME = 2**62
 
 
 class SqlSessionStore:
@@ -91,6 +93,28 @@ class SqlSessionStore:
         return [
             PlanMove(moved_at=from_micros(at), from_hash=before, to_hash=after) for at, before, after in rows
         ]
+
+    def list(self, persona_id: str | None, after: SessionPosition | None, limit: int) -> list[Session]:
+        place = {
+            "started_at": to_micros(after.started_at) if after else _END_OF_TIME,
+            "session_ref": after.session_ref if after else "",
+            "limit": limit,
+        }
+        if persona_id is None:
+            rows = self._tx.all("list_sessions", **place)
+        else:
+            persona = check_ref(persona_id, "personaId")
+            rows = self._tx.all("list_sessions_of_persona", persona_id=persona, **place)
+        return [_session(row[0], row[1:]) for row in rows]
+
+    def delete(self, session_ref: str) -> int:
+        check_ref(session_ref, "sessionRef")
+        messages = self._tx.run("remove_session_messages", session_ref=session_ref)
+        self._tx.run("remove_session_plan_moves", session_ref=session_ref)
+        self._tx.run("remove_session_jobs", session_ref=session_ref)
+        self._tx.run("remove_session", session_ref=session_ref)
+        self._loaded.pop(session_ref, None)
+        return messages
 
     def _start(
         self,

@@ -55,6 +55,13 @@ class SqlMemoryStore:
         if not saved:
             raise Conflict(f"turn memory {item.id} exists already")
 
+    def delete(self, session_ref: str) -> int:
+        check_ref(session_ref, "sessionRef")
+        deleted = self._tx.run("remove_turn_memories", session_ref=session_ref)
+        if deleted:
+            change_scope(self._tx, "turns", session_ref, added=-deleted)
+        return deleted
+
     def search(self, session_ref: str, query: str, top_k: int) -> list[RecalledMemory]:
         check_search(query, top_k)
         revision = scope_revision(self._tx, "turns", check_ref(session_ref, "sessionRef"))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gieok.interfaces.cli.texts import chat, decision, demo, doctor, memory, operations
+from gieok.interfaces.cli.texts import chat, decision, demo, doctor, management, memory, operations
 
 Lang = Literal["en", "ko"]
 
@@ -19,6 +19,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     **decision.TEXTS,
     **demo.TEXTS,
     **doctor.TEXTS,
+    **management.TEXTS,
     **memory.TEXTS,
     **operations.TEXTS,
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from gieok import wire
 from gieok.app.canon import MAX_PAGE
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Reader, Writer
@@ -26,6 +28,7 @@ from gieok.interfaces.rest.schema.personas import (
     ConfigAnswer,
     ConfigureMemories,
     CreatePersona,
+    DeletedPersonaAnswer,
     EditPersona,
     FactAnswer,
     FactVersionsAnswer,
@@ -85,6 +88,13 @@ async def edit(
     card = await caller.user.personas.edit(persona_id, to_persona_draft(body), expected_version=version)
     response.headers["ETag"] = etag(card.version)
     return PersonaAnswer(persona=card)
+
+
+@router.delete("/{id}", responses=failures(404), summary="Delete a persona")
+async def delete(persona_id: PersonaPath, caller: Writer) -> DeletedPersonaAnswer:
+    """Permanently, with everything that belongs to it: facts, memories, sessions and their messages."""
+    deleted = await caller.user.personas.delete(persona_id)
+    return DeletedPersonaAnswer(deleted=wire.DeletedPersona(**asdict(deleted)))
 
 
 @router.get("/{id}/versions", responses=failures(404), summary="List all versions of a persona")

@@ -196,3 +196,12 @@ class MomentsAnswer(MomentPage, Answer):
         ],
         nextCursor=None,
     )
+
+
+class DeletedPersonaAnswer(Answer):
+    model_config = example(
+        success=True,
+        deleted={"memories": 12, "facts": 7, "sessions": 3, "messages": 48, "turnMemories": 24},
+    )
+
+    deleted: wire.DeletedPersona

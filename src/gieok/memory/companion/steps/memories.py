@@ -14,7 +14,9 @@ from pydantic import Field
 
 from gieok.engine import ActStep, AnyStep, Data, NoData, Stage, StepContext, WriteStep
 from gieok.errors import Conflict, MemoryLimitReached, NotFound
+from gieok.memory.companion.filters import list_all
 from gieok.memory.companion.records import (
+    DEFAULT_CONFIG,
     MAX_BATCH,
     Emotion,
     EmotionalMoment,
@@ -28,7 +30,6 @@ from gieok.memory.companion.records import (
     SessionSummary,
 )
 from gieok.memory.companion.rules import (
-    MAX_PAGE,
     NONE_TO_ARCHIVE,
     ActiveLimit,
     KeepPolicy,
@@ -40,7 +41,7 @@ from gieok.memory.companion.rules import (
     with_same_topics,
 )
 from gieok.memory.companion.store import CompanionStore, CompanionView, NoticeView
-from gieok.memory.fields import AccountPlan, Importance, PersonaId
+from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef
 
 
 class DraftInputs(Data):
@@ -412,6 +413,8 @@ class DeleteMemory(WriteStep[NoData, MemoryInputs, None]):
 class DeleteAllInputs(Data):
     persona_id: PersonaId | None
     """None for all personas."""
+    session_ref: SessionRef | None = None
+    """Only memories of this session; None for all."""
 
 
 class DeletedMemories(Data):
@@ -419,22 +422,39 @@ class DeletedMemories(Data):
 
 
 class DeleteMemories(WriteStep[NoData, DeleteAllInputs, DeletedMemories]):
-    """Delete all memories of a persona, or of all, for good. Settings stay."""
+    """Delete the memories of a persona, of one of its sessions, or of all personas. Settings stay."""
 
     type = "DeleteMemories"
 
     def apply(
         self, view: CompanionView, metadata: NoData, inputs: DeleteAllInputs, context: StepContext
     ) -> DeletedMemories:
-        store, deleted = view.companion, 0
-        while page := store.list(inputs.persona_id, "all", MAX_PAGE, 0).memories:
-            for persona_id in sorted({memory.persona_id for memory in page}):
-                store.lock(persona_id)
-            for memory in page:
-                store.delete(memory.id)
-            deleted += len(page)
-        context.note("deleted", deleted)
-        return DeletedMemories(deleted=deleted)
+        store = view.companion
+        found = [
+            memory
+            for memory in list_all(store, inputs.persona_id, "all")
+            if inputs.session_ref in (None, memory.session_ref)
+        ]
+        for persona_id in sorted({memory.persona_id for memory in found}):
+            store.lock(persona_id)
+        for memory in found:
+            store.delete(memory.id)
+        context.note("deleted", len(found))
+        return DeletedMemories(deleted=len(found))
+
+
+class ResetInputs(Data):
+    persona_id: PersonaId
+
+
+class ResetMemories(WriteStep[NoData, ResetInputs, None]):
+    """Restore the default memory settings of a persona, and drop its waiting notices."""
+
+    type = "ResetMemories"
+
+    def apply(self, view: CompanionView, metadata: NoData, inputs: ResetInputs, context: StepContext) -> None:
+        view.companion.configure(inputs.persona_id, DEFAULT_CONFIG)
+        view.notices.take(inputs.persona_id)
 
 
 class ConfigureInputs(Data):
@@ -481,6 +501,7 @@ STEPS: tuple[type[AnyStep], ...] = (
     RestoreMemory,
     DeleteMemory,
     DeleteMemories,
+    ResetMemories,
     ConfigureMemories,
     TakeNotices,
 )

@@ -86,3 +86,13 @@ FOR NO KEY UPDATE;
 SELECT root_id, standing FROM fact_heads
 WHERE owner = :owner AND persona_token = :persona_token AND root_id = :root_id
 FOR NO KEY UPDATE;
+
+-- name: remove_persona(owner, persona_id)!
+DELETE FROM persona_heads WHERE owner = :owner AND persona_id = :persona_id;
+
+-- name: list_fact_roots(owner, persona_token)
+-- Retired facts too.
+SELECT root_id FROM fact_heads WHERE owner = :owner AND persona_token = :persona_token;
+
+-- name: remove_fact(owner, root_id)!
+DELETE FROM fact_heads WHERE owner = :owner AND root_id = :root_id;

@@ -59,3 +59,9 @@ WHERE
 -- The newest version and the active one, with a row lock, so that concurrent writers append in turn.
 SELECT latest, active FROM chain_heads WHERE owner = :owner AND kind = :kind AND root_id = :root_id
 FOR NO KEY UPDATE;
+
+-- name: remove_chain_head(owner, kind, root_id)!
+DELETE FROM chain_heads WHERE owner = :owner AND kind = :kind AND root_id = :root_id;
+
+-- name: remove_chain_versions(owner, kind, root_id)!
+DELETE FROM chain_versions WHERE owner = :owner AND kind = :kind AND root_id = :root_id;

@@ -61,3 +61,36 @@ SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, e
        message_count, claimed_count, summarized_count, plans
 FROM sessions
 WHERE owner = :owner AND session_ref = :session_ref FOR UPDATE;
+
+-- name: list_sessions(owner, started_at, session_ref, limit)
+-- The next sessions after this one, newest first.
+SELECT session_ref, persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
+       message_count, claimed_count, summarized_count, plans
+FROM sessions
+WHERE owner = :owner
+    AND (started_at < :started_at OR (started_at = :started_at AND session_ref > :session_ref))
+ORDER BY started_at DESC, session_ref
+LIMIT :limit;
+
+-- name: list_sessions_of_persona(owner, persona_id, started_at, session_ref, limit)
+SELECT session_ref, persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
+       message_count, claimed_count, summarized_count, plans
+FROM sessions
+WHERE owner = :owner AND persona_id = :persona_id
+    AND (started_at < :started_at OR (started_at = :started_at AND session_ref > :session_ref))
+ORDER BY started_at DESC, session_ref
+LIMIT :limit;
+
+-- name: remove_session_messages(owner, session_ref)!
+DELETE FROM messages WHERE owner = :owner AND session_ref = :session_ref;
+
+-- name: remove_session_plan_moves(owner, session_ref)!
+DELETE FROM session_plan_moves WHERE owner = :owner AND session_ref = :session_ref;
+
+-- name: remove_session_jobs(owner, session_ref)!
+-- The subject of the other kinds is no session.
+DELETE FROM jobs
+WHERE owner = :owner AND subject = :session_ref AND kind NOT IN ('embed', 'reindex', 'erase');
+
+-- name: remove_session(owner, session_ref)!
+DELETE FROM sessions WHERE owner = :owner AND session_ref = :session_ref;

@@ -32,3 +32,6 @@ WHERE owner = :owner AND id = :id;
 
 -- name: erase_turn_memories(owner)!
 DELETE FROM turn_memories WHERE owner = :owner;
+
+-- name: remove_turn_memories(owner, session_ref)!
+DELETE FROM turn_memories WHERE owner = :owner AND session_ref = :session_ref;

@@ -1,0 +1,35 @@
+"""Texts of `gieok session`, `gieok persona` and `gieok fact`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TEXTS: Mapping[str, tuple[str, str]] = {
+    "session.none": ("no sessions", "세션이 없습니다"),
+    "session.id": ("SESSION", "세션"),
+    "session.persona": ("PERSONA", "페르소나"),
+    "session.started": ("STARTED (UTC)", "시작(UTC)"),
+    "session.messages": ("MESSAGES", "메시지"),
+    "session.ended": ("ENDED (UTC)", "종료(UTC)"),
+    "session.next_page": ("Next page: --cursor {cursor}", "다음 페이지: --cursor {cursor}"),
+    "session.user": ("user", "사용자"),
+    "session.assistant": ("assistant", "상대"),
+    "session.deleted": (
+        "deleted {messages} messages, {memories} memories and {facts} facts",
+        "메시지 {messages}개, 기억 {memories}개, 사실 {facts}개를 삭제했습니다",
+    ),
+    "persona.none": ("no personas", "페르소나가 없습니다"),
+    "persona.id": ("ID", "ID"),
+    "persona.name": ("NAME", "이름"),
+    "persona.version": ("VERSION", "버전"),
+    "persona.deleted": (
+        "deleted the persona, {memories} memories, {facts} facts, {sessions} sessions, {messages} messages",
+        "페르소나와 기억 {memories}개, 사실 {facts}개, 세션 {sessions}개, 메시지 {messages}개를 삭제했습니다",
+    ),
+    "fact.none": ("no facts", "사실이 없습니다"),
+    "fact.category": ("CATEGORY", "분류"),
+    "fact.key": ("KEY", "키"),
+    "fact.value": ("VALUE", "값"),
+    "fact.since": ("SINCE (UTC)", "적용 시각(UTC)"),
+    "fact.retired": ("retired; its history stays", "더 이상 적용되지 않습니다. 이력은 남아 있습니다"),
+}

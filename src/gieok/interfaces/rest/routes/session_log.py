@@ -1,0 +1,51 @@
+"""Sessions as a log: list them, read every message, delete one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from gieok import wire
+from gieok.interfaces.rest.gateway.body import JsonRoute
+from gieok.interfaces.rest.gateway.caller import Reader, Writer
+from gieok.interfaces.rest.schema.common import failures
+from gieok.interfaces.rest.schema.params import Limit, PersonaFilter, SessionPath
+from gieok.interfaces.rest.schema.session_log import DeletedSessionAnswer, LogAnswer, SessionsAnswer
+from gieok.memory.sessions.records import MAX_MESSAGES
+
+router = APIRouter(prefix="/sessions", tags=["sessions"], route_class=JsonRoute)
+
+LogLimit = Annotated[int, Query(ge=1, le=MAX_MESSAGES, description="The largest number of messages.")]
+
+
+@router.get("", responses=failures(), summary="List sessions, newest first")
+async def list_(
+    caller: Reader, persona_id: PersonaFilter = None, limit: Limit = 20, cursor: str | None = None
+) -> SessionsAnswer:
+    """With one persona, or with all. `cursor` is the `nextCursor` of the previous page."""
+    page = await caller.user.sessions.list(persona_id, limit=limit, cursor=cursor)
+    return SessionsAnswer(**dict(page))
+
+
+@router.get("/{id}/messages", responses=failures(404), summary="Read the whole log of a session")
+async def messages(
+    session_id: SessionPath, caller: Reader, limit: LogLimit = 100, cursor: str | None = None
+) -> LogAnswer:
+    """Oldest first, also after the session has ended and was summarised."""
+    page = await caller.user.sessions.log_page(session_id, limit=limit, cursor=cursor)
+    return LogAnswer(**dict(page))
+
+
+@router.delete("/{id}", responses=failures(404), summary="Delete a session")
+async def delete(
+    session_id: SessionPath, caller: Writer, cascade: Annotated[bool, Query()] = False
+) -> DeletedSessionAnswer:
+    """Permanently, with its messages and turn memories. Memories and facts stay.
+
+    `cascade=true` also deletes the memories of the session, and the facts whose current version comes from
+    it, with their history.
+    """
+    deleted = await caller.user.sessions.delete(session_id, cascade=cascade)
+    return DeletedSessionAnswer(deleted=wire.DeletedSession(**asdict(deleted)))

@@ -1,0 +1,45 @@
+"""Answers of the routes that list sessions, read their log and delete them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gieok import wire
+from gieok.interfaces.rest.schema.common import Answer, example
+from gieok.memory.sessions.records import LogPage, SessionPage
+
+_SESSION: dict[str, Any] = {
+    "sessionId": "session_456",
+    "personaId": "persona_123",
+    "startedAt": "2025-10-27T12:00:00Z",
+    "lastActivityAt": "2025-10-27T12:05:00Z",
+    "endedAt": None,
+    "messageCount": 2,
+    "lastExecutionPlanHash": "0" * 64,
+}
+
+
+class SessionsAnswer(SessionPage, Answer):
+    """`nextCursor` is for the next page; null on the last one."""
+
+    model_config = example(success=True, sessions=[_SESSION], nextCursor=None)
+
+
+class LogAnswer(LogPage, Answer):
+    """Messages word for word. `nextCursor` is for the next page; null on the last one."""
+
+    model_config = example(
+        success=True,
+        messages=[
+            {"id": "m1", "role": "user", "content": "요즘 스트레스 받아", "timestamp": "2025-10-27T12:00:00Z"}
+        ],
+        nextCursor=None,
+    )
+
+
+class DeletedSessionAnswer(Answer):
+    model_config = example(
+        success=True, deleted={"messages": 12, "turnMemories": 6, "memories": 0, "facts": 0}
+    )
+
+    deleted: wire.DeletedSession

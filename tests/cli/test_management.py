@@ -1,0 +1,71 @@
+"""`gieok session`, `gieok persona` and `gieok fact`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from gieok.interfaces.cli.persona import CATEGORIES
+from gieok.memory.observations import Category
+from tests.cli.conftest import Run
+from tests.cli.test_memory import remember
+
+
+def document(done: Result) -> Any:
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.mark.req("COMP-10")
+def test_sessions_are_listed_shown_and_deleted(run: Run, url: str) -> None:
+    remember("kim")
+
+    def session(*args: str, **options: Any) -> Result:
+        return run("session", *args, "--user", "kim", **options)
+
+    listed = document(session("list", "--persona", "hana", "--json"))["sessions"]
+    assert {each["sessionId"] for each in listed} == {"talk", "open"}
+    assert "Next page" in session("list", "--limit", "1").stdout
+    messages = document(session("show", "talk", "--json"))["messages"]
+    assert len(messages) == 23
+    shown = session("show", "talk", "--lang", "ko").stdout
+    assert f"사용자: {messages[0]['content']}" in shown
+    assert session("delete", "talk", stdin="n\n").exit_code == 130
+    assert "메시지 23개" in session("delete", "talk", "--yes", "--lang", "ko").stdout
+    assert document(session("delete", "open", "--cascade", "--yes", "--json"))["deleted"]["messages"] == 3
+    assert "[NOT_FOUND]" in session("show", "talk").stderr
+    assert "no sessions" in session("list", "--persona", "nobody").stdout
+
+
+@pytest.mark.req("COMP-9", "CANON-6")
+def test_personas_and_facts_are_managed(run: Run, url: str) -> None:
+    remember("kim")
+
+    def fact(*args: str) -> Result:
+        return run("fact", *args, "--persona", "hana", "--user", "kim")
+
+    def persona(*args: str) -> Result:
+        return run("persona", *args, "--user", "kim")
+
+    assert [each["id"] for each in document(persona("list", "--json"))["personas"]] == ["hana"]
+    assert "고양이를 좋아해." in persona("show", "hana").stdout
+    changed = document(fact("set", "goal", "취업", "합격함", "--importance", "9", "--json"))
+    assert (changed["outcome"], changed["fact"]["value"]) == ("superseded", "합격함")
+    root = changed["fact"]["rootId"]
+    assert "합격함" in fact("list", "--lang", "ko").stdout
+    versions = document(fact("history", root, "--json"))["versions"]
+    assert [each["isActive"] for each in versions] == [False, False, True]
+    assert "3 *" in fact("history", root).stdout
+    assert "이력은 남아" in fact("retire", root, "--lang", "ko").stdout
+    assert "[NOT_FOUND]" in fact("retire", root).stderr
+    deleted = document(persona("delete", "hana", "--yes", "--json"))["deleted"]
+    assert min(deleted["memories"], deleted["facts"], deleted["sessions"], deleted["messages"]) > 0
+    assert "페르소나가 없습니다" in persona("list", "--lang", "ko").stdout
+    assert "[NOT_FOUND]" in persona("show", "hana").stderr
+
+
+def test_the_names_of_categories_are_those_of_the_records() -> None:
+    assert set(CATEGORIES) == {each.value for each in Category}
