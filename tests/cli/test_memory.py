@@ -71,6 +71,9 @@ def test_memories_are_changed_filtered_and_deleted(run: Run, url: str) -> None:
     assert (edited["topics"], edited["emotion"], edited["importance"]) == (["여행"], "joy", 9)
     assert document("tag", sea, "여름", "바다")["memory"]["tags"] == ["여름", "바다"]
     assert document("tag", sea, "바다", "--remove")["memory"]["tags"] == ["여름"]
+    versions = document("history", sea)["versions"]
+    assert [each["tags"] for each in versions] == [[], [], ["여름", "바다"], ["여름"]]
+    assert "4 *" in memory("history", sea, "--lang", "ko").stdout
     for options in (["--tag", "여름"], ["--topic", "여행"], ["--emotion", "joy"], ["--from", "2020-01-01"]):
         assert sea in [each["id"] for each in document("list", *options)["memories"]], options
     assert document("list", "--tag", "여름")["total"] == 1

@@ -90,6 +90,12 @@ async def _delete_relation(owner: SeededOwner) -> Any:
     return await owner.client.decisions.unrelate(owner.decision, made.id)
 
 
+async def _read_history(owner: SeededOwner) -> Any:
+    kept = await owner.client.memory.create(MemoryDraft(persona_id=owner.persona, summary="처음"))
+    await owner.client.memory.edit(kept.memory.id, MemoryChanges(summary="고침"))
+    return await owner.client.memory.history(kept.memory.id)
+
+
 async def _read_context(owner: SeededOwner) -> Any:
     return await owner.client.decisions.context("wms", q="재고", roots=[owner.decision, owner.other])
 
@@ -199,6 +205,7 @@ PERSONAS = (
 )
 MANAGEMENT = (
     Case("GET /personas/{id}/moments", None, lambda o: o.client.personas.moments(o.persona)),
+    Case("GET /memory/{id}/history", "versions", _read_history),
     Case("GET /sessions", None, lambda o: o.client.sessions.list(o.persona)),
     Case("GET /sessions/{id}/messages", None, lambda o: o.client.sessions.messages(o.session)),
 )

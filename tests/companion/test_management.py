@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from gieok import Gieok, MemoryDraft
+from gieok.adapters.sql.scope import SqlView
 from gieok.app.companion import Companion
-from gieok.errors import InputRefused
+from gieok.errors import InputRefused, NotFound
 from gieok.memory.companion.filters import MemoryFilter
-from gieok.memory.companion.records import Emotion, Memory, MemoryChanges
+from gieok.memory.companion.records import Emotion, Memory, MemoryChanges, SessionSummary
+from gieok.memory.companion.rules import ActiveLimit, KeepPolicy, MomentPolicy
+from gieok.memory.companion.steps.summarize import replace_excerpt
 from tests.behind import Behind
 
 
@@ -138,3 +141,50 @@ async def test_all_memories_of_a_persona_or_of_the_account_are_deleted(
     assert behind.count("emotional_moments") == 0
     await create(companion, "새 기억")
     assert await found(companion, "기억") == ["새 기억"]
+
+
+@pytest.mark.req("COMP-9")
+async def test_an_edit_keeps_the_former_version(gieok: Gieok, companion: Companion, behind: Behind) -> None:
+    """Sealed, readable after a key rotation, and deleted with the memory."""
+    memory = await create(companion, "면접을 준비함", topics=("면접",), emotion=Emotion.STRESS)
+    await companion.edit(memory.id, MemoryChanges(summary="면접에 합격함", emotion=Emotion.JOY))
+    current = await companion.edit(memory.id, MemoryChanges(tags=("취업",)))
+    await companion.edit(memory.id, MemoryChanges())
+    history = await companion.history(memory.id)
+    assert [(each.version, each.summary, each.emotion, each.tags) for each in history] == [
+        (1, "면접을 준비함", Emotion.STRESS, ()),
+        (2, "면접에 합격함", Emotion.JOY, ()),
+        (3, "면접에 합격함", Emotion.JOY, ("취업",)),
+    ]
+    assert [each.replaced_at is None for each in history] == [False, False, True]
+    assert Memory(**{name: getattr(history[-1], name) for name in Memory.model_fields}) == current
+    stored = [bytes(row[0]) for row in behind.run("SELECT content FROM memory_versions")]
+    assert len(stored) == 2
+    assert not any("면접".encode() in content for content in stored)
+    await gieok.user("minsu").rotate_key()
+    assert await companion.history(memory.id) == history
+    with pytest.raises(NotFound):
+        await gieok.user("yuna").companion.history(memory.id)
+    await companion.delete(memory.id)
+    assert behind.count("memory_versions") == 0
+    with pytest.raises(NotFound):
+        await companion.history(memory.id)
+
+
+@pytest.mark.req("COMP-9", "COMP-3")
+async def test_an_excerpt_does_not_stay_in_the_history_of_its_summary(
+    gieok: Gieok, companion: Companion, behind: Behind
+) -> None:
+    """It is raw text of the conversation, and is replaced for good."""
+    memory = await create(companion, "user: 안녕", origin="excerpt")
+    summary = SessionSummary(summary="인사를 나눔", topics=(), emotion=Emotion.CALM, importance=3)
+    policy = KeepPolicy(
+        active_limit=ActiveLimit(free=5, premium=None), moments=MomentPolicy(min_importance=7, emotions=())
+    )
+
+    def replace(view: SqlView) -> None:
+        replace_excerpt(view.companion, memory.id, summary, "premium", policy, at=gieok.engine.clock())
+
+    await gieok.scope("minsu").write(replace)
+    assert [each.summary for each in await companion.history(memory.id)] == ["인사를 나눔"]
+    assert behind.count("memory_versions") == 0

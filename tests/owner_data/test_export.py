@@ -58,6 +58,7 @@ CARRIED = {
     "audit_entries",
     "emotional_moments",
     "memories",
+    "memory_versions",
     "persona_memory_configs",
     "turn_memories",
     "messages",

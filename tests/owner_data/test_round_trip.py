@@ -146,6 +146,7 @@ async def test_an_id_with_other_content_is_a_conflict_and_nothing_is_stored(gieo
         "message": {"content": "다른 말"},
         "turnMemory": {"summary": "다른 요약"},
         "memory": {"summary": "다른 요약"},
+        "memoryVersion": {"summary": "다른 요약"},
         "moment": {"moment": "다른 순간"},
         "evidence": {"content": "다른 원문"},
         "policy": {"principles": ["다른 원칙"]},

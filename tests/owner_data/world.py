@@ -8,7 +8,7 @@ from typing import Any
 
 from gieok.app import User
 from gieok.memory.canon.records import PersonaDraft
-from gieok.memory.companion.records import Emotion, MemoryConfig, MemoryDraft
+from gieok.memory.companion.records import Emotion, MemoryChanges, MemoryConfig, MemoryDraft
 from gieok.memory.conversation.records import Persona
 from gieok.memory.decisions.records import DecisionProposal, Target
 from gieok.memory.observations import Category
@@ -26,6 +26,7 @@ KINDS = {
     "message",
     "turnMemory",
     "memory",
+    "memoryVersion",
     "moment",
     "evidence",
     "policy",
@@ -59,6 +60,8 @@ async def fill(user: User) -> None:
             importance=5 + number,
         )
         await user.companion.create(draft, account_plan="free")
+    newest = (await user.companion.list("hana")).memories[0]
+    await user.companion.edit(newest.id, MemoryChanges(tags=("중요",)))
     await _decide(user)
 
 

@@ -23,6 +23,7 @@ from gieok.memory.companion.records import (
     MemoryHit,
     MemoryOutline,
     MemoryPage,
+    MemoryVersion,
     MomentPage,
     MomentPosition,
     Notice,
@@ -41,7 +42,7 @@ from gieok.memory.companion.steps.memories import (
     batch_ids,
 )
 from gieok.memory.companion.steps.recall import LoadMemories, RecallMemories
-from gieok.memory.companion.store import MemoryStatus
+from gieok.memory.companion.store import CompanionView, MemoryStatus
 from gieok.memory.companion.vectors.search import VectorSearch
 from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
@@ -260,6 +261,20 @@ class Companion:
         """Change a memory. Conflict if it is not at `expected_version`."""
         request = {"memoryId": memory_id, "changes": changes, "expectedVersion": expected_version}
         return (await self._cycles.output("edit_memory", EditMemory, request)).memory
+
+    async def history(self, memory_id: UUID) -> Sequence[MemoryVersion]:
+        """All versions of a memory, oldest first; the last one is the current one. NotFound.
+
+        An excerpt that a summary has replaced is not kept.
+        """
+
+        def read(view: CompanionView) -> Sequence[MemoryVersion]:
+            memory = view.companion.get(memory_id)
+            if memory is None:
+                raise NotFound(f"there is no memory {memory_id}")
+            return [*view.memory_versions.list(memory_id), MemoryVersion(**dict(memory), replaced_at=None)]
+
+        return await self._scope.read(read)
 
     async def archive(self, memory_id: UUID) -> Memory:
         """Archive a memory."""

@@ -17,6 +17,7 @@ from gieok.memory.companion.records import (
     MemoryDraft,
     MemoryOutline,
     MemoryPage,
+    MemoryVersion,
     MomentPage,
 )
 from gieok.memory.conversation.records import Message
@@ -148,6 +149,11 @@ class Memories:
         return await self._transport.request(
             Call("PATCH", path("memory", memory_id), body=body), Memory, field="memory"
         )
+
+    async def history(self, memory_id: UUID) -> tuple[MemoryVersion, ...]:
+        """All versions of a memory, oldest first; the last one is the current one."""
+        call = Call("GET", path("memory", memory_id, "history"))
+        return await self._transport.request(call, tuple[MemoryVersion, ...], field="versions")
 
     async def delete(self, memory_id: UUID) -> None:
         """Delete a memory permanently, with its emotional moment and its index entries."""

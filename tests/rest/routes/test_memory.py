@@ -185,6 +185,17 @@ def test_every_field_of_a_memory_can_be_edited(api: Api) -> None:
     assert api.call("PATCH", f"/memory/{made['id']}", 422, json={"emotion": "rage"})["at"] == "emotion"
 
 
+@pytest.mark.req("COMP-9")
+def test_the_history_of_a_memory_has_its_former_versions(api: Api) -> None:
+    made = api.memory(api.persona(), "면접을 준비함", emotion="스트레스")
+    edited = api.call("PATCH", f"/memory/{made['id']}", json={"summary": "합격함"})["memory"]
+    first, current = api.get(f"/memory/{made['id']}/history")["versions"]
+    assert first | {"replacedAt": None} == made | {"replacedAt": None}
+    assert first["replacedAt"] is not None
+    assert current == edited | {"replacedAt": None}
+    assert api.get("/memory/7/history", 404)["error"] == "NOT_FOUND"
+
+
 @pytest.mark.req("COMP-8", "COMP-9")
 def test_moments_are_listed_and_all_memories_deleted(api: Api) -> None:
     persona, other = api.persona(), api.persona("두리")

@@ -13,6 +13,7 @@ from gieok.adapters.sql.lifecycle.export.owner import OwnerTransfer
 from gieok.adapters.sql.stores.audit import SqlAuditLog
 from gieok.adapters.sql.stores.canon import SqlFactStore, SqlPersonaStore
 from gieok.adapters.sql.stores.companion.store import SqlCompanionStore, SqlMomentStore
+from gieok.adapters.sql.stores.companion.versions import SqlMemoryVersionStore
 from gieok.adapters.sql.stores.decisions import SqlDecisionStore
 from gieok.adapters.sql.stores.evidence import SqlAnchorStore, SqlEvidenceStore
 from gieok.adapters.sql.stores.impact import SqlDecisionGraph
@@ -96,6 +97,10 @@ class SqlView:
         return SqlCompanionStore(
             self._tx, self._keys, self._caches, is_reading=self._is_reading, is_inline=self._is_inline
         )
+
+    @property
+    def memory_versions(self) -> SqlMemoryVersionStore:
+        return SqlMemoryVersionStore(self._tx, self._keys)
 
     @property
     def vectors(self) -> SqlVectorStore:
@@ -193,6 +198,7 @@ class SqlView:
             self.anchors,
             self.walks,
             self.companion,
+            self.memory_versions,
             SqlMomentStore(self._tx, self._keys),
             self.vectors,
         )

@@ -142,6 +142,12 @@ class Memory(Data):
         return self.occurred_at
 
 
+class MemoryVersion(Memory):
+    """One version of a memory. `replaced_at` is None for the current one."""
+
+    replaced_at: Timestamp | None
+
+
 class MemoryDraft(Data):
     """A memory to create. The plan has defaults for the emotion and the importance.
 

@@ -18,6 +18,7 @@ from gieok.memory.companion.records import (
     MemoryConfig,
     MemoryCounts,
     MemoryPage,
+    MemoryVersion,
     MomentPosition,
     Notice,
 )
@@ -146,6 +147,18 @@ class CompanionStore(Protocol):
         ...
 
 
+class MemoryVersionStore(Protocol):
+    """Former versions of memories. They are deleted with their memory."""
+
+    def save(self, memory: Memory, replaced_at: datetime) -> None:
+        """Keep a version that is about to be replaced. Conflict if it is kept already."""
+        ...
+
+    def list(self, memory_id: UUID) -> Sequence[MemoryVersion]:
+        """The former versions of a memory, oldest first."""
+        ...
+
+
 class NoticeStore(Protocol):
     """Notices that wait for delivery. Only the kind of a notice is stored."""
 
@@ -166,7 +179,10 @@ class NoticeView(Protocol):
 
 
 class CompanionView(NoticeView, Protocol):
-    """A view with the stores of memories and notices."""
+    """A view with the stores of memories, their former versions, and notices."""
 
     @property
     def companion(self) -> CompanionStore: ...
+
+    @property
+    def memory_versions(self) -> MemoryVersionStore: ...

@@ -27,6 +27,7 @@ ERASE_QUERIES = {
     "search_scopes": "erase_search_scopes",
     "memory_vectors": "erase_memory_vectors",
     "emotional_moments": "erase_emotional_moments",
+    "memory_versions": "erase_memory_versions",
     "memories": "erase_memories",
     "persona_memory_configs": "erase_persona_memory_configs",
     "turn_memories": "erase_turn_memories",

@@ -16,6 +16,7 @@ for command in (
     change.archive,
     change.delete,
     change.edit,
+    change.history,
     change.restore,
     change.tag,
     data.erase,

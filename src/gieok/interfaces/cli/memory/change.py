@@ -1,4 +1,4 @@
-"""`gieok memory edit`, `tag`, `archive`, `restore` and `delete`."""
+"""`gieok memory edit`, `tag`, `history`, `archive`, `restore` and `delete`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from gieok.interfaces.cli.memory.read import headings, memory_json, row_of
 from gieok.interfaces.cli.options import json_option, lang_option, run_for_user, user_option
-from gieok.interfaces.cli.output import print_json, print_table
+from gieok.interfaces.cli.output import one_line, print_json, print_table
 from gieok.interfaces.cli.texts import Translator
 
 if TYPE_CHECKING:
@@ -81,6 +81,38 @@ def tag(
         return await user.companion.edit(memory_id, changes, expected_version=found.version)
 
     _print_changed(run_for_user(owner, change), as_json, t)
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID", type=click.UUID)
+@user_option("User whose memory is shown.")
+@json_option
+@lang_option
+def history(memory_id: UUID, owner: str, as_json: bool, t: Translator) -> None:
+    """Show all versions of the memory with this ID, oldest first. The current one has a star."""
+    versions = run_for_user(owner, lambda user: user.companion.history(memory_id))
+    if as_json:
+        print_json({"versions": [memory_json(each, t) for each in versions]})
+        return
+    print_table(
+        [
+            t("memory.version"),
+            t("memory.importance"),
+            t("memory.topics"),
+            t("memory.tags"),
+            t("memory.summary"),
+        ],
+        [
+            [
+                str(each.version) if each.replaced_at else f"{each.version} *",
+                str(each.importance),
+                one_line(", ".join(each.topics)) or "-",
+                one_line(", ".join(each.tags)) or "-",
+                one_line(each.summary),
+            ]
+            for each in versions
+        ],
+    )
 
 
 @click.command()

@@ -18,6 +18,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "memory.emotion": ("EMOTION", "감정"),
     "memory.topics": ("TOPICS", "주제"),
     "memory.tags": ("TAGS", "태그"),
+    "memory.version": ("VERSION", "버전"),
     "memory.origin": ("ORIGIN", "출처"),
     "memory.session": ("SESSION", "세션"),
     "memory.archived": ("ARCHIVED", "아카이브"),

@@ -31,6 +31,7 @@ from gieok.interfaces.rest.schema.memory import (
     MemoriesAnswer,
     MemoryAnswer,
     MemoryPageAnswer,
+    MemoryVersionsAnswer,
     SummarizeSession,
     SummaryAnswer,
     found_memory,
@@ -187,6 +188,18 @@ async def get(memory_id: MemoryPath, caller: Reader) -> Response:
     memory = await caller.user.companion.get(memory_id)
     headers = {"ETag": etag(memory.version)}
     return json_response(MemoryAnswer(memory=memory), caller.language, headers=headers)
+
+
+@router.get(
+    "/{id}/history",
+    response_model=MemoryVersionsAnswer,
+    responses=failures(404),
+    summary="List all versions of a memory",
+)
+async def history(memory_id: MemoryPath, caller: Reader) -> Response:
+    """Oldest first. An edit makes a version; archiving and restoring do not."""
+    versions = await caller.user.companion.history(memory_id)
+    return json_response(MemoryVersionsAnswer(versions=tuple(versions)), caller.language)
 
 
 @router.patch("/{id}", response_model=MemoryAnswer, responses=failures(404, 409), summary="Edit a memory")

@@ -30,6 +30,7 @@ from gieok.memory.companion.records import (
     MemoryHit,
     MemoryOutline,
     MemoryPage,
+    MemoryVersion,
     Notice,
     SummaryText,
 )
@@ -93,6 +94,14 @@ class MemoryPageAnswer(MemoryPage, Answer):
     """One page of a list. `total` counts all memories that match the filter."""
 
     model_config = example(success=True, memories=[_MEMORY], total=25, hasMore=True)
+
+
+class MemoryVersionsAnswer(Answer):
+    """Oldest first. The last one is current, and its `replacedAt` is null."""
+
+    model_config = example(success=True, versions=[_MEMORY | {"replacedAt": None}])
+
+    versions: tuple[MemoryVersion, ...]
 
 
 class DeletedMemoriesAnswer(Answer):

@@ -305,7 +305,10 @@ class EditInputs(Data):
 
 
 class EditMemory(WriteStep[EditMetadata, EditInputs, ChangedMemory]):
-    """Change the given fields of a memory. Conflict if `expected_version` is not the stored version."""
+    """Change the given fields of a memory. The former version stays in its history.
+
+    Conflict if `expected_version` is not the stored version.
+    """
 
     type = "EditMemory"
 
@@ -324,6 +327,7 @@ class EditMemory(WriteStep[EditMetadata, EditInputs, ChangedMemory]):
             return ChangedMemory(memory=memory)
         rewritten = memory.origin == "excerpt" and "summary" in changes
         changed = next_version(memory, changes, origin="manual" if rewritten else memory.origin)
+        view.memory_versions.save(memory, context.now)
         store.replace(changed)
         store.delete_moment(memory.id)
         _save_moment(store, changed, metadata.moments)

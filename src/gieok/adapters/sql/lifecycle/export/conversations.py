@@ -13,6 +13,7 @@ from gieok.adapters.sql.lifecycle.export.records import (
     PAGE,
     ConfigRecord,
     MemoryRecord,
+    MemoryVersionRecord,
     MessageRecord,
     MomentRecord,
     MoveRecord,
@@ -25,12 +26,19 @@ from gieok.adapters.sql.lifecycle.export.records import (
 )
 from gieok.adapters.sql.stores.companion.rows import open_memory
 from gieok.adapters.sql.stores.companion.store import SqlCompanionStore, SqlMomentStore
+from gieok.adapters.sql.stores.companion.versions import SqlMemoryVersionStore
 from gieok.adapters.sql.stores.jobs import SqlJobStore
 from gieok.adapters.sql.stores.messages import SqlMessageStore
 from gieok.adapters.sql.stores.sessions import SqlSessionStore, plans_json
 from gieok.adapters.sql.stores.turns import SqlMemoryStore
 from gieok.errors import Conflict, InputRefused, StoreDamaged
-from gieok.memory.companion.records import DEFAULT_CONFIG, EmotionalMoment, Memory, MemoryConfig
+from gieok.memory.companion.records import (
+    DEFAULT_CONFIG,
+    EmotionalMoment,
+    Memory,
+    MemoryConfig,
+    MemoryVersion,
+)
 from gieok.memory.jobs.records import JobDraft, JobKind
 from gieok.memory.sessions.records import ChatMessage, MessageRange, PlanMove, Session
 from gieok.memory.sessions.rules import watch_id
@@ -271,6 +279,26 @@ class MemoryTransfer(SqlCompanionStore):
         return True
 
 
+class MemoryVersionTransfer(SqlMemoryVersionStore):
+    """Former versions of one owner's memories."""
+
+    def export(self) -> Iterator[MemoryVersionRecord]:
+        cursor = {"memory_id": (0, b""), "version": (1, 0)}
+        for row in read_rows(self._tx, "list_memory_version_seals", cursor):
+            yield _memory_version_record(self.open_row(row))
+
+    def import_(self, record: MemoryVersionRecord) -> bool:
+        """Add a record. False if it exists already."""
+        for stored in self.list(record.id):
+            if stored.version == record.version:
+                return check_unchanged(record, _memory_version_record(stored), record.id)
+        memory = self._tx.one("get_memory", id=record.id.bytes)
+        if memory is None:
+            raise InputRefused(f"is a version of memory {record.id}, which is not before it")
+        self.save(subset(Memory, record), record.replaced_at)
+        return True
+
+
 class MomentTransfer(SqlMomentStore):
     """Emotional moments of one owner."""
 
@@ -314,6 +342,10 @@ def _check_continues(record: SessionRecord, stored: Session) -> None:
 
 def _another_session(session_ref: str) -> Conflict:
     return Conflict(f"session '{session_ref}' exists already with other messages; import into another user")
+
+
+def _memory_version_record(version: MemoryVersion) -> MemoryVersionRecord:
+    return MemoryVersionRecord(kind="memoryVersion", **dict(version))
 
 
 def _memory_record(memory: Memory) -> MemoryRecord:

@@ -18,6 +18,7 @@ from gieok.adapters.sql.lifecycle.export.chains import (
 )
 from gieok.adapters.sql.lifecycle.export.conversations import (
     MemoryTransfer,
+    MemoryVersionTransfer,
     MomentTransfer,
     SessionTransfer,
     TurnMemoryTransfer,
@@ -56,6 +57,7 @@ class OwnerTransfer:
         self._sessions = SessionTransfer(tx, keys, now)
         self._turns = TurnMemoryTransfer(tx, keys)
         self._memories = MemoryTransfer(tx, keys)
+        self._memory_versions = MemoryVersionTransfer(tx, keys)
         self._moments = MomentTransfer(tx, keys)
         self._evidence = EvidenceTransfer(tx, keys)
         self._policy = PolicyTransfer(tx, keys)
@@ -77,6 +79,7 @@ class OwnerTransfer:
         yield from self._sessions.export()
         yield from self._turns.export()
         yield from self._memories.export()
+        yield from self._memory_versions.export()
         yield from self._moments.export()
         yield from self._evidence.export()
         yield from self._policy.export()
@@ -112,6 +115,7 @@ class OwnerTransfer:
             "message": self._sessions.import_message,
             "turnMemory": self._turns.import_,
             "memory": self._memories.import_,
+            "memoryVersion": self._memory_versions.import_,
             "moment": self._moments.import_,
             "evidence": self._evidence.import_,
             "policy": self._policy.import_,

@@ -155,6 +155,16 @@ class MemoryRecord(Memory, ExportRecord[Literal["memory"]]):
     emotion: Emotion
 
 
+class MemoryVersionRecord(Memory, ExportRecord[Literal["memoryVersion"]]):
+    """A former version of an earlier memory record."""
+
+    session_ref: Annotated[
+        SessionRef | None, Field(validation_alias="sessionRef", serialization_alias="sessionRef")
+    ]
+    emotion: Emotion
+    replaced_at: Timestamp
+
+
 class MomentRecord(EmotionalMoment, ExportRecord[Literal["moment"]]):
     """An emotional moment of an earlier memory record."""
 
@@ -213,6 +223,7 @@ Record = (
     | MessageRecord
     | TurnMemoryRecord
     | MemoryRecord
+    | MemoryVersionRecord
     | MomentRecord
     | EvidenceRecord
     | PolicyRecord

@@ -11,6 +11,7 @@ SELECT
     + (SELECT count(*) FROM messages WHERE owner = :owner)
     + (SELECT count(*) FROM turn_memories WHERE owner = :owner)
     + (SELECT count(*) FROM memories WHERE owner = :owner)
+    + (SELECT count(*) FROM memory_versions WHERE owner = :owner)
     + (SELECT count(*) FROM emotional_moments WHERE owner = :owner)
     + (SELECT count(*) FROM evidence WHERE owner = :owner)
     + (SELECT count(*) FROM decision_relations WHERE owner = :owner)
