@@ -47,7 +47,7 @@ REMEDIES: dict[type[GieokError], str] = {
     errors.RootKeyUnsafe: "restrict the permissions of the file, or use a key of 32 bytes in base64",
     errors.RootKeyMismatch: "use the root key that this keystore was created with",
     errors.SealBroken: "restore a backup; the row was altered or damaged",
-    errors.OwnerErased: "use another name; an erased name cannot be used again",
+    errors.OwnerErased: "use another name; `gieok token create` lets a new owner use this one",
 }
 
 

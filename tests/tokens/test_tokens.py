@@ -193,14 +193,23 @@ async def test_the_token_itself_is_stored_nowhere(gieok: Gieok, behind: Behind) 
     assert made.token not in repr(made)
 
 
-async def test_an_erased_owner_has_no_token_and_cannot_get_one(gieok: Gieok, behind: Behind) -> None:
+async def test_an_erased_owner_has_no_token(gieok: Gieok, behind: Behind) -> None:
+    """A new token for the name belongs to a new owner; the former one stays refused."""
     made = await gieok.tokens.create("kim")
     assert (await gieok.user("kim").data.erase()).erased["tokens"] == 1
     await refused(gieok, made.token)
     assert (behind.count("tokens"), behind.count("audit_entries")) == (0, 0)
+    new = await gieok.tokens.create("kim")
+    assert (await gieok.tokens.authenticate(new.token)).owner == "kim"
+    await refused(gieok, made.token)
+
+
+async def test_a_name_gets_no_token_while_its_erasure_is_not_finished(gieok: Gieok, behind: Behind) -> None:
+    await gieok.tokens.create("kim")
+    gieok.vault.begin_erasure("kim")
     with pytest.raises(OwnerErased):
         await gieok.tokens.create("kim")
-    assert behind.count("tokens") == 0
+    assert behind.count("tokens") == 1
 
 
 async def test_an_interrupted_erasure_has_revoked_the_tokens(

@@ -160,7 +160,7 @@ def test_an_erasure_by_another_process_is_noticed_when_keys_are_created(
 
 @pytest.mark.req("OPS-3")
 def test_an_erased_owner_is_unreadable_at_once_and_permanently(keystores: Opener, root: FileRootKey) -> None:
-    """Keys are destroyed first: nothing opens even while rows exist, and the name cannot be used again."""
+    """Keys are destroyed first: nothing opens even while rows exist, and the name is refused."""
     vault = Vault(keystores.open(), root)
     vault.create("kim")
     vault.create("lee")

@@ -103,7 +103,7 @@ class OwnerData:
         return await self._scope.read(lambda view: view.is_known)
 
     async def erase(self) -> ErasureReceipt:
-        """Destroy the owner's keys and delete the rows. The name cannot be used again."""
+        """Destroy the owner's keys and delete the rows. Creating a token lets a new owner use the name."""
         erased = await erase_owner(self._gieok.database, self._gieok.vault, self._scope.owner)
         return ErasureReceipt(erased, key_destroyed=True, at=self._gieok.engine.clock())
 

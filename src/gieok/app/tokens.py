@@ -55,8 +55,8 @@ class Tokens:
     ) -> NewToken:
         """Create a token for an owner. The token itself is returned only here; later only its hash exists.
 
-        `label` is stored unencrypted. Raises InputRefused for an invalid argument, OwnerErased for an erased
-        owner.
+        `label` is stored unencrypted. The name of an erased owner becomes that of a new owner, with new keys.
+        Raises InputRefused for an invalid argument, OwnerErased while an erasure is not finished.
         """
         now = self._clock()
         token = _PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
@@ -75,7 +75,9 @@ class Tokens:
             view.tokens.add(record, _digest(token))
             view.audit.add("token.created", str(record.id), now)
 
-        await self._scope(owner).write(add)
+        scope = self._scope(owner)
+        await asyncio.to_thread(self._vault.readmit, owner)
+        await scope.write(add)
         return NewToken(token, record)
 
     async def list(self, owner: str | None = None) -> Sequence[TokenRecord]:

@@ -14,6 +14,7 @@ from gieok.errors import (
     Conflict,
     InputRefused,
     NotFound,
+    OwnerErased,
     RootKeyMismatch,
     SettingsInvalid,
     StoreDamaged,
@@ -28,6 +29,13 @@ T = TypeVar("T")
 
 _TAG_DOMAIN = "gieok tombstone 1"
 _OWNERS_PAGE = 1000
+_LIFE = 1_000_000
+"""Data keys of each life of a name have generations of their own: 1 to _LIFE, then the next million, …"""
+
+
+def life_of(generation: int) -> int:
+    """Which life of a name a data key belongs to: 0, or how often the name was erased before."""
+    return (generation - 1) // _LIFE
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,7 @@ class Vault:
         """
         cached = self._cache.get(owner)
         if cached is not None and (generation is None or cached.generation >= generation):
-            return cached if generation is None else cached.at_generation(generation)
+            return cached if generation is None else _at_generation(cached, generation)
         kept = self._load(owner)
         if kept is None and generation is None:
             raise NotFound("this owner has no keys yet")
@@ -97,7 +105,7 @@ class Vault:
                 f"the keystore {self._keystore.location} lacks keys that the database was sealed with, "
                 "because it is older than the database; restore the keystore that belongs to it"
             )
-        return kept if generation is None else kept.at_generation(generation)
+        return kept if generation is None else _at_generation(kept, generation)
 
     def on_keys_removed(self, listener: Callable[[str], None]) -> None:
         """Call `listener(owner)` whenever this process drops an owner's keys, so that it clears decrypted
@@ -119,7 +127,20 @@ class Vault:
         if not owner:
             raise InputRefused("an owner needs a name", at="owner")
         # Never from the cache: only the keystore knows whether another process erased this owner.
-        return self._load(owner) or self._make(owner)
+        return self._load(owner) or self._make(owner, life=0)
+
+    def readmit(self, owner: str) -> None:
+        """Let a new owner use the name of an erased one, with new keys. Does nothing for other names.
+
+        It is a deliberate act: a writer that still works for the erased owner must not create the new one.
+        OwnerErased while the erasure is not finished.
+        """
+        try:
+            self._load(owner)
+        except OwnerErased:
+            if owner in self.unfinished_erasures():
+                raise
+            self._make(owner, self._life(owner))
 
     def rotate_owner(self, owner: str) -> OwnerKeys:
         """Add a data key that seals from now on; older ones still open. Conflict with a concurrent rotation.
@@ -128,11 +149,12 @@ class Vault:
         """
 
         def add(root: RootKey) -> None:
-            kept = self._keystore.read(root.id, owner, self._tag(owner))
+            kept = self._read(root, owner)
             if not kept:
                 raise NotFound("this owner has no keys yet")
-            key = new_key(root, owner, "data", _newest(kept).generation + 1, self._now())
-            self._keystore.add(root.id, self._tag(owner), key)
+            generation = _newest(kept).generation + 1
+            key = new_key(root, owner, "data", generation, self._now())
+            self._keystore.add(root.id, self._tag(owner, life_of(generation)), key)
 
         self._with_root(add)
         self._cache.drop(owner)
@@ -176,12 +198,18 @@ class Vault:
         """
         if not owner:
             raise InputRefused("an owner needs a name", at="owner")
-        self._keystore.begin_erasure(owner, self._tag(owner))
+        life = self._life(owner)
+        if life and not self._with_root(
+            lambda root: self._keystore.read(root.id, owner, self._tag(owner, life))
+        ):
+            life -= 1  # nothing was stored since the last erasure, which this repeats or resumes
+        self._keystore.begin_erasure(owner, self._tag(owner, life))
         self._cache.drop(owner)
 
     def finish_erasure(self, owner: str) -> None:
         """Delete the name once the rows are deleted; a keyed hash of it stays. NotFound if none was begun."""
-        if not self._keystore.finish_erasure(self._tag(owner)):
+        life = self._life(owner)
+        if not life or not self._keystore.finish_erasure(self._tag(owner, life - 1)):
             raise NotFound("no erasure of this owner was begun")
 
     def unfinished_erasures(self) -> list[str]:
@@ -189,13 +217,17 @@ class Vault:
         return list(self._keystore.unfinished_erasures())
 
     def is_erased(self, owner: str) -> bool:
-        """Whether the owner was erased, from `begin_erasure` on. Their rows in a restored backup must go."""
-        return self._keystore.has_tombstone(self._tag(owner))
+        """Whether the owner was erased, from `begin_erasure` on, and the name was not readmitted since."""
+        try:
+            self._load(owner)
+        except OwnerErased:
+            return True
+        return False
 
-    def erased_among(self, owners: Iterable[str]) -> list[str]:
-        """The owners among `owners` who were erased."""
+    def erased_among(self, owners: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+        """Those of these owners, each with the generation of a data key, whose keys were erased since."""
         tags = set(self._tombstones())
-        return [owner for owner in owners if self._tag(owner) in tags]
+        return [each for each in owners if self._tag(each[0], life_of(each[1])) in tags]
 
     def erasures(self) -> int:
         """Number of owners ever erased, finished or not. It never decreases."""
@@ -240,16 +272,34 @@ class Vault:
 
     def _load(self, owner: str) -> OwnerKeys | None:
         drops = self._cache.drops
-        tag = self._tag(owner)
-        keys = self._with_root(lambda root: self._unwrapped(root, self._keystore.read(root.id, owner, tag)))
+        keys = self._with_root(lambda root: self._unwrapped(root, self._read(root, owner)))
         if keys is not None:
             self._cache.put(keys, drops)
         return keys
 
-    def _make(self, owner: str) -> OwnerKeys:
+    def _read(self, root: RootKey, owner: str) -> Sequence[WrappedKey]:
+        """The wrapped keys of an owner. OwnerErased if the name was erased and not readmitted."""
+        try:
+            return self._keystore.read(root.id, owner, self._tag(owner))
+        except OwnerErased:
+            kept = self._keystore.read(root.id, owner, self._tag(owner, self._life(owner)))
+            if not kept:
+                raise
+            return kept
+
+    def _life(self, owner: str) -> int:
+        """How often the name was erased."""
+        life = 0
+        while self._keystore.has_tombstone(self._tag(owner, life)):
+            life += 1
+        return life
+
+    def _make(self, owner: str, life: int) -> OwnerKeys:
+        generation = life * _LIFE + 1
+
         def insert(root: RootKey) -> OwnerKeys | None:
-            made = [new_key(root, owner, purpose, 1, self._now()) for purpose in ("data", "index")]
-            return self._unwrapped(root, self._keystore.insert(root.id, self._tag(owner), made))
+            made = [new_key(root, owner, purpose, generation, self._now()) for purpose in ("data", "index")]
+            return self._unwrapped(root, self._keystore.insert(root.id, self._tag(owner, life), made))
 
         drops = self._cache.drops
         keys = self._with_root(insert)
@@ -292,11 +342,19 @@ class Vault:
             raise StoreDamaged(f"the keystore {self._keystore.location} was emptied while in use; restore it")
         return head
 
-    def _tag(self, owner: str) -> bytes:
-        return hmac.digest(self._tag_key, length_prefixed(_TAG_DOMAIN, owner), "sha256")
+    def _tag(self, owner: str, life: int = 0) -> bytes:
+        parts = (_TAG_DOMAIN, owner, str(life)) if life else (_TAG_DOMAIN, owner)
+        return hmac.digest(self._tag_key, length_prefixed(*parts), "sha256")
 
     def _now(self) -> int:
         return int(self._clock())
+
+
+def _at_generation(keys: OwnerKeys, generation: int) -> OwnerKeys:
+    """The keys, sealing under `generation`. OwnerErased for the generation of an earlier life of the name."""
+    if life_of(generation) < life_of(keys.generation):
+        raise OwnerErased("this owner was erased; the name belongs to a new owner now")
+    return keys.at_generation(generation)
 
 
 def _newest(kept: Sequence[WrappedKey]) -> WrappedKey:

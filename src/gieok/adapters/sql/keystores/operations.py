@@ -186,8 +186,8 @@ def _head(tx: KeyTx) -> Head | None:
 def _check_not_erased(tx: KeyTx, tag: bytes) -> None:
     if tx.rows("tombstone", tag=tag):
         raise OwnerErased(
-            "this owner was erased and the keys are destroyed, so their data cannot be read; "
-            "the name cannot be used again: choose another one"
+            "this owner was erased and the keys are destroyed, so their data cannot be read; choose another "
+            "name, or let a new owner use this one with `gieok token create`"
         )
 
 

@@ -89,10 +89,16 @@ async def erase_owner(database: Database, vault: Vault, owner: str) -> dict[str,
     """
     check_ref(owner, "owner")
     await asyncio.to_thread(vault.begin_erasure, owner)
+    erased = await _delete_rows(database, owner)
+    await asyncio.to_thread(vault.finish_erasure, owner)
+    return erased
+
+
+async def _delete_rows(database: Database, owner: str) -> dict[str, int]:
+    """Delete the rows of an owner whose keys are destroyed. Returns their number by table."""
     await database.write(owner, mark_erased(datetime.now(UTC)))
     erased = {table: await database.write(owner, _run(query)) for table, query in ERASE_QUERIES.items()}
     await database.write(owner, _remove_owner(datetime.now(UTC)))
-    await asyncio.to_thread(vault.finish_erasure, owner)
     return erased
 
 
@@ -116,20 +122,21 @@ async def replay_erasures(database: Database, vault: Vault) -> list[str]:
     erased: list[str] = []
     last = ""
     while page := await database.system_read(owners_after(last)):
-        erased += await asyncio.to_thread(vault.erased_among, page)
-        last = page[-1]
+        found = await asyncio.to_thread(vault.erased_among, page)
+        erased += [owner for owner, _ in found]
+        last = page[-1][0]
     for owner in erased:
-        await erase_owner(database, vault, owner)
+        await _delete_rows(database, owner)  # the keys may be those of a new owner of that name
     await database.set_meta(ERASURES, count)
     return erased
 
 
-def owners_after(last: str) -> Callable[[SystemTx], list[str]]:
-    """Reads the next page of owner names after `last`."""
+def owners_after(last: str) -> Callable[[SystemTx], list[tuple[str, int]]]:
+    """Reads the next page of owner names after `last`, each with the generation of its data key."""
 
-    def read(tx: SystemTx) -> list[str]:
+    def read(tx: SystemTx) -> list[tuple[str, int]]:
         tx.all("open_owners")
-        return [owner for (owner,) in tx.all("list_owners", after=last, limit=OWNERS_PAGE)]
+        return [(row[0], row[1]) for row in tx.all("list_owners", after=last, limit=OWNERS_PAGE)]
 
     return read
 

@@ -30,7 +30,11 @@ def read_head(keystore: Path) -> tuple[str, str] | None:
     return (rows[0][0], rows[0][1]) if rows else None
 
 
-def add_keys(keystore: Path, backup: Path, erased_among: Callable[[Sequence[str]], Sequence[str]]) -> int:
+Generations = Sequence[tuple[str, int]]
+"""Owners, each with the generation of a key."""
+
+
+def add_keys(keystore: Path, backup: Path, erased_among: Callable[[Generations], Generations]) -> int:
     """Add the keys of a backup that the keystore lacks, except those of erased owners. Returns the number.
 
     RootKeyMismatch if another root key wraps the missing keys.
@@ -38,10 +42,11 @@ def add_keys(keystore: Path, backup: Path, erased_among: Callable[[Sequence[str]
     with closing(open_immutable(backup)) as old:
         kept = old.execute(_KEYS).fetchall()
         old_root = old.execute(_HEAD).fetchall()[0][0]
-    erased = set(erased_among(sorted({row[0] for row in kept})))
+    erased = set(erased_among(sorted({(row[0], row[2]) for row in kept})))
     with closing(sqlite_file.connect(keystore, LOCK_SECONDS)) as keys:
         keys.execute("BEGIN IMMEDIATE")
-        missing = [row for row in kept if row[0] not in erased and not keys.execute(_HAS, row[:3]).fetchall()]
+        wanted = [row for row in kept if (row[0], row[2]) not in erased]
+        missing = [row for row in wanted if not keys.execute(_HAS, row[:3]).fetchall()]
         root = keys.execute(_HEAD).fetchall()[0][0]
         if missing and root != old_root:
             raise RootKeyMismatch(

@@ -91,8 +91,8 @@ def import_file(file: Path, owner: str, as_json: bool, t: Translator) -> None:
 def erase(owner: str, yes: bool, as_json: bool, t: Translator) -> None:
     """Erase all data of a user permanently.
 
-    Destroys the keys first, then deletes the rows. This cannot be undone, and the name cannot be used again.
-    For old backups see docs/howto/backup.md.
+    Destroys the keys first, then deletes the rows. This cannot be undone. `gieok token create` lets a new
+    user have the name. For old backups see docs/howto/backup.md.
     """
     if not run_for_user(owner, lambda user: user.data.exists()):
         raise NotFound(f"there is no user '{owner}'")

@@ -5,4 +5,4 @@
 SELECT set_config('gieok.replay', 'on', true);
 
 -- name: list_owners(after, limit)
-SELECT owner FROM owners WHERE owner > :after ORDER BY owner LIMIT :limit;
+SELECT owner, key_generation FROM owners WHERE owner > :after ORDER BY owner LIMIT :limit;

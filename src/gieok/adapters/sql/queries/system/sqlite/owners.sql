@@ -5,4 +5,4 @@
 SELECT 1;
 
 -- name: list_owners(after, limit)
-SELECT owner FROM owners WHERE owner > :after ORDER BY owner LIMIT :limit;
+SELECT owner, key_generation FROM owners WHERE owner > :after ORDER BY owner LIMIT :limit;
