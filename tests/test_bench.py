@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import call_paths, decisions, engine, service, start, turns
+from bench import call_paths, decisions, engine, mind, service, start, turns
 from bench.table import Goal, Row, Table, render
 
 ROOT = Path(__file__).parents[1]
@@ -99,6 +100,33 @@ def test_a_table_says_what_was_wanted_and_whether_it_was_reached() -> None:
         "| save 기억 | 10 /s  | bare          | 40 /s      | 0.25× | ≥ 0.5× | NO      |",
         "| read      | 10 /s  | bare          | 10 /s      | 1.00× |        |         |",
     ]
+
+
+async def test_grounding_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One right observation, plain and damaged in eight ways, and one trap; no data is no failure."""
+    moment = "2026-03-02T21:14:00+09:00"
+    label = {"turn": "m1", "subject": "user", "category": "EVENT", "when": None, "until": None}
+    moved = label | {"fact": "f1", "op": "add", "key": "move", "value": "이사함", "quote": "나 이사했어"}
+    quitting = label | {"key": "job", "value": "퇴사함", "quote": "로또 되면 퇴사한다", "why": "hypothetical"}
+    conversation = {
+        "language": "ko",
+        "sessions": [
+            {
+                "messages": [
+                    {"id": "m1", "role": "user", "time": moment, "text": "나 이사했어. 로또 되면 퇴사한다"},
+                    {"id": "m2", "role": "assistant", "time": moment, "text": "축하해!"},
+                ]
+            }
+        ],
+        "facts": [moved | {"importance": 5, "says": "user"}],
+        "traps": [quitting],
+    }
+    (tmp_path / "ko.json").write_text(json.dumps(conversation), "utf-8")
+    monkeypatch.setenv(mind.FOLDER, str(tmp_path))
+    rows = {row.what: row.ratio for row in rows_of(await mind.run(short=True))}
+    assert rows == dict.fromkeys(mind.DAMAGES, 1.0) | {"all traps": 1.0, "hypothetical": 1.0}
+    monkeypatch.setenv(mind.FOLDER, str(tmp_path / "absent"))
+    assert await mind.run(short=True) == []
 
 
 def test_an_unknown_benchmark_is_refused_with_those_that_exist() -> None:

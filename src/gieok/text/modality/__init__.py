@@ -7,14 +7,43 @@ wrong at times: irony without a sign cannot be seen. All functions are pure and 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from gieok.text.hangul import SYLLABLE
-from gieok.text.modality import english, korean
+from gieok.text.modality import english, english_cues, korean, korean_cues
 from gieok.text.modality.clause import Clause, Modality, Span, level, plays_a_role, quoted_spans
 
-__all__ = ["Clause", "Modality", "clause_at", "clauses", "opens_role_play", "quoted_spans", "takes_back"]
+__all__ = [
+    "Clause",
+    "Commitment",
+    "Modality",
+    "clause_at",
+    "clauses",
+    "commitments",
+    "is_no",
+    "is_yes",
+    "opens_role_play",
+    "takes_back",
+]
 
 MAX_CHARS = 8_000
+
+
+class Commitment(StrEnum):
+    """What a speaker may settle by saying it."""
+
+    PROMISE = "promise"
+    AGREEMENT = "agreement"
+    RECONCILIATION = "reconciliation"
+    NAME = "name"
+
+
+_COMMITMENTS = (
+    (Commitment.PROMISE, english_cues.PROMISE, korean_cues.PROMISE),
+    (Commitment.AGREEMENT, english_cues.AGREEMENT, korean_cues.AGREEMENT),
+    (Commitment.RECONCILIATION, english_cues.RECONCILED, korean_cues.RECONCILED),
+    (Commitment.NAME, english_cues.NAMED, korean_cues.NAMED),
+)
 
 
 def clauses(text: str) -> list[Clause]:
@@ -41,6 +70,24 @@ def clauses(text: str) -> list[Clause]:
 def clause_at(text: str, start: int, end: int) -> list[Clause]:
     """The clauses that `text[start:end]` is part of, or consists of."""
     return [clause for clause in clauses(text) if clause.start < end and start < clause.end]
+
+
+def commitments(text: str) -> frozenset[Commitment]:
+    """What a message promises, agrees to, makes up or names."""
+    normal = level(text)
+    return frozenset(kind for kind, *tables in _COMMITMENTS if any(table.search(normal) for table in tables))
+
+
+def is_yes(text: str) -> bool:
+    """Whether a message begins by affirming: ㅇㅇ 맞아, yes exactly."""
+    normal = level(text).strip()
+    return any(table.match(normal) for table in (english_cues.YES, korean_cues.YES))
+
+
+def is_no(text: str) -> bool:
+    """Whether a message only denies: 아니, nope."""
+    normal = level(text).strip()
+    return any(table.match(normal) for table in (english_cues.NO, korean_cues.NO))
 
 
 def takes_back(text: str) -> bool:

@@ -100,7 +100,7 @@ _TITLE = re.compile(
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _SUNG = re.compile(r"[♪♫🎵🎶]+[^\n♪♫🎵🎶]*[♪♫🎵🎶]*")
 _CITED = re.compile(r"^>(?!.{0,3}<)[^\n]*", re.MULTILINE)
-_ACTION = re.compile(r"^\s*\*(?P<action>[^*\n]{3,120})\*")
+_ACTION = re.compile(r"^\s*(?:\*(?P<action>[^*\n]{3,120})\*|\((?P<aside>[가-힣 ]{2,20}(?:며|면서|고|다))\))")
 # Gestures that people add to what they really say.
 _GESTURE = re.compile(
     r"\b(?:sigh|hug|yawn|laugh|giggl|smil|nod|shrug|cr(?:y|ies)|sob|wav(?:e|es|ing)\b|blush|facepalm|groan"
@@ -146,7 +146,7 @@ def quoted_spans(text: str) -> list[Span]:
 def plays_a_role(text: str) -> bool:
     """Whether a message begins with an action that is more than a gesture: *draws a sword*."""
     match = _ACTION.match(level(text))
-    return match is not None and not _GESTURE.search(match["action"])
+    return match is not None and not _GESTURE.search(match["action"] or match["aside"])
 
 
 def listed(words: str) -> frozenset[str]:

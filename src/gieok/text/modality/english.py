@@ -34,6 +34,7 @@ def read(normal: str, original: str) -> list[Part]:
         _mark_conditions(sentence)
         _mark_reports(sentence)
         _mark_story(sentence, normal)
+        _mark_whole(sentence, normal)
     role = cue.ROLE.search(normal)
     for part in parts:
         if role is not None and part.end > role.start():
@@ -134,13 +135,17 @@ def _mark_reports(sentence: list[Part]) -> None:
     """She says …: to the end of the sentence, or until it turns."""
     for index, part in enumerate(sentence):
         report = cue.REPORT.search(part.text) or cue.REPORT_WITHOUT_SUBJECT.match(part.text)
-        if report is None or cue.NO_REPORT.match(part.text[report.end() :]):
+        if report is not None and cue.NO_REPORT.match(part.text[report.end() :]):
+            report = None
+        wish = cue.REPORT_WISH.match(part.text)
+        found = wish or report
+        if found is None:
             continue
-        reach = [part, *_until_turn(sentence[index + 1 :])]
-        said = " ".join([part.text[report.end() :], *(later.text for later in reach[1:])])
-        opinion = cue.OPINION.search(report[0]) or cue.ADVICE.search(said)
-        speaker = _speaker(part.text, report)
-        for later in reach:
+        after = list(_until_turn(sentence[index + 1 :]))
+        said = " ".join([part.text[found.end() :], *(later.text for later in after)])
+        opinion = wish or cue.OPINION.search(found[0]) or cue.ADVICE.search(said)
+        speaker = _speaker(part.text, found) or _authority(sentence[:index])
+        for later in (part, *after):
             later.modality |= {_M.HEARSAY, _M.OPINION_OF_OTHERS} if opinion else {_M.HEARSAY}
             later.speaker = speaker
 
@@ -151,6 +156,12 @@ def _speaker(text: str, report: re.Match[str]) -> str:
     return " ".join([*before, who]) if before and before[0] in cue.RELATIVES | _TITLES else who
 
 
+def _authority(before: list[Part]) -> str:
+    """Who said it, where only `said` stands: saw the doctor, said it's broken."""
+    words = [word for part in before for word in part.text.split() if word in cue.AUTHORITIES]
+    return words[-1] if words else ""
+
+
 def _mark_story(sentence: list[Part], normal: str) -> None:
     begins = sentence[0].start
     story = cue.STORY.search(normal[begins : sentence[-1].end])
@@ -159,11 +170,26 @@ def _mark_story(sentence: list[Part], normal: str) -> None:
             part.modality.add(_M.FICTION)
 
 
+def _mark_whole(sentence: list[Part], normal: str) -> None:
+    """Irony holds for its sentence, and after a verb of saying and a colon somebody else speaks."""
+    ironic = any(_M.SARCASM in part.modality for part in sentence)
+    said = False
+    for part in sentence:
+        if ironic:
+            part.modality.add(_M.SARCASM)
+        if said:
+            part.modality.add(_M.QUOTED)
+        said = said or (normal.startswith(":", part.end) and cue.REPORT_COLON.search(part.text) is not None)
+
+
 def _mark_subjects(parts: list[Part], original: str) -> None:
     """Whom each clause is about: the person at its beginning, or that of the clause that it continues."""
     current = named = ""
+    before: Part | None = None
     for part in parts:
-        if cue.FIRST_PERSON.match(part.text):
+        if before is not None and cue.FRAGMENT.match(part.text):
+            part.modality |= before.modality & {_M.JOKE, _M.FICTION, _M.PAST}
+        elif cue.FIRST_PERSON.match(part.text):
             current = ""
         elif (found := _third_person(part, original)) is not None:
             current = found or named or "he"
@@ -173,10 +199,17 @@ def _mark_subjects(parts: list[Part], original: str) -> None:
         if current:
             part.modality.add(_M.OTHER_PERSON)
             part.subject = current
+        before = part
 
 
 def _third_person(part: Part, original: str) -> str | None:
     """The third person at the beginning of a clause, "" for he and she, None if there is none."""
+    animate = cue.ANIMATE.match(part.text)
+    if animate is not None and not is_stop_word(animate["name"]):
+        return animate["name"]
+    owner = cue.OF_A_RELATIVE.search(part.text)
+    if owner is not None and owner["kin"] in cue.RELATIVES and not cue.PAST_VERB.search(part.text):
+        return owner["kin"]
     match = cue.SUBJECT.match(part.text)
     if match is None or match["pronoun"] or match["title"]:
         return match and (match["title"] or "")

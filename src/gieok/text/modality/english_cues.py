@@ -52,7 +52,7 @@ BEFORE_NOT = cues(r"""
 """)
 """Before `not` these belong to the same clause: I'm not …; otherwise it begins one: EUPL and not AGPL."""
 SENTENCE_END = cues(r"[.!?;\n] / \s*[()]")
-TURN = cues(r"(?:but|though|tho|although|anyway)\b")
+TURN = cues(r"(?:but|though|tho|although|anyway|so)\b")
 
 CONDITION = cues(r"""
     (?:(?:and|but|so|n|because|bc|which|cos)\s+)?(?:if|supposing|provided)\s(?!(?:you|u|not|anything|only|so|ever)\b)
@@ -60,6 +60,7 @@ CONDITION = cues(r"""
 UNREAL = cues(r"""
     \b(?:what if|suppose|supposing|let's say|lets say|pretend|might|maybe|perhaps|hypothetically)\b
     \bimagine (?:if|that|i|me|we|being)\b
+    \bin (?:another|my next|a past) life\b / \bin a perfect world\b / \bwhen (?:i|we) (?:win|get rich|am rich|hit)\b
     \b(?:could|would)(?:'ve| have)\b
 """)
 WOULD = cues(r"""
@@ -72,6 +73,7 @@ DENIAL = cues(r"""
     n't\b
     \b(?:do|does|did|is|was|are|were|wo|ca|have|has|had|could|would|should|ai)nt\b
     \b(?:say|said|saying|says) no\b
+    \b(?:cancell?ed|called off|fell through|gave up|given up|backed out|turned (?:it|him|her|them) down|scrapped)\b
 """)
 NO_DENIAL = cues(r"""
     \bnot (?:only|just|to mention|gonna lie|sure|bad|until|one bit)\b / \bwhy not\b / \b(?:or|if) not\b
@@ -103,6 +105,14 @@ REPORT = cues(
 REPORT_WITHOUT_SUBJECT = cues(
     STARTERS + r"(?:says|said|reckons|thinks|claims|insists|swears|tells (?:me|us))\s+(?=\w)"
 )
+REPORT_COLON = cues(r"""
+    \b(?:said|says|wrote|writes|texted|texts|text|replied|answered|posted|yelled|shouted|sang|sings|singing|goes|went|reads|was like|lyrics)$
+""")
+"""Before a colon, words of somebody else follow."""
+REPORT_WISH = cues(
+    STARTERS + r"(?:my |our |me )?(?P<who>(?!(?:i|we|you|u)\s)[\w'.]+)(?:\s[\w']+)?\s"
+    r"(?:wants|expects|begs|begged|is begging|keeps asking|asks|asked|is pushing|pushes|needs|would like)\s(?:me|us) to\b"
+)
 NO_REPORT = cues(r"^(?:so|it|no|hi|hello|goodbye|yes|thanks|sorry)\b")
 OPINION = cues(r"\b(?:reckon|think|thought|believ|bet|predict|figure|suggest|hope|convinced|sure|jok)")
 ADVICE = cues(r"""
@@ -112,7 +122,7 @@ ADVICE = cues(r"""
 FORMERLY = cues(r"""
     \bused to (?!it\b|that\b|this\b|the\b|being\b|\w+ing\b)
     \b(?:last time|back then|back in the day|in those days|once upon a time|formerly|in a past life)\b
-    \bin my (?:teens|twenties|thirties|youth|day|school days)\b
+    \bin my (?:early |late |mid )?(?:teens|twenties|thirties|20s|30s|youth|day|school days)\b / \bback when\b / \bgrowing up\b
     \bas a (?:kid|child|teen|teenager|boy|girl|student)\b
     \bwhen i was (?:an?|little|young|younger|small|in|at|\d+|\w+teen|ten|twelve|eleven|nine|eight|seven|six)\b
     \bback in (?:college|uni|school|high school|hs|\d{4})\b
@@ -137,20 +147,22 @@ SARCASM = cues(r"""
 FIGURATIVE = cues(r"""
     (?:gonna|going to|will|'ll) (?:murder|kill|strangle|throttle|bury) (?:him|her|them|you|u|someone|somebody)\b
     \b(?:literally|actually) (?:dying|dead|died)\b
-    \bthat'?s it,? (?:i'm|im|i am|i)\b
+    \bthat'?s it,? (?:i'm|im|i am|i)\b / \b(?:i'm|im|i am) (?:dying|dead|starving)\b
+    \bcould (?:eat a horse|sleep for|murder|kill)\b / \bdie of (?:embarrassment|boredom|shame)\b
 """)
 TAKEN_BACK = cues(r"""
     (?:[\s\W]*(?:lol|lmao|haha+|ok|okay|no|nah|nope|wait)[\s,!.]+)*(?:(?:i'm|im|i am|i was) )?(?:just |only |totally )?(?:kidding|joking|messing(?: with (?:you|u))?|jk|j/k)\b
     (?:[\s\W]*(?:lol|lmao|haha+|no|nah|nope|wait)[\s,!.]+)*(?:just |only )?(?:a |an )?joke\b
     [\s\W]*(?:(?:no|nah)[\s,!.]+)?(?:scratch that|forget (?:it|that)\b|strike that|sike\b|psych\b)
     [\s\W]*(?:no|nah),? (?:stop|wait|scratch)\b / [\s\W]*nah\b / [\s\W]*lol no\b
+    [\s\W]*not really\b / [\s\W]*i wish\W*$ / [\s\W]*in my dreams\b / [\s\W]*(?:yeah|yea) right\b
     [\s\W]*(?:but )?seriously (?:though|tho)\b / [\s\W]*in all seriousness\b
 """)
 
 STORY = cues(r"""
     \b(?:in|from) (?:the|this|that|a|my) (?:\w+ ){0,3}(?:movie|film|series|novel|story|episode|dream|song|poem|comic|manga|anime)\b
     \bin (?:the|this|that|a|my) (?:\w+ ){0,2}(?:show|book|game|play)\b
-    \b(?:main character|protagonist|heroine|the hero|the villain|once upon a time|my character)\b
+    \b(?:main character|protagonist|heroine|the hero|the villain|once upon a time|my (?:character|sim|avatar))\b
     \bi (?:dreamt|dreamed|had (?:a|this|the \w+) (?:\w+ )?dream)\b / \blyrics? (?:go|goes|say)\b
     \b(?:movie|film|book|novel|show|plot|story) (?:is )?(?:about|where|in which)\b
 """)
@@ -168,6 +180,15 @@ MYTH = cues(r"""
 FIRST_PERSON = cues(rf"""
     {STARTERS}(?:i|i'm|im|i've|ive|i'll|i'd|id|we|we're|we've|we'll|me|myself|gonna|gotta|wanna|trying|my own)\b
 """)
+FRAGMENT = cues(
+    r"(?:to|in|on|at|from|with|w|for|by|over|due|near|since|until|till|somewhere|about|of|under|behind)\b"
+)
+"""A clause that goes on with the one before, although a full stop stands between."""
+ANIMATE = cues(
+    rf"{STARTERS}(?P<name>[a-z]{{3,}}?)(?:'s|s)? (?:is )?(?:pregnant|engaged|married|divorced|dating|retired|expecting)\b"
+)
+"""A subject that must be a person."""
+OF_A_RELATIVE = cues(r"\bof (?:my|our|his|her) (?P<kin>\w+)")
 SUBJECT = cues(
     STARTERS + r"(?:(?P<pronoun>he|she|hes|shes|he's|she's|he'll|she'll|he'd|she'd)\b"
     r"|(?:my|our|me|the|his|her)\s+(?:\w+\s+){0,2}?(?P<kin>\w+)(?:'s)?\b"
@@ -182,3 +203,18 @@ CONTINUES = cues(r"""
     (?:(?:and|n|but|then|so)\s+)*(?:also |just |then |now )?(?:is|was|has|had|got|gets|went|took|came|left|wants|needs|keeps|lost|won|bought|made|moved|quit|lives|works|drives|moves|\w{3,}ed)\b
 """)
 """A clause that goes on with the subject of the one before."""
+
+PROMISE = cues(r"""
+    \b(?:i'll|i will|i won't|i shall|i promise|promised?|i swear|swear|my word|you have my word|new rule|from now on|deal)\b
+""")
+AGREEMENT = cues(
+    r"\b(?:agreed?|deal|let's|lets|settled|decided|it's a plan|from now on|we'll|we will|new rule)\b"
+)
+RECONCILED = cues(r"""
+    \b(?:we're good|we are good|friends again|made up|make up|no hard feelings|forgiv\w+|mended|at peace|all good|squared)\b
+""")
+NAMED = cues(r"\b(?:call(?:ing)? you|your name|nickname|name you|call me)\b")
+YES = cues(r"""
+    (?:yes|yeah|yea|yep|yup|ye|aye|sure|right|exactly|correct|true|agreed?|ok|okay|deal|mhm|of course|definitely|totally|indeed|it is|i am|i do)\b
+""")
+NO = cues(r"(?:no|nope|nah|not really|not yet|never)\W*$")

@@ -98,6 +98,8 @@ def _closes(word: _Word, following: _Word) -> bool:
     head = following.parts[0] if following.parts else None
     if last.tag == "ETN":
         return last.form in ("ㅁ", "음") and not (head and (head.form.startswith("좋") or head.tag[0] == "J"))
+    if last.form.endswith("까") and head is not None and head.form in cue.PONDERS:  # 갈까 생각 중
+        return False
     if last.tag == "EC" and not _carried_on(last, head):
         ended = before is not None and before.tag == "EP" and last.form in ("어", "아", "다")
         return ended or cue.FINAL.search(last.form) is not None
@@ -185,11 +187,11 @@ def _mark_conditions(parts: list[Part], groups: list[list[_Word]]) -> None:
 
 
 def _mark_consequence(parts: list[Part], index: int) -> None:
-    for later in parts[index:]:
+    for at, later in enumerate(parts[index:]):
         later.modality.add(_M.CONDITIONAL)
         if _M.HYPOTHETICAL in later.modality:
             parts[index].modality.add(_M.HYPOTHETICAL)
-        if later.closes:
+        if later.closes or (at and later.text.endswith((",", "는데", "은데", "지만"))):
             return
 
 
@@ -201,8 +203,8 @@ def _mark_subjects(parts: list[Part], groups: list[list[_Word]]) -> None:
     current = named = ""
     for part, group in zip(parts, groups, strict=True):
         speaker: str | None = None
-        for index, word in enumerate(group):
-            person = _person(word, group[index + 1] if index + 1 < len(group) else None, opens=index == 0)
+        for index in range(len(group)):
+            person = _person(group, index)
             if person is None:
                 continue
             current = named if person in cue.PRONOUNS and named else person
@@ -216,8 +218,9 @@ def _mark_subjects(parts: list[Part], groups: list[list[_Word]]) -> None:
             current = ""
 
 
-def _person(word: _Word, following: _Word | None, *, opens: bool) -> str | None:
+def _person(words: list[_Word], index: int) -> str | None:
     """The person that a word makes the subject, "" for the speaker, None if it makes none."""
+    word, following = words[index], words[index + 1] if index + 1 < len(words) else None
     if not word.parts:
         return None
     first, last = word.parts[0], word.parts[-1]
@@ -226,14 +229,13 @@ def _person(word: _Word, following: _Word | None, *, opens: bool) -> str | None:
     if bare in cue.SELF or (first.tag == "NP" and first.form in cue.SELF):
         makes = particle in cue.TOPIC | cue.SUBJECT or len(word.parts) == 1
         return "" if makes else None
+    if following is None or (following.parts and following.parts[0].form in cue.EXISTS):
+        return None  # 동생 있어 is said of the speaker
     if particle in cue.TOPIC | cue.SUBJECT | {"도"}:
         noun = "".join(part.form for part in word.parts[:-1] if part.tag[0] in "NX")
         return _stem(noun) if _is_person(noun, word.parts[:-1]) else None
-    if opens and bare in cue.RELATIVES and following is not None and following.parts:
-        head = following.parts[0]
-        apart = head.tag[0] != "N" or head.tag in ("NR", "SN") or head.form in cue.TIMES
-        return bare if apart else None
-    return None
+    opens = index == 0 or words[index - 1].text in cue.SELF
+    return bare if opens and bare in cue.RELATIVES else None
 
 
 def _is_person(noun: str, parts: tuple[Morpheme, ...]) -> bool:
@@ -251,23 +253,52 @@ def _stem(noun: str) -> str:
 
 
 def _mark_reports(parts: list[Part], groups: list[list[_Word]]) -> None:
-    """-대, -래, -다고 하다: reported. -다고 of a third person is what that person thinks."""
+    """-대, -래, -다고 하다: reported. -다고 of a third person, and orders, are what somebody else thinks."""
     for index, part in enumerate(parts):
-        forms = [morpheme for word in groups[index] for morpheme in word.parts]
-        endings = [m.form for m in forms if m.tag in ("EC", "EF", "ETM") and cue.REPORT_ENDING.match(m.form)]
-        bare = any(
-            here.form in cue.QUOTE_BARE and here.tag in ("EC", "EF") and after.form in cue.QUOTE_VERB
-            for here, after in pairwise(forms)
-        )
-        requested = cue.REQUESTED.search(part.text) is not None
+        report = _report([morpheme for word in groups[index] for morpheme in word.parts])
         after = parts[index + 1].text if index + 1 < len(parts) and not part.closes else ""
-        named = cue.NAMING.search(f"{part.text} {after}") or cue.THOUGHT.match(after)
-        if named or not (endings or bare or requested):
+        said = f"{part.text} {after}"
+        third = bool(part.speaker)
+        wanted = third and cue.WANTED.search(said) is not None
+        requested = cue.REQUESTED.search(part.text) is not None or report.orders
+        if cue.NAMING.search(said) or cue.THOUGHT.match(after) or not (report.found or requested or wanted):
             part.speaker = ""
             continue
         part.modality.add(_M.HEARSAY)
-        if requested or (part.speaker and (bare or any(map(cue.QUOTE_ENDING.match, endings)))):
+        if report.asks:
+            part.modality.add(_M.QUESTION)
+        if requested or wanted or (third and report.quotes):
             part.modality.add(_M.OPINION_OF_OTHERS)
+
+
+class _Report(NamedTuple):
+    found: bool
+    quotes: bool
+    """-다고 하다, with a verb of saying."""
+    asks: bool
+    orders: bool
+
+
+def _report(forms: list[Morpheme]) -> _Report:
+    """What the endings of a clause report."""
+    endings = [
+        (here, forms[index - 1] if index else None)
+        for index, here in enumerate(forms)
+        if here.tag in ("EC", "EF", "ETM") and cue.REPORT_ENDING.match(here.form)
+    ]
+    bare = any(
+        here.form in cue.QUOTE_BARE and here.tag in ("EC", "EF") and after.form in cue.QUOTE_VERB
+        for here, after in pairwise(forms)
+    )
+    return _Report(
+        found=bare or bool(endings),
+        quotes=bare or any(cue.QUOTE_ENDING.match(here.form) for here, _ in endings),
+        asks=any(cue.ASKED_ENDING.match(here.form) for here, _ in endings),
+        orders=any(
+            cue.ORDERED_ENDING.match(here.form) and before is not None and before.tag in ("VV", "VX", "XSV")
+            for here, before in endings
+        ),
+    )
 
 
 def _mark_neighbours(parts: list[Part], normal: str) -> None:
@@ -282,8 +313,7 @@ def _mark_neighbours(parts: list[Part], normal: str) -> None:
             if takes_back(part.text):
                 for earlier in parts[_sentence_start(parts, index - 1) : index]:
                     earlier.modality.add(_M.JOKE)
-        around = " ".join(near.text for near in parts[max(0, index - 1) : index + 3])
-        if part.text.endswith("~") and cue.SONG.search(around):
+        if part.text.endswith("~") and _is_sung(parts, index):
             part.modality.add(_M.QUOTED)
         if part.closes:
             _mark_story(parts[begins : index + 1], normal)
@@ -294,6 +324,13 @@ def _mark_neighbours(parts: list[Part], normal: str) -> None:
             part.modality.add(_M.FICTION)
         if any(start < part.end and part.start < end for start, end in ironies):
             part.modality.add(_M.SARCASM)
+
+
+def _is_sung(parts: list[Part], index: int) -> bool:
+    """나는 너를 떠나~ 이 노래 나옴."""
+    before = parts[index - 1].text if index else ""
+    after = " ".join(part.text for part in parts[index + 1 : index + 3])
+    return cue.SONG_BEFORE.search(before) is not None or cue.SONG_AFTER.search(after) is not None
 
 
 def _sentence_start(parts: list[Part], index: int) -> int:
