@@ -45,7 +45,7 @@ _POSSESSED = re.compile(
     r"\b(?:his|her|their|\w{3,}'s)\s+(?!(?:\w+day|tonight|tomorrow|now|next|last|this)\b)(\w+)"
 )
 _INTRODUCED = re.compile(r"(?:\W*(?:hi|hello|hey)\W+)?this is (?P<name>[a-z]+)(?=\W*(?:here|$|[.,!]))")
-_EMPTY_WORDS = frozenset({"since", "until", "now", "still", "also", "yet", "because", "one"})
+_EMPTY_WORDS = frozenset(terms("since until now still also yet because one"))
 _NOBODY = frozenset({"he", "걔", "얘", "쟤", "그분", "그애", "그놈", "그녀"})
 _NAME_KEYS = frozenset({"name", "이름", "full name", "first name"})
 

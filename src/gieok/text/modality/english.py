@@ -89,7 +89,8 @@ def _mark_alone(part: Part) -> None:
         part.modality.add(_M.HYPOTHETICAL)
     if len(cue.DENIAL.findall(cue.NO_DENIAL.sub(" ", text))) % 2:  # two affirm: I wouldn't say no
         part.modality.add(_M.NEGATED)
-    if cue.FORMERLY.search(text) or (cue.IN_A_YEAR.search(text) and cue.PAST_VERB.search(text)):
+    dated = cue.IN_A_YEAR.search(text) and cue.PAST_VERB.search(text) and not cue.LASTS.search(text)
+    if cue.FORMERLY.search(text) or dated:
         part.modality.add(_M.PAST)
     for table, modality in (
         (cue.WISH, _M.WISH),
@@ -117,7 +118,7 @@ def _mark_conditions(sentence: list[Part]) -> None:
         if condition is None:
             continue
         reach = [part]
-        if part.leads or index == 0 or not condition[0].startswith(("if", "supposing", "provided")):
+        if part.leads or index == 0 or not condition[0].startswith(("if", "supposing", "provided", "unless")):
             reach += _until_turn(sentence[index + 1 :])
         unreal = any(cue.WOULD.search(later.text) or " were " in later.text for later in reach)
         for later in reach:
@@ -137,7 +138,7 @@ def _mark_reports(sentence: list[Part]) -> None:
         report = cue.REPORT.search(part.text) or cue.REPORT_WITHOUT_SUBJECT.match(part.text)
         if report is not None and cue.NO_REPORT.match(part.text[report.end() :]):
             report = None
-        wish = cue.REPORT_WISH.match(part.text)
+        wish = cue.REPORT_WISH.match(part.text) or cue.ACCORDING.match(part.text)
         found = wish or report
         if found is None:
             continue

@@ -16,7 +16,8 @@ RELATIVES = listed("""
     bestie mate roommate roomate flatmate housemate neighbor neighbour neighbors neighbours coworker colleague
     boss manager gaffer teacher professor coach landlord landlady doctor dentist therapist treasurer chairwoman
     chairman stepdad stepmom stepmother stepfather stepsister stepbrother twin buddy classmate teammate baby
-    toddler people everyone everybody somebody someone nurse surgeon lawyer
+    toddler people everyone everybody somebody someone nurse surgeon lawyer guy girl woman man lady lad lass dude
+    boy cat dog puppy kitten hamster parrot rabbit horse
 """)
 """Nouns for a person who is not the speaker."""
 
@@ -30,7 +31,7 @@ AUTHORITIES = listed("""
 STARTERS = (
     r"(?:(?:and|but|so|n|&|because|bc|cos|cuz|cause|then|plus|oh|ok|okay|well|also|anyway|yeah|yes|yep|no|lol"
     r"|haha+|hey|btw|now|actually|honestly|apparently|guess what|turns out|which|that|while|when|since|though"
-    r"|tho|although|today|yesterday|tomorrow|last \w+|this \w+|next \w+|tbh|hi|hello|omg)[,!.]*\s+)*"
+    r"|tho|although|today|yesterday|tomorrow|last \w+|this \w+|next \w+|tbh|hi|hello|omg|wait|hmm+|um+|uh)[,!.]*\s+)*"
 )
 """What may stand before the subject of a clause."""
 
@@ -55,13 +56,13 @@ SENTENCE_END = cues(r"[.!?;\n] / \s*[()]")
 TURN = cues(r"(?:but|though|tho|although|anyway|so)\b")
 
 CONDITION = cues(r"""
-    (?:(?:and|but|so|n|because|bc|which|cos)\s+)?(?:if|supposing|provided)\s(?!(?:you|u|not|anything|only|so|ever)\b)
+    (?:(?:and|but|so|n|because|bc|which|cos)\s+)?(?:if|supposing|provided|unless)\s(?!(?:you|u|not|anything|only|so|ever)\b)
 """)
 UNREAL = cues(r"""
     \b(?:what if|suppose|supposing|let's say|lets say|pretend|might|maybe|perhaps|hypothetically)\b
     \bimagine (?:if|that|i|me|we|being)\b
     \bin (?:another|my next|a past) life\b / \bin a perfect world\b / \bwhen (?:i|we) (?:win|get rich|am rich|hit)\b
-    \b(?:could|would)(?:'ve| have)\b
+    \b(?:could|would)(?:'ve| have)\b / \bcould see myself\b
 """)
 WOULD = cues(r"""
     \b\w+(?:'d|\swould)\b(?!n't\ssay)(?!\s(?:like|love|rather|prefer|appreciate|say|been|better|had|\w+ed)\b)
@@ -72,12 +73,13 @@ DENIAL = cues(r"""
     \b(?:not|never|no longer|nothing|nobody|none|neither|nor|without|cannot|nowt|hardly|no(?=\s+[a-z]))\b
     n't\b
     \b(?:do|does|did|is|was|are|were|wo|ca|have|has|had|could|would|should|ai)nt\b
-    \b(?:say|said|saying|says) no\b
+    \b(?:say|said|saying|says) no\b / \bdecided against\b / \bruled out\b
+    \bwas (?:going|gonna|about|planning|hoping) (?:to )? / \b(?:almost|nearly)\b / \bthought (?:i|we|it|that|he|she)\b
     \b(?:cancell?ed|called off|fell through|gave up|given up|backed out|turned (?:it|him|her|them) down|scrapped)\b
 """)
 NO_DENIAL = cues(r"""
     \bnot (?:only|just|to mention|gonna lie|sure|bad|until|one bit)\b / \bwhy not\b / \b(?:or|if) not\b
-    \bno (?:problem|worries|wonder|doubt|idea|way|one else|matter|joke|kidding|less|later|lol|haha+|time)\b
+    \bno (?:problem|worries|wonder|doubt|idea|way\W*$|one else|matter|joke|kidding|less|later|lol|haha+|time)\b
     \b(?:can't|cant|cannot|couldn't|couldnt) (?:wait|believe|stop|help|get enough|complain|lie)\b
     \b(?:don't|dont|do not) (?:worry|forget|mind|get me wrong|you|tell|judge|ask)\b
     \b(?:won't|wont|will not|wouldn't|wouldnt) lie\b / \bnothing (?:but|else|beats)\b / \bnever ?mind\b
@@ -106,9 +108,11 @@ REPORT_WITHOUT_SUBJECT = cues(
     STARTERS + r"(?:says|said|reckons|thinks|claims|insists|swears|tells (?:me|us))\s+(?=\w)"
 )
 REPORT_COLON = cues(r"""
+    \b(?:(?:in|out of) my head|on repeat|song|lyrics?|tune|chorus)$
     \b(?:said|says|wrote|writes|texted|texts|text|replied|answered|posted|yelled|shouted|sang|sings|singing|goes|went|reads|was like|lyrics)$
 """)
 """Before a colon, words of somebody else follow."""
+ACCORDING = cues(STARTERS + r"according to (?:my |our |the )?(?P<who>\w+)")
 REPORT_WISH = cues(
     STARTERS + r"(?:my |our |me )?(?P<who>(?!(?:i|we|you|u)\s)[\w'.]+)(?:\s[\w']+)?\s"
     r"(?:wants|expects|begs|begged|is begging|keeps asking|asks|asked|is pushing|pushes|needs|would like)\s(?:me|us) to\b"
@@ -127,7 +131,11 @@ FORMERLY = cues(r"""
     \bwhen i was (?:an?|little|young|younger|small|in|at|\d+|\w+teen|ten|twelve|eleven|nine|eight|seven|six)\b
     \bback in (?:college|uni|school|high school|hs|\d{4})\b
 """)
-IN_A_YEAR = cues(r"\bin (?:19|20)\d\d\b")
+IN_A_YEAR = cues(r"\bin (?:19|20)\d\d\b / \b(?:years|decades|ages) ago\b")
+LASTS = cues(r"""
+    \b(?:moved|started|began|got|adopted|became|bought|joined|married|met|opened|founded|switched|converted|born|diagnosed|died|split)\b
+""")
+"""What happened then may hold since: moved to Austin in 2019."""
 PAST_VERB = cues(r"""
     \b(?:was|were|had|did|made|went|got|took|lived|worked|studied|played|ran|wrote|built|bought|saw|came|kept|taught)\b
     \b\w{3,}ed\b
@@ -136,6 +144,7 @@ PAST_VERB = cues(r"""
 SARCASM = cues(r"""
     \bliving the dream\b / \blucky me\b / \blove that for me\b / \bthanks for nothing\b / \bjust my luck\b
     \bwhat (?:a )?(?:bliss|joy|delight|treat)\b / \bhow (?:lovely|wonderful|delightful)\b / \bbig surprise\b
+    \bexactly what i (?:needed|wanted)\b / \b(?:yeah|oh|sure|right),? (?:because|cuz|cause) i\b
     \bjust what i (?:needed|wanted|always wanted)\b
     \boh,? (?:great|brilliant|joy|wonderful|perfect|lovely|fantastic|good)\b
     \bjust (?:great|perfect|wonderful|brilliant|fantastic|lovely|peachy)\b
@@ -163,13 +172,15 @@ STORY = cues(r"""
     \b(?:in|from) (?:the|this|that|a|my) (?:\w+ ){0,3}(?:movie|film|series|novel|story|episode|dream|song|poem|comic|manga|anime)\b
     \bin (?:the|this|that|a|my) (?:\w+ ){0,2}(?:show|book|game|play)\b
     \b(?:main character|protagonist|heroine|the hero|the villain|once upon a time|my (?:character|sim|avatar))\b
-    \bi (?:dreamt|dreamed|had (?:a|this|the \w+) (?:\w+ )?dream)\b / \blyrics? (?:go|goes|say)\b
+    \b(?:dreamt|dreamed)\b / \bhad (?:a|this|the|another|such a) (?:\w+ )?(?:\w+ )?dream\b(?! (?:of|to|job))
+    \b(?:playing|in) (?:the )?(?:sims|minecraft|stardew|skyrim|animal crossing|zelda|d&d|dnd)\b / \blyrics? (?:go|goes|say)\b
     \b(?:movie|film|book|novel|show|plot|story) (?:is )?(?:about|where|in which)\b
 """)
 ROLE = cues(r"""
     \b(?:let's|lets|can we|wanna|we could|want to)\s+(?:\w+\s)?(?:pretend|role-?play|rp|play pretend|act out)\b
     \b(?:do|play|perform|act out|resume|continue|start|run)\s+(?:the|our|that|a|this)\s+(?:\w+[\s-]){0,3}(?:one|scene|story|bit|skit|role-?play|campaign)\b
     \bpretend (?:that )?(?:i|you|u|we|to be)\b
+    \b(?:you|u) be (?:the|my|a)\b[^.!?]*\b(?:i'm|im|i am|i'll be)\b / \bi(?:'ll| will) be (?:the|a) \w+ (?:and|n) (?:you|u)\b
     \b(?:you're|ur|youre|you are|u r) (?:the|my|a|an) [\w\s]{2,40} (?:and|n) (?:i'm|im|i am)\b
     \b(?:i'm|im|i am) (?:captain|lord|lady|sir|king|queen|prince|princess|agent|sheriff|count|baron|duke|emperor) \w
 """)
@@ -184,13 +195,13 @@ FRAGMENT = cues(
     r"(?:to|in|on|at|from|with|w|for|by|over|due|near|since|until|till|somewhere|about|of|under|behind)\b"
 )
 """A clause that goes on with the one before, although a full stop stands between."""
-ANIMATE = cues(
-    rf"{STARTERS}(?P<name>[a-z]{{3,}}?)(?:'s|s)? (?:is )?(?:pregnant|engaged|married|divorced|dating|retired|expecting)\b"
-)
+ANIMATE = cues(rf"""
+    {STARTERS}(?!(?:i|im|i'm|we|you|u|it|got|get|getting|been|being|was|were|just|newly|recently|happily|not|never|that|this|there|who|what)\b)(?P<name>[a-z]{{3,}}?)(?:'s|s)? (?:(?:is|was|just|finally|got|is now|has been|been|also) )*(?:pregnant|engaged|married|divorced|dating|retired|expecting|vegan|vegetarian|allergic|diagnosed|promoted|fired|dumped|arrested|hired|hospitalized|proposed|graduated|drunk)\b
+""")
 """A subject that must be a person."""
 OF_A_RELATIVE = cues(r"\bof (?:my|our|his|her) (?P<kin>\w+)")
 SUBJECT = cues(
-    STARTERS + r"(?:(?P<pronoun>he|she|hes|shes|he's|she's|he'll|she'll|he'd|she'd)\b"
+    STARTERS + r"(?:(?P<pronoun>he|she|hes|shes|he's|she's|he'll|she'll|he'd|she'd|(?:his|her)(?= \w+ \w))\b"
     r"|(?:my|our|me|the|his|her)\s+(?:\w+\s+){0,2}?(?P<kin>\w+)(?:'s)?\b"
     r"|(?P<title>(?:mr|mrs|ms|dr|aunt|uncle|grandma|grandpa)\.?\s+\w+)"
     r"|(?P<name>[a-z][\w-]+?)(?:'s|s)?\b)"

@@ -50,6 +50,7 @@ def read(normal: str) -> list[Part]:
     _mark_conditions(parts, groups)
     _mark_subjects(parts, groups)
     _mark_reports(parts, groups)
+    _share_moods(parts, groups)
     _mark_neighbours(parts, normal)
     return parts
 
@@ -195,6 +196,16 @@ def _mark_consequence(parts: list[Part], index: int) -> None:
             return
 
 
+def _share_moods(parts: list[Part], groups: list[list[_Word]]) -> None:
+    """돈 모아서 여행 갈까: the mood stands once, at the end, and holds for the verbs that 고 and 서 join."""
+    for index in range(len(parts) - 2, -1, -1):
+        forms = [morpheme for word in groups[index] for morpheme in word.parts]
+        joins = forms and not parts[index].closes and cue.SHARING.search(forms[-1].form)
+        acts = any(morpheme.tag in ("VV", "XSV") for morpheme in forms)
+        if joins and acts and not any(morpheme.tag == "EP" for morpheme in forms):
+            parts[index].modality |= parts[index + 1].modality & {_M.HYPOTHETICAL, _M.WISH}
+
+
 def _mark_subjects(parts: list[Part], groups: list[list[_Word]]) -> None:
     """Whom each clause is about. A person stays the subject until another, or the end of the sentence.
 
@@ -243,8 +254,9 @@ def _is_person(noun: str, parts: tuple[Morpheme, ...]) -> bool:
         return True
     if any(noun.endswith(kin) for kin in cue.RELATIVES if len(kin) > 1):
         return True
-    named = bool(parts) and parts[-1].form == "이" and len(parts) > 1 and parts[0].tag == "NNP"
-    return named and cue.NO_PERSON.search(noun) is None
+    called = len(parts) > 1 and parts[-1].form == "이" and parts[0].tag == "NNP"
+    named = len(parts) == 1 and parts[0].tag == "NNP" and 1 < len(noun) < 4
+    return (called or named) and cue.NO_PERSON.search(noun) is None
 
 
 def _stem(noun: str) -> str:

@@ -16,9 +16,9 @@ _ENDS = cues(r"""
     취소 / 중단 / 그만 / 반대 / 거절 / 포기 / 끊 / 미루 / 헤어 / 지우 / 무산
 """)
 _LOOKS_BACK = cues(r"""
-    \b(?:was|were|had|used to|former|formerly|previously|ago|ex|once|retired|in the past|until|as a child)\b
-    \b(?:took|went|made|got|wrote|ran|died|met|won|lost|broke|\w{3,}ed)\b
-    {ㅆ}(?:음|던|다|었|으|고|지) / {ㅆ}$ / 예전 / 과거 / 옛날 / 한때 / 시절 / (?:^|\s)전\s / 던\s / (?:때|적)(?:에|\s)
+    \b(?:was|were|had|used to|former|formerly|previously|ago|ex|once|retired|in the past|until|as a child|since)\b
+    \b(?:took|went|made|got|wrote|ran|died|met|won|lost|broke|(?!scared|married|engaged|interested|tired|bored|worried|excited|need)\w{3,}ed)\b
+    {ㅆ}(?:음|던|다|었|으|고|지) / {ㅆ}$ / 예전 / 과거 / 옛날 / 한때 / 시절 / (?:^|\s)전\s / 던\s / (?:때|적)(?:에|\s) / \d년째
 """)
 _WISHES = cues(r"""
     \b(?:wants?|wish\w*|hopes?|hoping|would like|dreams?|goal|plans?)\b / 싶 / 원함 / 원하 / 바람 / 바라 / 희망 / 목표 / 꿈
