@@ -41,8 +41,8 @@ _OPS = {
 }
 
 
-class TurnNote(Data):
-    """What the model wrote about one exchange."""
+class WrittenTurn(Data):
+    """What the model wrote about one exchange, as it came; the summary may be empty or too long."""
 
     summary: str
     keywords: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class TurnNote(Data):
 class Remembered(NamedTuple):
     """The parsed answer. Fewer or more turns than exchanges are the caller's to repair."""
 
-    turns: list[TurnNote]
+    turns: list[WrittenTurn]
     observations: list[Observation]
     refusals: list[Refusal]
 
@@ -107,13 +107,13 @@ def _items(value: object) -> list[object]:
     return [] if value is None else [value]
 
 
-def _turn(item: object) -> TurnNote:
+def _turn(item: object) -> WrittenTurn:
     if not isinstance(item, Mapping):
-        return TurnNote(summary=_text(item))
+        return WrittenTurn(summary=_text(item))
     fields = cast(Mapping[str, object], item)
     keywords = fields.get("keywords")
     words = keywords.split(",") if isinstance(keywords, str) else _items(keywords)
-    return TurnNote(
+    return WrittenTurn(
         summary=_text(fields.get("summary")),
         keywords=tuple(dict.fromkeys(word for one in words if (word := _text(one)))),
     )

@@ -172,12 +172,15 @@ def _mark_story(sentence: list[Part], normal: str) -> None:
 
 
 def _mark_whole(sentence: list[Part], normal: str) -> None:
-    """Irony holds for its sentence, and after a verb of saying and a colon somebody else speaks."""
+    """Irony holds for its sentence, a past time for what follows, and after `said:` somebody else speaks."""
     ironic = any(_M.SARCASM in part.modality for part in sentence)
-    said = False
+    said = past = False
     for part in sentence:
         if ironic:
             part.modality.add(_M.SARCASM)
+        if past and cue.PAST_VERB.search(part.text):
+            part.modality.add(_M.PAST)
+        past = past or _M.PAST in part.modality
         if said:
             part.modality.add(_M.QUOTED)
         said = said or (normal.startswith(":", part.end) and cue.REPORT_COLON.search(part.text) is not None)

@@ -41,7 +41,8 @@ BOUNDARY = cues(r"""
     \s+[-–—]+\s+
     \s*[()]\s*
     \n+
-    \s+(?=(?:and|but|so|because|bc|cos|cuz|though|tho|although|while|which|unless|plus|n|&)\s)
+    \s+(?=(?:and|but|because|bc|cos|cuz|though|tho|although|while|which|unless|plus|n|&)\s)
+    \s+(?=so\s(?:i|i'm|im|i've|ive|we|it|its|it's|he|hes|she|shes|they|now|the|my|that|there|no|you|u)\b)
     (?<!what)(?<!and)(?<!but)(?<!so)(?<!because)(?<!bc)(?<!cos)(?<!which)(?<!\bn)(?<!even)(?<!as)\s+(?=if\s)
     \s+(?=what\sif\s)
     \s+(?=(?:and\s|n\s)?not\s(?!only|just))

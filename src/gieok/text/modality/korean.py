@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from gieok.text.hangul import SYLLABLE
 from gieok.text.korean.morphemes import Morpheme, morphemes_in
 from gieok.text.modality import korean_cues as cue
 from gieok.text.modality.clause import Modality, Part
@@ -65,7 +66,12 @@ def _words(normal: str) -> list[_Word]:
             if found[at].tag not in _SYMBOLS:
                 parts.append(found[at])
             at += 1
-        if not parts and words and "\n" not in normal[words[-1].end : match.start()]:
+        if (
+            not SYLLABLE.search(match[0])
+            and not parts
+            and words
+            and "\n" not in normal[words[-1].end : match.start()]
+        ):
             last = words.pop()  # laughter belongs to the word before it
             words.append(last._replace(end=match.end(), mark=f"{last.mark}{match[0]}"))
             continue
@@ -200,10 +206,16 @@ def _share_moods(parts: list[Part], groups: list[list[_Word]]) -> None:
     """돈 모아서 여행 갈까: the mood stands once, at the end, and holds for the verbs that 고 and 서 join."""
     for index in range(len(parts) - 2, -1, -1):
         forms = [morpheme for word in groups[index] for morpheme in word.parts]
-        joins = forms and not parts[index].closes and cue.SHARING.search(forms[-1].form)
+        part, following = parts[index], parts[index + 1]
+        if part.closes or not forms:
+            continue
         acts = any(morpheme.tag in ("VV", "XSV") for morpheme in forms)
-        if joins and acts and not any(morpheme.tag == "EP" for morpheme in forms):
-            parts[index].modality |= parts[index + 1].modality & {_M.HYPOTHETICAL, _M.WISH}
+        in_past = any(morpheme.tag == "EP" for morpheme in forms)
+        if cue.SHARING.search(forms[-1].form) and acts and not in_past:
+            part.modality |= following.modality & {_M.HYPOTHETICAL, _M.WISH}
+        if forms[-1].form.endswith("면") and cue.OBLIGED.match(following.text):  # 하면 안 되냐고
+            part.modality |= following.modality & {_M.QUESTION, _M.HEARSAY, _M.OPINION_OF_OTHERS}
+            part.speaker = following.speaker
 
 
 def _mark_subjects(parts: list[Part], groups: list[list[_Word]]) -> None:
@@ -250,6 +262,7 @@ def _person(words: list[_Word], index: int) -> str | None:
 
 
 def _is_person(noun: str, parts: tuple[Morpheme, ...]) -> bool:
+    noun = noun.removesuffix("들")
     if noun in cue.RELATIVES or (noun.endswith(cue.TITLES) and len(noun) > 1):
         return True
     if any(noun.endswith(kin) for kin in cue.RELATIVES if len(kin) > 1):
