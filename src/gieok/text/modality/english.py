@@ -33,6 +33,7 @@ def read(normal: str, original: str) -> list[Part]:
     for sentence in _sentences(parts):
         _mark_conditions(sentence)
         _mark_reports(sentence)
+        _mark_trailing_report(sentence)
         _mark_story(sentence, normal)
         _mark_whole(sentence, normal)
     role = cue.ROLE.search(normal)
@@ -94,7 +95,6 @@ def _mark_alone(part: Part) -> None:
         part.modality.add(_M.PAST)
     for table, modality in (
         (cue.WISH, _M.WISH),
-        (cue.SARCASM, _M.SARCASM),
         (cue.FIGURATIVE, _M.JOKE),
         (cue.MYTH, _M.FICTION),
     ):
@@ -151,6 +151,14 @@ def _mark_reports(sentence: list[Part]) -> None:
             later.speaker = speaker
 
 
+def _mark_trailing_report(sentence: list[Part]) -> None:
+    """I'm difficult, says Karen."""
+    report = cue.TRAILING_REPORT.match(sentence[-1].text) if len(sentence) > 1 else None
+    for part in sentence if report is not None else ():
+        part.modality |= {_M.HEARSAY, _M.OPINION_OF_OTHERS}
+        part.speaker = report["who"] if report is not None else ""
+
+
 def _speaker(text: str, report: re.Match[str]) -> str:
     who = report.groupdict().get("who") or ""
     before = text[: report.start()].split()[-1:]
@@ -173,7 +181,7 @@ def _mark_story(sentence: list[Part], normal: str) -> None:
 
 def _mark_whole(sentence: list[Part], normal: str) -> None:
     """Irony holds for its sentence, a past time for what follows, and after `said:` somebody else speaks."""
-    ironic = any(_M.SARCASM in part.modality for part in sentence)
+    ironic = cue.SARCASM.search(normal[sentence[0].start : sentence[-1].end]) is not None
     said = past = False
     for part in sentence:
         if ironic:
@@ -183,7 +191,8 @@ def _mark_whole(sentence: list[Part], normal: str) -> None:
         past = past or _M.PAST in part.modality
         if said:
             part.modality.add(_M.QUOTED)
-        said = said or (normal.startswith(":", part.end) and cue.REPORT_COLON.search(part.text) is not None)
+        colon = normal.startswith(":", part.end) and cue.REPORT_COLON.search(part.text) is not None
+        said = said or colon or cue.PROVERB.match(part.text) is not None
 
 
 def _mark_subjects(parts: list[Part], original: str) -> None:

@@ -63,9 +63,10 @@ UNREAL = cues(r"""
     \b(?:what if|suppose|supposing|let's say|lets say|pretend|might|maybe|perhaps|hypothetically)\b
     \bimagine (?:if|that|i|me|we|being)\b
     \bin (?:another|my next|a past) life\b / \bin a perfect world\b / \bwhen (?:i|we) (?:win|get rich|am rich|hit)\b
-    \b(?:could|would)(?:'ve| have)\b / \bcould see myself\b
+    \b(?:could|would)(?:'ve| have)\b / \bcould see myself\b / ^(?:so )?say (?:i|we|you)\b
 """)
 WOULD = cues(r"""
+    ^would\b(?! (?:you|u|it|he|she|they|we|i|love|like|rather|prefer|say)\b)
     \b\w+(?:'d|\swould)\b(?!n't\ssay)(?!\s(?:like|love|rather|prefer|appreciate|say|been|better|had|\w+ed)\b)
 """)
 WISH = cues(r"\b(?:i|we) wish\b / \bif only\b / \bwish (?:i|we)\b")
@@ -90,7 +91,7 @@ NO_DENIAL = cues(r"""
 
 QUESTION = cues(rf"""
     {STARTERS}(?:do|does|did|is|are|am|was|were|can|could|will|would|should|shall|have|has|had|may|must|don't|didn't|isn't|aren't|won't|can't|shouldn't|wouldn't|d'you)\s+(?:i|you|u|we|he|she|it|they|there|this|that|the|my|your|ur|his|her|our|any|anyone|someone)\b
-    {STARTERS}(?:what|which|when|where|who|whom|whose|why|how)(?:'s|'re|'d|s)?\s+(?:\w+\s+){{0,2}}(?:is|are|am|was|were|do|does|did|can|could|will|would|should|have|has|had|about|to)\s+(?:i|you|u|we|he|she|it|they|there|this|that|the|my|your|ur|his|her|our|do|for)\b
+    {STARTERS}(?:what|which|when|where|who|whom|whose|why|how)(?:'s|'re|'d|s)?\s+(?:\w+\s+){{0,2}}(?:is|are|am|was|were|do|does|did|can|could|will|would|should|have|has|had|about|to)\s+(?:i|you|u|we|he|she|it|they|there|this|that|the|my|your|ur|his|her|our|do|for|people|anyone|anybody|everyone)\b
 """)
 """A question by its word order, with or without a mark."""
 
@@ -113,12 +114,17 @@ REPORT_COLON = cues(r"""
     \b(?:said|says|wrote|writes|texted|texts|text|replied|answered|posted|yelled|shouted|sang|sings|singing|goes|went|reads|was like|lyrics)$
 """)
 """Before a colon, words of somebody else follow."""
+PROVERB = cues(r"(?:like|as) the (?:song|saying|poem|quote|proverb|bible|line) (?:says|goes)$")
+TRAILING_REPORT = cues(
+    r"(?:says|said|reckons|thinks|according to) (?P<who>(?!(?:i|we|it|that|the|he|she|they|you|my)\b)\w+)(?: \w+){0,3}$"
+)
+"""Behind what is reported: I'm difficult, says Karen."""
 ACCORDING = cues(STARTERS + r"according to (?:my |our |the )?(?P<who>\w+)")
 REPORT_WISH = cues(
     STARTERS + r"(?:my |our |me )?(?P<who>(?!(?:i|we|you|u)\s)[\w'.]+)(?:\s[\w']+)?\s"
     r"(?:wants|expects|begs|begged|is begging|keeps asking|asks|asked|is pushing|pushes|needs|would like)\s(?:me|us) to\b"
 )
-NO_REPORT = cues(r"^(?:so|it|no|hi|hello|goodbye|yes|thanks|sorry)\b")
+NO_REPORT = cues(r"^(?:so|it|no|hi|hello|goodbye|yes|thanks|sorry)\W*$")
 OPINION = cues(r"\b(?:reckon|think|thought|believ|bet|predict|figure|suggest|hope|convinced|sure|jok)")
 ADVICE = cues(r"""
     \b(?:should|shouldn't|ought|gonna|going to|will|won't|would|better|need to|needs to|must|could)\b / '(?:ll|d)\b
@@ -130,6 +136,7 @@ FORMERLY = cues(r"""
     \bin my (?:early |late |mid )?(?:teens|twenties|thirties|20s|30s|youth|day|school days)\b / \bback when\b / \bgrowing up\b
     \bas a (?:kid|child|teen|teenager|boy|girl|student)\b
     \bwhen i was (?:an?|little|young|younger|small|in|at|\d+|\w+teen|ten|twelve|eleven|nine|eight|seven|six)\b
+    \bi once (?:had|was|\w+ed)\b / \bbefore (?:the kids|kids|i had kids|covid|the pandemic|the accident|i got married)\b
     \bback in (?:college|uni|school|high school|hs|\d{4})\b
 """)
 IN_A_YEAR = cues(r"\bin (?:19|20)\d\d\b / \b(?:years|decades|ages) ago\b")
@@ -145,7 +152,7 @@ PAST_VERB = cues(r"""
 SARCASM = cues(r"""
     \bliving the dream\b / \blucky me\b / \blove that for me\b / \bthanks for nothing\b / \bjust my luck\b
     \bwhat (?:a )?(?:bliss|joy|delight|treat)\b / \bhow (?:lovely|wonderful|delightful)\b / \bbig surprise\b
-    \bexactly what i (?:needed|wanted)\b / \b(?:yeah|oh|sure|right),? (?:because|cuz|cause) i\b
+    \bexactly what i (?:needed|wanted)\b / \b(?:yeah|oh|sure|right),? (?:because|cuz|cause) i\b / \b(?:oh|yeah|yep),? (?:sure,? )?i (?:just )?(?:love|adore|enjoy)\b
     \bjust what i (?:needed|wanted|always wanted)\b
     \boh,? (?:great|brilliant|joy|wonderful|perfect|lovely|fantastic|good)\b
     \bjust (?:great|perfect|wonderful|brilliant|fantastic|lovely|peachy)\b
@@ -164,7 +171,7 @@ TAKEN_BACK = cues(r"""
     (?:[\s\W]*(?:lol|lmao|haha+|ok|okay|no|nah|nope|wait)[\s,!.]+)*(?:(?:i'm|im|i am|i was) )?(?:just |only |totally )?(?:kidding|joking|messing(?: with (?:you|u))?|jk|j/k)\b
     (?:[\s\W]*(?:lol|lmao|haha+|no|nah|nope|wait)[\s,!.]+)*(?:just |only )?(?:a |an )?joke\b
     [\s\W]*(?:(?:no|nah)[\s,!.]+)?(?:scratch that|forget (?:it|that)\b|strike that|sike\b|psych\b)
-    [\s\W]*(?:no|nah),? (?:stop|wait|scratch)\b / [\s\W]*nah\b / [\s\W]*lol no\b
+    [\s\W]*(?:no|nah),? (?:stop|wait|scratch)\b / [\s\W]*nah\b / [\s\W]*(?:lol|lmao|haha+) no\b
     [\s\W]*not really\b / [\s\W]*i wish\W*$ / [\s\W]*in my dreams\b / [\s\W]*(?:yeah|yea) right\b
     [\s\W]*(?:but )?seriously (?:though|tho)\b / [\s\W]*in all seriousness\b
 """)
@@ -186,7 +193,7 @@ ROLE = cues(r"""
     \b(?:i'm|im|i am) (?:captain|lord|lady|sir|king|queen|prince|princess|agent|sheriff|count|baron|duke|emperor) \w
 """)
 MYTH = cues(r"""
-    \b(?:unicorns?|dragons?|vampires?|werewol(?:f|ves)|mermaids?|wizards?|goblins?|orcs?|elves|zombies?)\b
+    \b(?:unicorns?|dragons?|vampires?|werewol(?:f|ves)|mermaids?|wizards?|goblins?|orcs?|elves|zombies?|aliens?)\b
 """)
 
 FIRST_PERSON = cues(rf"""
@@ -212,7 +219,7 @@ VERB = cues(r"""
 """)
 """What follows a subject: a verb of the third person."""
 CONTINUES = cues(r"""
-    (?:(?:and|n|but|then|so)\s+)*(?:also |just |then |now )?(?:is|was|has|had|got|gets|went|took|came|left|wants|needs|keeps|lost|won|bought|made|moved|quit|lives|works|drives|moves|\w{3,}ed)\b
+    (?:(?:and|n|but|then|so)\s+)*(?:also |just |then |now |already |still |even |always )?(?:is|was|has|had|got|gets|went|took|came|left|wants|needs|keeps|lost|won|owns|runs|plays|teaches|studies|hates|loves|likes|thinks|speaks|drinks|smokes|eats|makes|takes|goes|plans|starts|leaves|bought|made|moved|quit|lives|works|drives|moves|\w{3,}ed)\b
 """)
 """A clause that goes on with the subject of the one before."""
 

@@ -66,12 +66,8 @@ def _words(normal: str) -> list[_Word]:
             if found[at].tag not in _SYMBOLS:
                 parts.append(found[at])
             at += 1
-        if (
-            not SYLLABLE.search(match[0])
-            and not parts
-            and words
-            and "\n" not in normal[words[-1].end : match.start()]
-        ):
+        laughs = not parts and not SYLLABLE.search(match[0])
+        if laughs and words and "\n" not in normal[words[-1].end : match.start()]:
             last = words.pop()  # laughter belongs to the word before it
             words.append(last._replace(end=match.end(), mark=f"{last.mark}{match[0]}"))
             continue
@@ -120,6 +116,8 @@ def _joins(word: _Word, following: _Word) -> bool:
     if not word.parts:
         return False
     last = word.parts[-1]
+    if last.tag[0] in "NS" and following.text in cue.CORRECTING:  # 목요일 아니 금요일
+        return True
     if last.form == "말고" or (last.form == "데" and last.tag == "NNB" and len(word.parts) > 1):
         return True
     head = following.parts[0] if following.parts else None
@@ -224,6 +222,7 @@ def _mark_subjects(parts: list[Part], groups: list[list[_Word]]) -> None:
     Where a clause names two, the first may be who says it: 장모님은 사위가 변했다 하시고.
     """
     current = named = ""
+    is_topic = False
     for part, group in zip(parts, groups, strict=True):
         speaker: str | None = None
         for index in range(len(group)):
@@ -231,13 +230,16 @@ def _mark_subjects(parts: list[Part], groups: list[list[_Word]]) -> None:
             if person is None:
                 continue
             current = named if person in cue.PRONOUNS and named else person
+            is_topic = group[index].parts[-1].form not in cue.SUBJECT
             named = current or named
             speaker = current if speaker is None else speaker
         part.speaker = current if speaker is None else speaker
         if current:
             part.modality.add(_M.OTHER_PERSON)
             part.subject = current
-        if part.closes:
+        last = group[-1].parts[-1:]
+        goes_on = is_topic or (last and cue.KEEPS_SUBJECT.search(last[0].form))
+        if part.closes or not goes_on:
             current = ""
 
 
@@ -258,7 +260,8 @@ def _person(words: list[_Word], index: int) -> str | None:
         noun = "".join(part.form for part in word.parts[:-1] if part.tag[0] in "NX")
         return _stem(noun) if _is_person(noun, word.parts[:-1]) else None
     opens = index == 0 or words[index - 1].text in cue.SELF
-    return bare if opens and bare in cue.RELATIVES else None
+    kin = bare.removesuffix("네") if len(bare) > 2 else bare  # 이모네 강아지
+    return kin if opens and kin in cue.RELATIVES else None
 
 
 def _is_person(noun: str, parts: tuple[Morpheme, ...]) -> bool:
@@ -283,6 +286,7 @@ def _mark_reports(parts: list[Part], groups: list[list[_Word]]) -> None:
         report = _report([morpheme for word in groups[index] for morpheme in word.parts])
         after = parts[index + 1].text if index + 1 < len(parts) and not part.closes else ""
         said = f"{part.text} {after}"
+        part.speaker = _authority(groups[index]) or part.speaker
         third = bool(part.speaker)
         wanted = third and cue.WANTED.search(said) is not None
         requested = cue.REQUESTED.search(part.text) is not None or report.orders
@@ -292,8 +296,16 @@ def _mark_reports(parts: list[Part], groups: list[list[_Word]]) -> None:
         part.modality.add(_M.HEARSAY)
         if report.asks:
             part.modality.add(_M.QUESTION)
-        if requested or wanted or (third and report.quotes):
+        of_speaker = third and not part.subject  # 시어머니는 내가 게으르대
+        if requested or wanted or of_speaker or (third and report.quotes):
             part.modality.add(_M.OPINION_OF_OTHERS)
+
+
+def _authority(group: list[_Word]) -> str:
+    """Who states a fact by saying it: 병원에서, 의사가."""
+    subjects = [word for word in group if word.text.endswith(("에서", "가", "이", "께서", "은", "는"))]
+    found = (kind for word in subjects for kind in cue.AUTHORITIES if word.text.startswith(kind))
+    return next(found, "")
 
 
 class _Report(NamedTuple):
