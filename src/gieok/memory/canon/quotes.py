@@ -45,6 +45,9 @@ _POSSESSED = re.compile(
     r"\b(?:his|her|their|\w{3,}'s)\s+(?!(?:\w+day|tonight|tomorrow|now|next|last|this)\b)(\w+)"
 )
 _INTRODUCED = re.compile(r"(?:\W*(?:hi|hello|hey)\W+)?this is (?P<name>[a-z]+)(?=\W*(?:here|$|[.,!]))")
+_NAME = re.compile(
+    r"(?<!^)(?<!\bto )(?<!\bin )(?<!\bat )(?<!\bfrom )\b(?!\w+day\b|\w+ber\b|\w+uary\b)[A-Z][a-z]{2,}"
+)
 _EMPTY_WORDS = frozenset(terms("since until now still also yet because one"))
 _NOBODY = frozenset({"he", "걔", "얘", "쟤", "그분", "그애", "그놈", "그녀"})
 _NAME_KEYS = frozenset({"name", "이름", "full name", "first name"})
@@ -311,9 +314,15 @@ def _is_of_another(observation: Observation, clause: Clause) -> bool:
     if observation.subject == "user":
         if not mentions_anyone(note) and _owned_by_another(observation, text):
             return True
-        named = mentions_anyone(note) if person in _NOBODY else mentions(note, person)
+        named = _names_anyone(note, clause) if person in _NOBODY else mentions(note, person)
         return bool(person) and not named and _TO_SPEAKER.search(text) is None
     return bool(person) and person not in _NOBODY and not mentions(f"{observation.subject} {note}", person)
+
+
+def _names_anyone(note: str, clause: Clause) -> bool:
+    """Whether a note names a person or an animal that the clause names: he's called Bruno."""
+    names = {word for word in _NAME.findall(clause.text) if word in note}
+    return bool(names) or mentions_anyone(note)
 
 
 def _owned_by_another(observation: Observation, text: str) -> bool:

@@ -90,7 +90,7 @@ Span = tuple[int, int]
 
 _QUOTATION = re.compile(
     r"\"([^\"\n]{2,400})\"|“([^”\n]{2,400})”|「([^」\n]{2,400})」"
-    r"|(?:(?<=[\s:(])|^)['‘]([^'’\n]{4,400}(?:['’]\w[^'’\n]*)*)['’](?![a-z])",
+    r"|(?:(?<=[\s:(])|^)['‘]([^'’\n]{1,400}(?:['’]\w[^'’\n]*)*)['’](?![a-z])",
     re.IGNORECASE | re.MULTILINE,
 )
 # A word or a title in quotation marks may be what somebody likes: My favourite film is "The Third Man".

@@ -103,11 +103,13 @@ def _mark_alone(part: Part) -> None:
 
 
 def _mark_taken_back(parts: list[Part], index: int) -> None:
-    """Just kidding: the sentence before is a joke."""
+    """Just kidding: the sentence before is a joke, and the one before that if it is a word or two."""
     at = index - 1
+    words = len(parts[at].text.split())
     parts[at].modality.add(_M.JOKE)
-    while at and not parts[at - 1].closes:
+    while at and (not parts[at - 1].closes or words < 3):
         at -= 1
+        words += len(parts[at].text.split())
         parts[at].modality.add(_M.JOKE)
 
 
@@ -233,7 +235,7 @@ def _third_person(part: Part, original: str) -> str | None:
         named = f"{kin} {name[1]}" if name and capital else kin
         return named if kin in cue.RELATIVES else None
     name = match["name"]
-    is_name = (
+    is_name = not name.endswith("ly") and (
         original[part.start + match.start("name")].isupper() and not is_stop_word(name) and len(name) > 2
     )
     verb = cue.VERB.match(after)

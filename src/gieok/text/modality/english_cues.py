@@ -17,7 +17,7 @@ RELATIVES = listed("""
     boss manager gaffer teacher professor coach landlord landlady doctor dentist therapist treasurer chairwoman
     chairman stepdad stepmom stepmother stepfather stepsister stepbrother twin buddy classmate teammate baby
     toddler people everyone everybody somebody someone nurse surgeon lawyer guy girl woman man lady lad lass dude
-    boy cat dog puppy kitten hamster parrot rabbit horse
+    boy intern student client customer guest patient driver cat dog puppy kitten hamster parrot rabbit horse
 """)
 """Nouns for a person who is not the speaker."""
 
@@ -137,6 +137,7 @@ FORMERLY = cues(r"""
     \bas a (?:kid|child|teen|teenager|boy|girl|student)\b
     \bwhen i was (?:an?|little|young|younger|small|in|at|\d+|\w+teen|ten|twelve|eleven|nine|eight|seven|six)\b
     \bi once (?:had|was|\w+ed)\b / \bbefore (?:the kids|kids|i had kids|covid|the pandemic|the accident|i got married)\b
+    \bin the (?:sixties|seventies|eighties|nineties|60s|70s|80s|90s)\b
     \bback in (?:college|uni|school|high school|hs|\d{4})\b
 """)
 IN_A_YEAR = cues(r"\bin (?:19|20)\d\d\b / \b(?:years|decades|ages) ago\b")
@@ -150,7 +151,7 @@ PAST_VERB = cues(r"""
 """)
 
 SARCASM = cues(r"""
-    \bliving the dream\b / \blucky me\b / \blove that for me\b / \bthanks for nothing\b / \bjust my luck\b
+    \bliving the dream\b / \blucky me\b / \blove that for me\b / \bthanks for nothing\b / \bjust my luck\b / \bperfect timing\b
     \bwhat (?:a )?(?:bliss|joy|delight|treat)\b / \bhow (?:lovely|wonderful|delightful)\b / \bbig surprise\b
     \bexactly what i (?:needed|wanted)\b / \b(?:yeah|oh|sure|right),? (?:because|cuz|cause) i\b / \b(?:oh|yeah|yep),? (?:sure,? )?i (?:just )?(?:love|adore|enjoy)\b
     \bjust what i (?:needed|wanted|always wanted)\b

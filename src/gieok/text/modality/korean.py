@@ -257,6 +257,8 @@ def _person(words: list[_Word], index: int) -> str | None:
     if following is None or (following.parts and following.parts[0].form in cue.EXISTS):
         return None  # 동생 있어 is said of the speaker
     if particle in cue.TOPIC | cue.SUBJECT | {"도"}:
+        if particle in cue.SUBJECT and following.parts and following.parts[-1].tag == "ETM":
+            return None  # 오빠가 사준 자전거
         noun = "".join(part.form for part in word.parts[:-1] if part.tag[0] in "NX")
         return _stem(noun) if _is_person(noun, word.parts[:-1]) else None
     opens = index == 0 or words[index - 1].text in cue.SELF
@@ -321,7 +323,7 @@ def _report(forms: list[Morpheme]) -> _Report:
     endings = [
         (here, forms[index - 1] if index else None)
         for index, here in enumerate(forms)
-        if here.tag in ("EC", "EF", "ETM") and cue.REPORT_ENDING.match(here.form)
+        if (here.tag in ("EC", "EF") and cue.REPORT_ENDING.match(here.form)) or here[:2] == ("자는", "ETM")
     ]
     bare = any(
         here.form in cue.QUOTE_BARE and here.tag in ("EC", "EF") and after.form in cue.QUOTE_VERB
