@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gieok.memory.canon.quotes import find_quote, ground
+from gieok.memory.canon.quotes import ALL_COMMITMENTS, find_quote, ground
 from gieok.memory.observations import Category, Observation, Reason, SpokenMessage
 from gieok.text.modality import Commitment
 
@@ -39,8 +39,23 @@ def seen(value: str, quote: str, **fields: Any) -> Observation:
     return Observation.model_validate(given_fields | {"category": category, "value": value, "quote": quote})
 
 
-def reason_for(observation: Observation, messages: Sequence[SpokenMessage], **more: Any) -> Reason | None:
-    kept, refusals = ground([observation], messages, **({"known": {}} | more))
+def reason_for(
+    observation: Observation,
+    messages: Sequence[SpokenMessage],
+    *,
+    before: Sequence[SpokenMessage] = (),
+    known: Mapping[str, Known] | None = None,
+    prompt_texts: Sequence[str] = (),
+    from_reply: Collection[Commitment] = ALL_COMMITMENTS,
+) -> Reason | None:
+    kept, refusals = ground(
+        [observation],
+        messages,
+        before=before,
+        known=known or {},
+        prompt_texts=prompt_texts,
+        from_reply=from_reply,
+    )
     assert len(kept) + len(refusals) == 1
     return refusals[0].reason if refusals else None
 

@@ -17,7 +17,7 @@ RELATIVES = listed("""
     boss manager gaffer teacher professor coach landlord landlady doctor dentist therapist treasurer chairwoman
     chairman stepdad stepmom stepmother stepfather stepsister stepbrother twin buddy classmate teammate baby
     toddler people everyone everybody somebody someone nurse surgeon lawyer guy girl woman man lady lad lass dude
-    boy intern student client customer guest patient driver cat dog puppy kitten hamster parrot rabbit horse
+    boy in-laws intern student client customer guest patient driver cat dog puppy kitten hamster parrot rabbit horse
 """)
 """Nouns for a person who is not the speaker."""
 
@@ -102,7 +102,7 @@ _SAYING = (
     r"|(?:tell|tells|told|telling|warn|warns|warned) (?:me|us))(?: that)?"
 )
 REPORT = cues(
-    r"(?:^|(?<=\s))(?P<who>(?!(?:i|we|you|u|it|that|this|which|who|to|and|but|so|n)\s)[\w'.]+)\s"
+    r"(?:^|(?<=\s))(?P<who>(?!(?:i|we|you|u|it|that|this|which|who|to|and|but|so|n)(?:'\w+)?\s)[\w'.-]+)\s"
     + _SAYING
     + r"\s+(?=\w)"
 )

@@ -305,7 +305,8 @@ def _mark_reports(parts: list[Part], groups: list[list[_Word]]) -> None:
 
 def _authority(group: list[_Word]) -> str:
     """Who states a fact by saying it: 병원에서, 의사가."""
-    subjects = [word for word in group if word.text.endswith(("에서", "가", "이", "께서", "은", "는"))]
+    subjects = [word for word, following in pairwise(group) if following.text[0] not in "되돼된될됐아"]
+    subjects = [word for word in subjects if word.text.endswith(("에서", "가", "이", "께서", "은", "는"))]
     found = (kind for word in subjects for kind in cue.AUTHORITIES if word.text.startswith(kind))
     return next(found, "")
 

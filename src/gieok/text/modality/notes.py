@@ -96,6 +96,7 @@ def mentions(note: str, person: str) -> bool:
 def mentions_anyone(note: str) -> bool:
     """Whether a note names a relative, a friend or somebody else by what they are to the speaker."""
     text = level(note)
-    return bool(english_cues.RELATIVES.intersection(text.replace(",", " ").split())) or any(
+    words = (word.strip('.,;:!?()"').removesuffix("'s") for word in text.split())
+    return not english_cues.RELATIVES.isdisjoint(words) or any(
         kin in text for kin in korean_cues.RELATIVES if len(kin) > 1
     )
