@@ -52,7 +52,10 @@ CALLS = [
     Call("POST /chat/send", 404, {"personaId": "{persona}", "message": "x"}),
     Call("POST /chat/send", 404, {"personaId": "{persona}", "sessionId": "{session}", "message": "x"}),
     Call("POST /sessions", 404, {"personaId": "{persona}"}),
+    Call("GET /sessions", 200, query="?personaId={persona}"),
     Call("GET /sessions/{session}", 404),
+    Call("GET /sessions/{session}/messages", 404),
+    Call("DELETE /sessions/{session}", 404, query="?cascade=true"),
     Call("POST /sessions/{session}/messages", 404, {"messages": [SAID]}),
     Call("POST /sessions/{session}/resume", 404, {"plan": "chat_turn"}),
     Call("POST /sessions/{session}/plan", 404, {"plan": "chat_turn"}),
@@ -67,7 +70,9 @@ CALLS = [
     Call("GET /memory/search", 200, query=f"?personaId={{persona}}&q={SECRET}"),
     Call("GET /memory/{memory}", 404),
     Call("PATCH /memory/{memory}", 404, {"importance": 1}),
+    Call("GET /memory/{memory}/history", 404),
     Call("DELETE /memory/{memory}", 404),
+    Call("DELETE /memory", 200, query="?personaId={persona}"),
     Call("POST /memory/{memory}/archive", 404),
     Call("POST /memory/{memory}/restore", 404),
     Call("POST /personas", 201, {"name": "x"}),
@@ -75,7 +80,9 @@ CALLS = [
     Call("GET /personas", 404, query="?after={persona}"),
     Call("GET /personas/{persona}", 404),
     Call("PUT /personas/{persona}", 404, {"name": "x"}),
+    Call("DELETE /personas/{persona}", 404),
     Call("GET /personas/{persona}/versions", 404),
+    Call("GET /personas/{persona}/moments", 404),
     Call("GET /personas/{persona}/memory-config", 404),
     Call("PUT /personas/{persona}/memory-config", 404, {"recall": False}),
     Call("GET /personas/{persona}/state", 404),
@@ -87,6 +94,12 @@ CALLS = [
     Call("POST /decisions", 404, {**DECISION, "statement": "x", "evidenceIds": ["{evidence}"]}),
     Call("GET /decisions", 200, query="?domain=wms"),
     Call("GET /decisions/context", 200, query=f"?domain=wms&q={SECRET}&sessionId={{session}}"),
+    Call("GET /decisions/context", 404, query="?domain=wms&focus={decision}"),
+    Call("GET /decisions/policy", 200),
+    Call("PUT /decisions/policy", 200, {"principles": ["x"]}),
+    Call("GET /decisions/policy/history", 200),
+    Call("POST /decisions/compact", 404, {"sessionId": "{session}"}),
+    Call("POST /decisions/walks", 404, {"rootId": "{decision}"}),
     Call("GET /decisions/{decision}", 404),
     Call("GET /decisions/{decision}/history", 404),
     Call("GET /decisions/{decision}/impact", 404),
@@ -118,6 +131,7 @@ def create_one_of_each(api: Api) -> dict[str, str]:
     fact = {"category": "GOAL", "key": SECRET, "value": SECRET}
     decision, other = (api.post("/decisions", DECISION, 201)["decision"]["rootId"] for _ in range(2))
     relation = {"type": "DEPENDS_ON", "target": other}
+    api.call("PUT", "/decisions/policy", json={"principles": [SECRET]})
     evidence = api.post("/evidence", {"title": SECRET, "content": SECRET}, 201)["evidence"]["id"]
     target = {"kind": "evidence", "id": evidence}
     api.post("/anchors", {"sessionId": session, "hint": SECRET, "targets": [target]}, 201)

@@ -19,7 +19,7 @@ from gieok.memory.canon.steps import (
     RetireFact,
     SetFact,
 )
-from gieok.memory.companion.steps.memories import DeleteMemories
+from gieok.memory.companion.steps.deletion import DeleteMemories
 from gieok.memory.observations import Category
 from gieok.memory.requests import RequestKey
 from gieok.memory.sessions.deletion import DeleteSessions

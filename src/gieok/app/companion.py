@@ -30,13 +30,12 @@ from gieok.memory.companion.records import (
     SavedMemory,
 )
 from gieok.memory.companion.rules import check_page
+from gieok.memory.companion.steps.deletion import DeleteMemories, DeleteMemory
 from gieok.memory.companion.steps.memories import (
     ArchiveMemory,
     ConfigureMemories,
     CreateMemories,
     CreateMemory,
-    DeleteMemories,
-    DeleteMemory,
     EditMemory,
     RestoreMemory,
     batch_ids,

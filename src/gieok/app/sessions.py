@@ -16,7 +16,8 @@ from gieok.engine import CycleResult, ExecutionPlan
 from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SummaryFailed
 from gieok.memory.canon.deletion import DeleteFacts
 from gieok.memory.companion.records import Notice
-from gieok.memory.companion.steps.memories import DeleteMemories, TakeNotices
+from gieok.memory.companion.steps.deletion import DeleteMemories
+from gieok.memory.companion.steps.memories import TakeNotices
 from gieok.memory.companion.store import CompanionStore
 from gieok.memory.cursors import decode_cursor, encode_cursor
 from gieok.memory.fields import AccountPlan

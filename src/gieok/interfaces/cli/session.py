@@ -85,8 +85,9 @@ def show(name: str, owner: str, as_json: bool, t: Translator) -> None:
     if as_json:
         print_json({"messages": [model_json(each) for each in messages]})
         return
+    speakers = {"user": t("session.user"), "assistant": t("session.assistant")}
     for each in messages:
-        speaker = t(f"session.{each.role}")
+        speaker = speakers[each.role]
         print(f"[{each.timestamp:%Y-%m-%d %H:%M}] {speaker}: {printable_lines(each.content)}")
 
 

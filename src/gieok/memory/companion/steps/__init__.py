@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from gieok.engine import AnyStep
-from gieok.memory.companion.steps import memories, recall, summarize, vectors
+from gieok.memory.companion.steps import deletion, memories, recall, summarize, vectors
 
-STEPS: tuple[type[AnyStep], ...] = (*memories.STEPS, *recall.STEPS, *summarize.STEPS, *vectors.STEPS)
+STEPS: tuple[type[AnyStep], ...] = (
+    *memories.STEPS,
+    *deletion.STEPS,
+    *recall.STEPS,
+    *summarize.STEPS,
+    *vectors.STEPS,
+)

@@ -14,9 +14,7 @@ from pydantic import Field
 
 from gieok.engine import ActStep, AnyStep, Data, NoData, Stage, StepContext, WriteStep
 from gieok.errors import Conflict, MemoryLimitReached, NotFound
-from gieok.memory.companion.filters import list_all
 from gieok.memory.companion.records import (
-    DEFAULT_CONFIG,
     MAX_BATCH,
     Emotion,
     EmotionalMoment,
@@ -41,7 +39,7 @@ from gieok.memory.companion.rules import (
     with_same_topics,
 )
 from gieok.memory.companion.store import CompanionStore, CompanionView, NoticeView
-from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef
+from gieok.memory.fields import AccountPlan, Importance, PersonaId
 
 
 class DraftInputs(Data):
@@ -279,7 +277,7 @@ def _save_moment(store: CompanionStore, memory: Memory, policy: MomentPolicy) ->
     return moment
 
 
-def _get_locked(store: CompanionStore, memory_id: UUID) -> Memory:
+def get_locked(store: CompanionStore, memory_id: UUID) -> Memory:
     """Lock the persona of a memory, then read the memory. NotFound."""
     memory = store.get(memory_id)
     if memory is not None:
@@ -316,7 +314,7 @@ class EditMemory(WriteStep[EditMetadata, EditInputs, ChangedMemory]):
         self, view: CompanionView, metadata: EditMetadata, inputs: EditInputs, context: StepContext
     ) -> ChangedMemory:
         store = view.companion
-        memory = _get_locked(store, inputs.memory_id)
+        memory = get_locked(store, inputs.memory_id)
         if inputs.expected_version not in (None, memory.version):
             raise Conflict(
                 f"memory {memory.id} has version {memory.version}, not {inputs.expected_version}; "
@@ -346,7 +344,7 @@ class ArchiveMemory(WriteStep[NoData, MemoryInputs, ChangedMemory]):
     def apply(
         self, view: CompanionView, metadata: NoData, inputs: MemoryInputs, context: StepContext
     ) -> ChangedMemory:
-        memory = _get_locked(view.companion, inputs.memory_id)
+        memory = get_locked(view.companion, inputs.memory_id)
         if memory.archived_at is None:
             view.companion.archive(memory.id, context.now)
             memory = memory.model_copy(update={"archived_at": context.now})
@@ -374,7 +372,7 @@ class RestoreMemory(WriteStep[RestoreMetadata, RestoreInputs, ChangedMemory]):
         self, view: CompanionView, metadata: RestoreMetadata, inputs: RestoreInputs, context: StepContext
     ) -> ChangedMemory:
         store = view.companion
-        memory = _get_locked(store, inputs.memory_id)
+        memory = get_locked(store, inputs.memory_id)
         if memory.archived_at is None:
             return ChangedMemory(memory=memory)
         limit = metadata.active_limit.of(inputs.account_plan, store.config(memory.persona_id))
@@ -400,65 +398,6 @@ def _make_room(store: CompanionStore, memory: Memory, limit: int, at: datetime) 
         )
     for older in same_topics:
         store.archive(older.id, at)
-
-
-class DeleteMemory(WriteStep[NoData, MemoryInputs, None]):
-    """Delete a memory for good, with its moment and its index entries."""
-
-    type = "DeleteMemory"
-
-    def apply(
-        self, view: CompanionView, metadata: NoData, inputs: MemoryInputs, context: StepContext
-    ) -> None:
-        memory = _get_locked(view.companion, inputs.memory_id)
-        view.companion.delete(memory.id)
-
-
-class DeleteAllInputs(Data):
-    persona_id: PersonaId | None
-    """None for all personas."""
-    session_ref: SessionRef | None = None
-    """Only memories of this session; None for all."""
-
-
-class DeletedMemories(Data):
-    deleted: int
-
-
-class DeleteMemories(WriteStep[NoData, DeleteAllInputs, DeletedMemories]):
-    """Delete the memories of a persona, of one of its sessions, or of all personas. Settings stay."""
-
-    type = "DeleteMemories"
-
-    def apply(
-        self, view: CompanionView, metadata: NoData, inputs: DeleteAllInputs, context: StepContext
-    ) -> DeletedMemories:
-        store = view.companion
-        found = [
-            memory
-            for memory in list_all(store, inputs.persona_id, "all")
-            if inputs.session_ref in (None, memory.session_ref)
-        ]
-        for persona_id in sorted({memory.persona_id for memory in found}):
-            store.lock(persona_id)
-        for memory in found:
-            store.delete(memory.id)
-        context.note("deleted", len(found))
-        return DeletedMemories(deleted=len(found))
-
-
-class ResetInputs(Data):
-    persona_id: PersonaId
-
-
-class ResetMemories(WriteStep[NoData, ResetInputs, None]):
-    """Restore the default memory settings of a persona, and drop its waiting notices."""
-
-    type = "ResetMemories"
-
-    def apply(self, view: CompanionView, metadata: NoData, inputs: ResetInputs, context: StepContext) -> None:
-        view.companion.configure(inputs.persona_id, DEFAULT_CONFIG)
-        view.notices.take(inputs.persona_id)
 
 
 class ConfigureInputs(Data):
@@ -503,9 +442,6 @@ STEPS: tuple[type[AnyStep], ...] = (
     EditMemory,
     ArchiveMemory,
     RestoreMemory,
-    DeleteMemory,
-    DeleteMemories,
-    ResetMemories,
     ConfigureMemories,
     TakeNotices,
 )
