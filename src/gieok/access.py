@@ -10,10 +10,15 @@ from uuid import UUID
 
 from gieok.memory.fields import AccountPlan
 
-Scope = Literal["read", "write", "owner"]
-"""`read` reads, `write` changes, `owner` exports, imports and erases all data of the owner."""
+Scope = Literal["read", "write", "owner", "operator"]
+"""`read` reads, `write` changes, `owner` exports, imports and erases all data of the owner.
+
+`operator` reads what concerns the service as a whole: metrics and jobs of all owners, without content.
+"""
 
 ALL_SCOPES: frozenset[Scope] = frozenset(get_args(Scope))
+OWNER_SCOPES: frozenset[Scope] = ALL_SCOPES - {"operator"}
+"""The scopes of a token or JWT that names none."""
 
 
 @dataclass(frozen=True)

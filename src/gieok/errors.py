@@ -5,7 +5,8 @@
     │   └── PlanInvalid         PLAN_INVALID         a plan cannot run, with the place that is wrong
     ├── SettingsInvalid         SETTINGS_INVALID     an environment variable or gieok.toml is wrong
     ├── Unauthenticated         UNAUTHENTICATED      the token is missing, unknown, expired or revoked
-    │   └── ScopeMissing        UNAUTHENTICATED      the token is valid but lacks the scope
+    ├── Forbidden               FORBIDDEN            the caller may not do this
+    │   └── ScopeMissing        FORBIDDEN            the token is valid but lacks the scope
     ├── PayloadTooLarge         PAYLOAD_TOO_LARGE    the request body is too large
     ├── HeadersTooLarge         HEADERS_TOO_LARGE    the request line and headers are too large
     ├── RateLimited             RATE_LIMITED         too many calls, or a budget is used up; retry later
@@ -76,14 +77,19 @@ class Unauthenticated(GieokError):
         super().__init__("the token is missing, unknown, expired or revoked; ask the operator for a new one")
 
 
-class ScopeMissing(Unauthenticated):
+class Forbidden(GieokError):
+    """The caller is known but may not do this."""
+
+    code = "FORBIDDEN"
+
+
+class ScopeMissing(Forbidden):
     """The token is valid but lacks the scope for this call."""
 
     def __init__(self, scope: str) -> None:
-        super().__init__()
-        self.args = (
+        super().__init__(
             f"this token lacks the scope '{scope}', which this call needs; create one with "
-            f"`gieok token create --user NAME --scope {scope}`",
+            f"`gieok token create --user NAME --scope {scope}`"
         )
         self.scope = scope
 

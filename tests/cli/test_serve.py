@@ -65,7 +65,11 @@ def spawn(home: Path) -> Iterator[Spawn]:
 
 @pytest.fixture
 def token(run: Run) -> str:
-    found = re.search(r"gk_[\w-]{43}", run("token", "create", "--user", "ana").output)
+    return new_token(run)
+
+
+def new_token(run: Run, *options: str) -> str:
+    found = re.search(r"gk_[\w-]{43}", run("token", "create", "--user", "ana", *options).output)
     assert found
     return found[0]
 
@@ -174,14 +178,18 @@ def test_a_second_signal_stops_at_once(spawn: Spawn, token: str) -> None:
         assert process.popen.wait(20) == 0
 
 
-def test_several_processes_share_the_port_and_the_metrics(url: str, spawn: Spawn, token: str) -> None:
+def test_several_processes_share_the_port_and_the_metrics(
+    url: str, spawn: Spawn, token: str, run: Run
+) -> None:
     process = spawn("serve", "--port", "0", "--workers", "2")
     with httpx.Client(
         base_url=process.url, headers={"Authorization": f"Bearer {token}"}, timeout=60
     ) as client:
         for _ in range(10):
             assert client.get("/api/v1/memory/list", headers={"Connection": "close"}).status_code == 200
-        counted = re.search(r'route="/api/v1/memory/list",status="200"} (\S+)', client.get("/metrics").text)
+        operator = {"Authorization": f"Bearer {new_token(run, '--scope', 'operator')}"}
+        metrics = client.get("/metrics", headers=operator).text
+    counted = re.search(r'route="/api/v1/memory/list",status="200"} (\S+)', metrics)
     assert counted
     assert float(counted[1]) == 10
     status, errors = process.end(signal.SIGTERM)

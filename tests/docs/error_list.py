@@ -25,6 +25,7 @@ REMEDIES: dict[type[GieokError], str] = {
     errors.PlanInvalid: "correct the plan at `at`; check it with `gieok plan check FILE`",
     errors.SettingsInvalid: "correct the setting in the message; see `gieok doctor`",
     errors.Unauthenticated: "send a valid token: `gieok token create --user NAME`",
+    errors.Forbidden: "ask the operator for a token that permits it",
     errors.ScopeMissing: "send a token with the scope in the message",
     errors.PayloadTooLarge: "send less at once, in several requests",
     errors.HeadersTooLarge: "send a shorter URL, fewer cookies or a smaller token",

@@ -70,6 +70,7 @@ CARRIED = {
     "chain_versions",
 }
 MADE_ANEW = {
+    "audit_heads",
     "memory_vectors",
     "search_indexes",
     "search_scopes",

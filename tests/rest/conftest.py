@@ -76,12 +76,12 @@ class Server:
         made = self.run(self.gieok.tokens.create(user, account_plan=plan, **options))
         return made.token
 
-    def client(self, user: str | None = "ana", plan: AccountPlan = "free") -> httpx.Client:
+    def client(self, user: str | None = "ana", plan: AccountPlan = "free", **options: Any) -> httpx.Client:
         """A client with a token of this user, or without a token.
 
         It does not load certificates, because that takes longer than a test.
         """
-        headers = {"Authorization": f"Bearer {self.token(user, plan)}"} if user else {}
+        headers = {"Authorization": f"Bearer {self.token(user, plan, **options)}"} if user else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=30, verify=False)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:

@@ -101,7 +101,7 @@ def test_a_token_without_the_scope_is_refused(plain: Server, scope: str, method:
     headers = {"Authorization": f"Bearer {plain.token('dana', scopes=others)}"}
     body = {"personaId": "mina"} if method == "POST" else None
     answer = httpx.request(method, plain.url + path, headers=headers, json=body)
-    assert (answer.status_code, answer.json()["error"]) == (401, "UNAUTHENTICATED")
+    assert (answer.status_code, answer.json()["error"]) == (403, "FORBIDDEN")
     assert f"lacks the scope '{scope}'" in answer.json()["message"]
 
 

@@ -12,7 +12,7 @@ import pytest
 from gieok import Settings
 from tests.rest.conftest import GENEROUS, Server, serving
 
-ANYWHERE = {"401", "413", "422", "429", "431", "500", "503"}
+ANYWHERE = {"401", "403", "413", "422", "429", "431", "500", "503"}
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from gieok import Settings
+from gieok.access import ALL_SCOPES
 from gieok.app.background.worker import Worker
 from gieok.memory.canon.records import PersonaDraft
 from tests.rest.conftest import GENEROUS, Server, serving
@@ -19,6 +20,13 @@ from tests.rest.conftest import GENEROUS, Server, serving
 def plain(embedded: Settings) -> Iterator[Server]:
     with serving(embedded, GENEROUS) as running:
         yield running
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    """A client with all scopes, on each kind of database."""
+    with server.client(scopes=ALL_SCOPES) as made:
+        yield made
 
 
 def value(client: httpx.Client, name: str, **labels: str) -> float | None:
@@ -31,7 +39,7 @@ def value(client: httpx.Client, name: str, **labels: str) -> float | None:
 
 
 def test_requests_are_counted_by_route_template(plain: Server) -> None:
-    with plain.client() as client:
+    with plain.client(scopes=ALL_SCOPES) as client:
         for number in range(3):
             client.get(f"/api/v1/sessions/nothing-{number}")
         client.get("/no/such/path")
@@ -59,9 +67,13 @@ def test_finished_and_due_jobs_are_counted(server: Server, client: httpx.Client)
     assert value(client, "gieok_jobs_total", kind="summary", outcome="done") == 1
 
 
-def test_metrics_need_the_scope_read(plain: Server) -> None:
-    headers = {"Authorization": f"Bearer {plain.token(scopes={'write'})}"}
-    assert httpx.get(plain.url + "/metrics", headers=headers).status_code == 401
+def test_metrics_need_the_scope_operator(plain: Server) -> None:
+    """They are about all owners, so the token of one of them is not enough."""
+    with plain.client() as owner, plain.client(scopes={"operator"}) as operator:
+        refused = owner.get("/metrics")
+        assert (refused.status_code, refused.json()["error"]) == (403, "FORBIDDEN")
+        assert operator.get("/metrics").status_code == 200
+        assert operator.get("/api/v1/memory/list").status_code == 403
 
 
 def test_metrics_open_allows_local_clients_without_a_token(embedded: Settings) -> None:

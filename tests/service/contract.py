@@ -8,6 +8,7 @@ from typing import Any
 
 CODES = {
     401: {"UNAUTHENTICATED"},
+    403: {"FORBIDDEN"},
     404: {"NOT_FOUND"},
     409: {"CONFLICT", "PLAN_HASH_MISMATCH", "MEMORY_LIMIT_REACHED", "SESSION_ENDED"},
     413: {"PAYLOAD_TOO_LARGE"},

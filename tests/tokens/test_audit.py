@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
 
-from gieok import Gieok, Persona
+from gieok import Gieok, Persona, Settings
 from gieok.adapters.sql.lifecycle.owners import mark_erased
 from gieok.adapters.sql.scope import SqlView
-from gieok.errors import InputRefused, NotFound, OwnerErased, StoreUnavailable
-from gieok.memory.audit import AuditEntry
+from gieok.errors import (
+    InputRefused,
+    NotFound,
+    OwnerErased,
+    StoreDamaged,
+    StoreUnavailable,
+    Unauthenticated,
+)
+from gieok.memory.audit import OPERATOR, AuditEntry
 from tests.behind import Behind
 from tests.turns.run_turn import run_turn
 
@@ -117,3 +126,107 @@ async def test_an_erasure_removes_the_trail(gieok: Gieok, behind: Behind) -> Non
     await gieok.tokens.create("lee")
     await gieok.user("kim").data.erase()
     assert behind.run("SELECT DISTINCT owner FROM audit_entries") == [("lee",)]
+
+
+async def test_a_failed_login_is_recorded(gieok: Gieok) -> None:
+    """With the id of a token that was revoked or has expired, in the trail of its owner, once a minute."""
+    made = await gieok.tokens.create("kim")
+    await gieok.tokens.revoke(made.record.id)
+    for _ in range(3):
+        with pytest.raises(Unauthenticated):
+            await gieok.tokens.authenticate(made.token)
+    entries = await gieok.user("kim").audit.list()
+    assert [entry.action for entry in entries] == ["login.failed", "token.revoked", "token.created"]
+    assert entries[0].subject == str(made.record.id)
+
+
+async def test_failed_logins_with_unknown_tokens_are_in_the_trail_of_the_operator(
+    settings: Settings,
+) -> None:
+    """They are counted: writing each of them would let anybody fill the database."""
+    now = NOON
+    async with await Gieok.open(settings, clock=lambda: now) as gieok:
+        for seconds in (0, 10, 20, 60):
+            now = NOON + timedelta(seconds=seconds)
+            with pytest.raises(Unauthenticated):
+                await gieok.tokens.authenticate("gk_" + "x" * 43)
+        entries = await gieok.user(OPERATOR).audit.list()
+    assert {entry.action for entry in entries} == {"login.failed"}
+    assert [entry.subject for entry in entries] == ["3", "1"]
+
+
+async def test_nobody_gets_a_token_of_the_operators_trail(gieok: Gieok) -> None:
+    with pytest.raises(InputRefused, match="reserved"):
+        await gieok.tokens.create(OPERATOR)
+
+
+REMOVE = "DELETE FROM audit_entries WHERE number = {}"
+CHANGE = "UPDATE audit_entries SET subject = 'x' WHERE number = {}"
+SWAP = "UPDATE audit_entries SET at = at + 1 WHERE number = {}"
+
+
+@pytest.mark.parametrize("tampered", [REMOVE, CHANGE, SWAP])
+@pytest.mark.parametrize("number", [1, 3, 5])
+async def test_a_removed_or_altered_entry_is_detected(
+    gieok: Gieok, behind: Behind, tampered: str, number: int
+) -> None:
+    for each in range(5):
+        await add(gieok, str(each))
+    audit = gieok.user("kim").audit
+    assert await audit.verify() == 5
+    behind.run(tampered.format(number))
+    with pytest.raises(StoreDamaged, match=f"entry {number} of the audit trail"):
+        await audit.verify()
+
+
+async def test_the_trail_of_another_owner_is_no_replacement(gieok: Gieok, behind: Behind) -> None:
+    for owner in ("kim", "lee"):
+        await add(gieok, "same", owner=owner)
+    behind.run("DELETE FROM audit_entries WHERE owner = 'kim'")
+    behind.run("UPDATE audit_entries SET owner = 'kim' WHERE owner = 'lee'")
+    with pytest.raises(StoreDamaged):
+        await gieok.user("kim").audit.verify()
+
+
+async def test_concurrent_entries_are_one_chain(gieok: Gieok) -> None:
+    await asyncio.gather(*(add(gieok, str(number)) for number in range(20)))
+    assert await gieok.user("kim").audit.verify() == 20
+
+
+async def test_a_rotation_of_the_key_does_not_break_the_chain(gieok: Gieok) -> None:
+    await add(gieok, "before")
+    await gieok.user("kim").rotate_key()
+    await add(gieok, "after")
+    assert await gieok.user("kim").audit.verify() == 3
+
+
+async def test_trimming_leaves_a_checkpoint_from_which_the_rest_is_verified(
+    gieok: Gieok, behind: Behind
+) -> None:
+    for number in range(6):
+        await add(gieok, str(number), NOON + timedelta(days=number))
+    scope, audit = gieok.scope("kim"), gieok.user("kim").audit
+    for days, left in ((2, ["2", "3", "4", "5"]), (4, ["4", "5"])):
+        cutoff = NOON + timedelta(days=days)
+        assert await scope.write(lambda view, at=cutoff: view.audit.trim(at, NOON + timedelta(days=9))) > 0
+        entries = [each for each in await audit.list() if each.action == "owner.exported"]
+        assert sorted(each.subject or "" for each in entries) == left
+        assert await audit.verify() >= len(left)
+    assert await scope.write(lambda view: view.audit.trim(NOON, NOON)) == 0
+    behind.run("DELETE FROM audit_entries WHERE subject = '4'")
+    with pytest.raises(StoreDamaged):
+        await audit.verify()
+
+
+async def test_imported_entries_are_not_in_the_chain(gieok: Gieok) -> None:
+    await add(gieok, "here", owner="lee")
+    exported = [piece async for piece in gieok.user("lee").data.export()]
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for piece in exported:
+            yield piece
+
+    await gieok.user("kim").data.import_(pieces())
+    entries = await gieok.user("kim").audit.list()
+    assert [each.action for each in entries].count("owner.exported") == 2
+    assert await gieok.user("kim").audit.verify() == 1

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import json
 import logging
+import time
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,7 +18,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from gieok import Gieok, Settings
-from gieok.access import ALL_SCOPES, Principal
+from gieok.access import OWNER_SCOPES, Principal
 from gieok.adapters.jwt_verifier import JwtVerifier
 from gieok.errors import StoreUnavailable, Unauthenticated
 from gieok.settings import JwtAlgorithm
@@ -78,7 +79,7 @@ async def test_a_valid_jwt_identifies_its_subject(algorithm: JwtAlgorithm, tmp_p
     provider = IdentityProvider(algorithm)
     provider.write(tmp_path / "jwks.json")
     verifier = JwtVerifier(provider.settings(tmp_path / "jwks.json"))
-    assert await verifier.verify(provider.sign()) == Principal("kim", "free", ALL_SCOPES, None)
+    assert await verifier.verify(provider.sign()) == Principal("kim", "free", OWNER_SCOPES, None)
 
 
 async def test_claims_set_the_plan_and_the_scopes(provider: IdentityProvider, verifier: JwtVerifier) -> None:
@@ -112,6 +113,22 @@ async def test_wrong_claims_are_refused(
     provider: IdentityProvider, verifier: JwtVerifier, claims: dict[str, Any]
 ) -> None:
     await refused(verifier, provider.sign(**claims))
+
+
+async def test_the_lifetime_of_a_jwt_is_limited(provider: IdentityProvider, jwks: Path) -> None:
+    """Without `iat` it counts from now. A time of issue in the future does not make it longer."""
+    settings = dataclasses.replace(provider.settings(jwks), jwt_max_hours=2)
+    verifier, now = JwtVerifier(settings), int(time.time())
+    hour = 3600
+    for claims in ({"exp": now + 2 * hour}, {"iat": None, "exp": now + 2 * hour}, {"iat": now - hour}):
+        assert await verifier.verify(provider.sign(**claims))
+    for claims in (
+        {"exp": now + 3 * hour},
+        {"iat": None, "exp": now + 3 * hour},
+        {"iat": now - 2 * hour, "exp": now + hour},
+        {"exp": FUTURE},
+    ):
+        await refused(verifier, provider.sign(**claims))
 
 
 async def test_only_the_configured_algorithm_is_accepted(

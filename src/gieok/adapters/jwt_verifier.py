@@ -15,7 +15,7 @@ from typing import Any, cast, get_args
 import jwt
 from pydantic import BaseModel, ConfigDict
 
-from gieok.access import ALL_SCOPES, Principal, Scope
+from gieok.access import ALL_SCOPES, OWNER_SCOPES, Principal, Scope
 from gieok.errors import InputRefused, StoreUnavailable, Unauthenticated
 from gieok.memory.fields import AccountPlan
 from gieok.refs import check_ref
@@ -63,7 +63,7 @@ class JwtVerifier:
         key = await self._keys.get(header["kid"])
         if key is None:
             raise Unauthenticated
-        return jwt.decode(
+        claims = jwt.decode(
             token,
             key,
             algorithms=[settings.jwt_algorithm],
@@ -72,6 +72,16 @@ class JwtVerifier:
             leeway=LEEWAY,
             options={"require": ["exp", "sub"]},
         )
+        _check_lifetime(claims, settings.jwt_max_hours)
+        return claims
+
+
+def _check_lifetime(claims: Mapping[str, Any], max_hours: int) -> None:
+    """Unauthenticated for a JWT that is valid for longer than allowed, because it cannot be revoked."""
+    now = time.time()
+    issued_at = min(float(claims.get("iat", now)), now)
+    if float(claims["exp"]) - issued_at > (timedelta(hours=max_hours) + LEEWAY).total_seconds():
+        raise Unauthenticated
 
 
 def _principal(claims: Mapping[str, Any]) -> Principal:
@@ -82,10 +92,10 @@ def _principal(claims: Mapping[str, Any]) -> Principal:
 
 
 def _scopes(claims: Mapping[str, Any]) -> frozenset[Scope]:
-    """Gieok's scopes in the claim; scopes of other services are ignored. Without the claim, all scopes."""
+    """Gieok's scopes in the claim; those of other services are ignored. Without it, those of an owner."""
     scope = claims.get("scope")
     if scope is None:
-        return ALL_SCOPES
+        return OWNER_SCOPES
     if not isinstance(scope, str):
         raise Unauthenticated
     return ALL_SCOPES & cast("set[Scope]", set(scope.split()))

@@ -6,16 +6,19 @@ import asyncio
 import hashlib
 import re
 import secrets
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, get_args
 from uuid import UUID, uuid4
 
-from gieok.access import ALL_SCOPES, NewToken, Principal, Scope, TokenRecord
+from gieok.access import ALL_SCOPES, OWNER_SCOPES, NewToken, Principal, Scope, TokenRecord
 from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.tokens import find_token, find_token_owner, list_every_token
-from gieok.errors import InputRefused, NotFound, Unauthenticated
+from gieok.errors import GieokError, InputRefused, NotFound, Unauthenticated
+from gieok.memory.audit import OPERATOR
 from gieok.memory.fields import AccountPlan
 from gieok.settings import JwtSettings
 from gieok.vault import Vault
@@ -27,6 +30,9 @@ _PREFIX = "gk_"
 _RANDOM_BYTES = 32
 _SHAPE = re.compile(_PREFIX + "[A-Za-z0-9_-]{43}")
 MAX_LABEL_CHARS = 128
+FAILURE_INTERVAL = timedelta(minutes=1)
+"""Time between two audit entries about failed logins with the same token, and with unknown tokens."""
+MAX_FAILED_TOKENS = 10_000
 
 
 class Tokens:
@@ -37,6 +43,7 @@ class Tokens:
         self._vault = vault
         self._clock = clock
         self._jwts: JwtVerifier | None = None
+        self._failures = LoginFailures(clock)
 
     def accept_jwts(self, settings: JwtSettings) -> None:
         """Accept JWTs of this identity provider as well."""
@@ -49,7 +56,7 @@ class Tokens:
         owner: str,
         *,
         account_plan: AccountPlan = "free",
-        scopes: Collection[Scope] = ALL_SCOPES,
+        scopes: Collection[Scope] = OWNER_SCOPES,
         label: str | None = None,
         expires_at: datetime | None = None,
     ) -> NewToken:
@@ -58,6 +65,8 @@ class Tokens:
         `label` is stored unencrypted. The name of an erased owner becomes that of a new owner, with new keys.
         Raises InputRefused for an invalid argument, OwnerErased while an erasure is not finished.
         """
+        if owner == OPERATOR:
+            raise InputRefused("is reserved; choose another name", at="owner")
         now = self._clock()
         token = _PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
         record = TokenRecord(
@@ -106,27 +115,67 @@ class Tokens:
     async def authenticate(self, token: str) -> Principal:
         """The caller with this token, or with this JWT if JWTs are accepted.
 
-        Raises Unauthenticated without a reason if it is invalid. Each call reads the database, so a token
-        that another process has revoked is refused at once.
+        Raises Unauthenticated without a reason if it is invalid, and adds the failure to the audit trail.
+        Each call reads the database, so a token that another process has revoked is refused at once.
         """
-        if self._jwts is not None and not token.startswith(_PREFIX):
-            return await self._authenticate_jwt(self._jwts, token)
+        try:
+            if self._jwts is not None and not token.startswith(_PREFIX):
+                return await self._authenticate_jwt(self._jwts, token)
+            found = await self._find(token)
+        except Unauthenticated:
+            await self._record_failure(OPERATOR, None)
+            raise
+        if not found.is_valid(self._clock()):
+            await self._record_failure(found.owner, found.id)
+            raise Unauthenticated
+        return found.principal
+
+    async def _find(self, token: str) -> TokenRecord:
         if not _SHAPE.fullmatch(token):
             raise Unauthenticated
         digest = _digest(token)
         found = await self._database.system_read(lambda tx: find_token(tx, digest))
-        if found is None or not found.is_valid(self._clock()):
+        if found is None:
             raise Unauthenticated
-        return found.principal
+        return found
+
+    async def _record_failure(self, owner: str, token_id: UUID | None) -> None:
+        """Add a failed login to the audit trail: once a minute for each token, and for all unknown ones."""
+        count = self._failures.count(token_id)
+        if not count:
+            return
+        subject, now = str(token_id or count), self._clock()
+        with suppress(GieokError):  # the caller is refused in any case, also if the owner was erased
+            await self._scope(owner).write(lambda view: view.audit.add("login.failed", subject, now))
 
     async def _authenticate_jwt(self, jwts: JwtVerifier, token: str) -> Principal:
         caller = await jwts.verify(token)
+        if caller.owner == OPERATOR:
+            raise Unauthenticated
         if await asyncio.to_thread(self._vault.is_erased, caller.owner):
             raise Unauthenticated  # the identity provider may still issue JWTs for an erased owner
         return caller
 
     def _scope(self, owner: str) -> OwnerScope:
         return OwnerScope(self._database, self._vault, owner)
+
+
+class LoginFailures:
+    """When a failed login was last recorded. Anybody can cause one, so not each of them is written."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self._recorded: OrderedDict[UUID | None, tuple[datetime, int]] = OrderedDict()
+
+    def count(self, token_id: UUID | None) -> int:
+        """Count a failure. Returns those since the last one that was recorded, or 0 if it is too early."""
+        now = self._clock()
+        recorded_at, waiting = self._recorded.pop(token_id, (now - FAILURE_INTERVAL, 0))
+        is_due = now - recorded_at >= FAILURE_INTERVAL
+        self._recorded[token_id] = (now, 0) if is_due else (recorded_at, waiting + 1)
+        if len(self._recorded) > MAX_FAILED_TOKENS:
+            self._recorded.popitem(last=False)
+        return waiting + 1 if is_due else 0
 
 
 def _digest(token: str) -> bytes:

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from gieok.errors import (
     Conflict,
+    Forbidden,
     GieokError,
     HeadersTooLarge,
     InputRefused,
@@ -97,6 +98,7 @@ _KINDS: Mapping[str, Callable[[Failure, float], GieokError]] = {
     MemoryLimitReached.code: _plain(MemoryLimitReached),
     SessionEnded.code: _plain(SessionEnded),
     PlanHashMismatch.code: _plan_hash_mismatch,
+    Forbidden.code: _plain(Forbidden),
     PayloadTooLarge.code: _plain(PayloadTooLarge),
     HeadersTooLarge.code: _plain(HeadersTooLarge),
     InputRefused.code: _refused(InputRefused),

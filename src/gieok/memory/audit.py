@@ -1,4 +1,8 @@
-"""The audit trail of an owner: actions on tokens, keys, exports and sessions. It has no content."""
+"""The audit trail of an owner: actions on tokens, keys, exports and sessions. It has no content.
+
+It is a chain: each entry has a keyed hash of itself and of the entry before, so that a removed or altered
+entry is detected by everyone who has the owner's keys.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,27 @@ from typing import Literal, Protocol
 from uuid import UUID
 
 AuditAction = Literal[
-    "token.created", "token.revoked", "owner.exported", "owner.imported", "key.rotated", "session.moved"
+    "token.created",
+    "token.revoked",
+    "login.failed",
+    "owner.exported",
+    "owner.imported",
+    "key.rotated",
+    "session.moved",
+    "audit.trimmed",
 ]
+
+OPERATOR = "gieok:operator"
+"""The reserved owner whose trail has what belongs to no owner: failed logins with unknown tokens."""
 
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """One action. `subject` is the id of the token or session; None where it is the owner as a whole."""
+    """One action. `subject` is the id of the token or session; None where it is the owner as a whole.
+
+    For `login.failed` without a known token, `subject` is how many there were since the last entry. For
+    `audit.trimmed`, it is the number and the hash of the last entry that was deleted.
+    """
 
     id: UUID
     at: datetime

@@ -84,6 +84,10 @@ def _count(text: str) -> int:
     return _in_range(int(text), 1, 1_000_000)
 
 
+def _hours(text: str) -> int:
+    return _in_range(int(text), 1, 24 * 365)
+
+
 def _rate(text: str) -> float:
     return _in_range(float(text), 1e-6, 1e6)
 
@@ -220,6 +224,8 @@ class JwtSettings:
     jwt_audience: str
     jwt_jwks: str
     """The public keys (JWKS): a file path, or an https URL of the identity provider."""
+    jwt_max_hours: int = 24
+    """The longest lifetime of a JWT that is accepted."""
 
     @property
     def is_jwks_url(self) -> bool:
@@ -228,21 +234,25 @@ class JwtSettings:
 
 
 JWT_NAMES = tuple(each.name for each in fields(JwtSettings))
+_REQUIRED_JWT_NAMES = JWT_NAMES[:4]
 
 
 def parse_jwt(values: Mapping[str, str]) -> JwtSettings | None:
     """The JWT settings, or None where none is set. SettingsInvalid says what is missing or wrong."""
     if not values:
         return None
-    missing = [name for name in JWT_NAMES if name not in values]
+    missing = [name for name in _REQUIRED_JWT_NAMES if name not in values]
     if missing:
         raise SettingsInvalid(
-            f"{', '.join(missing)} must be set too: JWTs need all of {', '.join(JWT_NAMES)}, or none of them"
+            f"{', '.join(missing)} must be set too: JWTs need {', '.join(_REQUIRED_JWT_NAMES)}, all or none"
         )
     if values["jwt_algorithm"] not in get_args(JwtAlgorithm):
         raise SettingsInvalid(f"jwt_algorithm must be one of {', '.join(get_args(JwtAlgorithm))}")
     algorithm = cast(JwtAlgorithm, values["jwt_algorithm"])
-    settings = JwtSettings(algorithm, values["jwt_issuer"], values["jwt_audience"], values["jwt_jwks"])
+    max_hours = _parse(values, "jwt_max_hours", _hours, "a whole number from 1 to 8760", 24)
+    settings = JwtSettings(
+        algorithm, values["jwt_issuer"], values["jwt_audience"], values["jwt_jwks"], max_hours
+    )
     if settings.is_jwks_url and not _is_safe_url(settings.jwt_jwks):
         raise SettingsInvalid(
             "jwt_jwks must be a file or an https URL without a login (http on this machine only)"

@@ -152,7 +152,7 @@ class SqlView:
 
     @property
     def audit(self) -> SqlAuditLog:
-        return SqlAuditLog(self._tx)
+        return SqlAuditLog(self._tx, self._keys)
 
     @property
     def usage(self) -> SqlUsageStore:

@@ -21,14 +21,23 @@ MAX_ENTRIES = 1_000
     "--limit", metavar="N", type=click.IntRange(1, MAX_ENTRIES), default=50, help="At most N entries."
 )
 @click.option("--before", metavar="ID", type=click.UUID, help="Only entries older than the one with this id.")
+@click.option("--verify", is_flag=True, help="Check that no entry was removed or altered.")
 @user_option("User whose audit trail is shown.")
 @json_option
 @lang_option
-def audit(limit: int, before: UUID | None, owner: str, as_json: bool, t: Translator) -> None:
+def audit(limit: int, before: UUID | None, verify: bool, owner: str, as_json: bool, t: Translator) -> None:
     """Audit trail of a user, newest first.
 
-    It lists tokens, exports, imports, key rotations and plan changes. Entries hold no content.
+    It lists tokens, failed logins, exports, imports, key rotations and plan changes. Entries hold no content.
+    Failed logins with unknown tokens are in the trail of the user gieok:operator.
     """
+    if verify:
+        count = run_for_user(owner, lambda user: user.audit.verify())
+        if as_json:
+            print_json({"verified": count})
+        else:
+            print(t("audit.verified", count=count))
+        return
     entries = run_for_user(owner, lambda user: user.audit.list(limit, before))
     if as_json:
         print_json({"entries": [{**dataclass_json(each), "id": str(each.id)} for each in entries]})

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gieok.memory.fields import AccountPlan
 
 PLANS = ("free", "premium")
-SCOPES = ("read", "write", "owner")
+SCOPES = ("read", "write", "owner", "operator")
 """The same values as in the records, which are too slow to import for `--help`. A test compares them."""
 MAX_DAYS = 36_500
 HEADINGS = (
@@ -49,7 +49,7 @@ def token() -> None:
     "scopes",
     type=click.Choice(SCOPES),
     multiple=True,
-    help="What the token permits: read; write; owner to export and erase. Repeatable. Default: all.",
+    help="read; write; owner: export, erase; operator: metrics. Repeatable. Default: all but operator.",
 )
 @click.option("--label", metavar="TEXT", help="Label that describes the token. Stored as plain text.")
 @click.option("--expires-days", metavar="N", type=click.IntRange(1, MAX_DAYS), help="Expire after N days.")
@@ -72,7 +72,7 @@ def create(
         lambda gieok: gieok.tokens.create(
             owner,
             account_plan=cast("AccountPlan", plan),
-            scopes=cast("Sequence[Scope]", scopes or SCOPES),
+            scopes=cast("Sequence[Scope]", scopes or SCOPES[:-1]),
             label=label,
             expires_at=expires_at,
         )

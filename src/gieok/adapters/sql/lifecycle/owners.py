@@ -10,7 +10,7 @@ from gieok.adapters.sql.driver.database import Database, SystemTx, Tx, to_micros
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.audit import SqlAuditLog
 from gieok.refs import check_ref
-from gieok.vault import Vault
+from gieok.vault import OwnerKeys, Vault
 
 RESEAL_BATCH = 500
 OWNERS_PAGE = 10_000
@@ -20,6 +20,7 @@ ERASURES = "erasures"
 ERASE_QUERIES = {
     "tokens": "erase_tokens",
     "audit_entries": "erase_audit_entries",
+    "audit_heads": "erase_audit_heads",
     "usage_days": "erase_usage_days",
     "requests": "erase_requests",
     "notices": "erase_notices",
@@ -69,7 +70,7 @@ async def rotate_data_key(
     """
     scope = OwnerScope(database, vault, owner)
     keys = await asyncio.to_thread(vault.rotate_owner, owner)
-    await database.write(owner, _set_generation(keys.generation, now))
+    await database.write(owner, _set_generation(keys, now))
     resealed = 0
     for store in range(await scope.read(lambda view: len(view.sealed))):
         after: bytes | None = b""
@@ -141,12 +142,12 @@ def owners_after(last: str) -> Callable[[SystemTx], list[tuple[str, int]]]:
     return read
 
 
-def _set_generation(generation: int, now: datetime) -> Callable[[Tx], None]:
+def _set_generation(keys: OwnerKeys, now: datetime) -> Callable[[Tx], None]:
     """Set the new generation and add the audit entry. Does neither if the owner was erased meanwhile."""
 
     def set_generation(tx: Tx) -> None:
-        if tx.run("set_owner_key_generation", key_generation=generation):
-            SqlAuditLog(tx).add("key.rotated", None, now)
+        if tx.run("set_owner_key_generation", key_generation=keys.generation):
+            SqlAuditLog(tx, keys).add("key.rotated", None, now)
 
     return set_generation
 

@@ -113,6 +113,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "token.expired_at": ("expired {at}", "{at}에 만료됨"),
     "token.valid": ("valid", "유효"),
     "token.valid_until": ("valid until {at}", "{at}까지 유효"),
+    "audit.verified": (
+        "{count} entries: none was removed or altered",
+        "항목 {count}개: 삭제되거나 변경된 항목이 없습니다",
+    ),
     "audit.none": ("no entries", "항목이 없습니다"),
     "audit.when": ("WHEN (UTC)", "시각(UTC)"),
     "audit.action": ("ACTION", "작업"),

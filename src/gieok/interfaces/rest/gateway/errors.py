@@ -19,6 +19,7 @@ from starlette.exceptions import HTTPException
 from gieok.engine.plan import place, without_prefix
 from gieok.errors import (
     Conflict,
+    Forbidden,
     GieokError,
     HeadersTooLarge,
     InputRefused,
@@ -42,6 +43,7 @@ _log = logging.getLogger(__name__)
 
 STATUS: Mapping[type[GieokError], int] = {
     Unauthenticated: 401,
+    Forbidden: 403,
     NotFound: 404,
     Conflict: 409,
     PayloadTooLarge: 413,

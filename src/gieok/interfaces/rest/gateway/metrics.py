@@ -96,12 +96,12 @@ class _JobsDue(Collector):
 
 
 def add_metrics(app: FastAPI, gieok: Gieok, metrics: Metrics) -> None:
-    """Add `/metrics`. It needs the scope read, unless the gateway admitted the request without a token."""
+    """Add `/metrics`. It needs the scope operator, unless the gateway let the request in without a token."""
 
     async def show(request: Request) -> Response:
         principal: Principal | None = request.scope.get(PRINCIPAL)
-        if principal is not None and "read" not in principal.scopes:
-            raise ScopeMissing("read")
+        if principal is not None and "operator" not in principal.scopes:
+            raise ScopeMissing("operator")
         now = gieok.engine.clock()
         kinds = await runnable_kinds(gieok)
         due = await gieok.database.system_read(lambda tx: count_due(tx, now, kinds))

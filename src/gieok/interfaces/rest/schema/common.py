@@ -159,6 +159,7 @@ class Failure(wire.Failure):
 
 _CODES: dict[int, tuple[str, ...]] = {
     401: ("UNAUTHENTICATED",),
+    403: ("FORBIDDEN",),
     404: ("NOT_FOUND",),
     409: ("CONFLICT", "PLAN_HASH_MISMATCH", "MEMORY_LIMIT_REACHED", "SESSION_ENDED"),
     413: ("PAYLOAD_TOO_LARGE",),
@@ -169,7 +170,7 @@ _CODES: dict[int, tuple[str, ...]] = {
     502: ("LLM_SUMMARY_FAILED", "MODEL_UNAVAILABLE"),
     503: ("STORE_UNAVAILABLE", "OUTCOME_UNKNOWN"),
 }
-_ANY_ROUTE = (401, 413, 422, 429, 431, 500, 503)
+_ANY_ROUTE = (401, 403, 413, 422, 429, 431, 500, 503)
 
 
 def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -111,6 +111,8 @@ class AuditTransfer:
             at=to_micros(record.at),
             action=record.action,
             subject=record.subject,
+            number=None,  # the chain has only what was done here
+            hash=None,
         )
         return True
 
