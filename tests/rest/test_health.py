@@ -56,3 +56,32 @@ def test_the_result_of_a_check_is_cached(
     assert httpx.get(server.url + "/readyz").status_code == 200
     request.getfixturevalue("broken")
     assert httpx.get(server.url + "/readyz").status_code == 200
+
+
+@pytest.mark.usefixtures("no_cache")
+def test_a_service_without_its_keystore_is_not_ready(server: Server, settings: Settings) -> None:
+    """Its keys are cached, so that requests of known owners would not notice."""
+    path = sqlite_path(settings.keystore_url)
+    if path is None:
+        pytest.skip("the keystore is in the same server as the database")
+    assert httpx.get(server.url + "/readyz").status_code == 200
+    path.rename(f"{path}.away")
+    answer = httpx.get(server.url + "/readyz")
+    assert (answer.status_code, answer.json()["error"]) == (503, "STORE_UNAVAILABLE")
+    Path(f"{path}.away").rename(path)
+    assert httpx.get(server.url + "/readyz").status_code == 200
+
+
+def test_a_write_to_a_file_that_was_moved_away_is_refused(server: Server, settings: Settings) -> None:
+    path = sqlite_path(settings.database_url)
+    if path is None:
+        pytest.skip("PostgreSQL has its own files")
+    body = {"personaId": "mina", "manualSummary": "면접을 앞두고 있다"}
+    with server.client() as client:
+        assert client.post("/api/v1/memory/create", json=body).status_code == 201
+        path.rename(f"{path}.away")
+        refused = client.post("/api/v1/memory/create", json=body)
+        assert (refused.status_code, refused.json()["error"]) == (503, "STORE_UNAVAILABLE")
+        Path(f"{path}.away").rename(path)
+        assert client.post("/api/v1/memory/create", json=body).status_code == 201
+        assert client.get("/api/v1/memory/list").json()["total"] == 2

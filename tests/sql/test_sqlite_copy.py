@@ -26,7 +26,8 @@ async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
 
 
 def add(identity: bytes = ID) -> Callable[[Tx], int]:
-    return lambda tx: tx.run("add_audit_entry", id=identity, at=1, action="token.created", subject=None)
+    unchained = {"at": 1, "action": "token.created", "subject": None, "number": None, "hash": None}
+    return lambda tx: tx.run("add_audit_entry", id=identity, **unchained)
 
 
 def rotate(tx: Tx) -> int:

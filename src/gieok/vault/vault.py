@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 _TAG_DOMAIN = "gieok tombstone 1"
 _OWNERS_PAGE = 1000
+_CHECK_OWNER = "gieok:check"
 _LIFE = 1_000_000
 """Data keys of each life of a name have generations of their own: 1 to _LIFE, then the next million, …"""
 
@@ -257,6 +258,10 @@ class Vault:
     def keystore_id(self) -> str:
         """Permanent id of the keystore. A database stores it to detect that it got another keystore."""
         return self._head().keystore_id
+
+    def check(self) -> None:
+        """Read the keystore as a request does that needs keys. Raises what that request would raise."""
+        self._with_root(lambda root: self._keystore.read(root.id, _CHECK_OWNER, self._tag(_CHECK_OWNER)))
 
     def close(self) -> None:
         self._keystore.close()

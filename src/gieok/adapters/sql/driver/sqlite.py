@@ -121,7 +121,7 @@ class SqliteDatabase:
 
     def _open(self, limits: Limits) -> None:
         sqlite_file.prepare(self.path, self._migrations, limits.lock_seconds)
-        self._inode = self.path.stat().st_ino
+        self._file = sqlite_file.OpenedFile(self.path)
         writer = SqliteSession(sqlite_file.connect(self.path, limits.lock_seconds))
         readers = [
             SqliteSession(sqlite_file.connect(self.path, limits.lock_seconds, read_only=True))
@@ -133,7 +133,7 @@ class SqliteDatabase:
         self._connections = [session.connection for session in (self._inline, *readers, writer)]
         self._writer = ThreadPool(
             "writer",
-            [partial(_commit_batch, writer)],
+            [partial(_commit_batch, writer, self._file)],
             self._translate_error,
             batch_size=limits.batch_units,
             queue_size=limits.waiting_units,
@@ -226,14 +226,8 @@ class SqliteDatabase:
     def _probe(self, session: Session) -> None:
         """Write a row that is rolled back, and check the file and the free space of its disk."""
         session.execute(_SET_META, {"key": "probe", "value": ""})
-        try:
-            is_same = self.path.stat().st_ino == self._inode
-            disk = os.statvfs(self.path)
-        except OSError:
-            is_same, disk = False, None
-        if not is_same or disk is None:
-            raise StoreUnavailable(f"{self.path} was removed or replaced while it was open; restart Gieok")
-        if disk.f_bavail == 0:
+        self._file.check()
+        if os.statvfs(self.path).f_bavail == 0:
             raise StoreUnavailable(f"the disk of {self.path} is full; free some space, then try again")
         raise _ProbeSucceededError
 
@@ -276,7 +270,9 @@ class _ProbeSucceededError(Exception):
     """Raised by the probe so that its row is rolled back."""
 
 
-def _commit_batch(session: SqliteSession, items: list[WorkItem[object]]) -> None:
+def _commit_batch(
+    session: SqliteSession, file: sqlite_file.OpenedFile, items: list[WorkItem[object]]
+) -> None:
     """Group commit: run each item in its own savepoint, then commit all of them with one sync.
 
     An item that fails is rolled back alone. A failing commit, or a transaction that SQLite ended by itself,
@@ -287,6 +283,7 @@ def _commit_batch(session: SqliteSession, items: list[WorkItem[object]]) -> None
         session.begin("BEGIN IMMEDIATE")
         for item in items:
             run(session, item)
+        file.check()
         session.control("COMMIT")
     except BaseException:
         session.roll_back()

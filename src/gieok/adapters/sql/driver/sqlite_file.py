@@ -98,6 +98,27 @@ def _open(path: Path) -> Connection:
     return cast(Connection, apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE))
 
 
+class OpenedFile:
+    """A file that is open. Whoever moves, replaces or removes it does not disturb SQLite, which goes on to
+    write where nobody will look for it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._identity = self._stat()
+
+    def check(self) -> None:
+        """StoreUnavailable if another file, or none, is at the path now."""
+        if self._stat() != self._identity:
+            raise StoreUnavailable(f"{self._path} was removed or replaced while it was open; restart Gieok")
+
+    def _stat(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+
 def read_ledger(connection: Connection) -> list[Applied]:
     """The migrations that were applied to the file; none for a new file."""
     if not connection.execute(_LEDGER_EXISTS).fetchall():

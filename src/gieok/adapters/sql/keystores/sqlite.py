@@ -34,6 +34,7 @@ class SqliteKeyStore(SqlKeyStore):
         self._lock = Lock()
         sqlite_file.create_file(path, f"the keystore {path}")
         _check_header(path)
+        self._file = sqlite_file.OpenedFile(path)
         with self._explained():
             self._connection = sqlite_file.connect(path, lock_seconds)
         try:
@@ -80,6 +81,7 @@ class SqliteKeyStore(SqlKeyStore):
         with self._lock, self._explained():
             session = SqliteSession(self._connection)
             try:
+                self._file.check()
                 session.begin(begin)
                 yield session
                 session.control("COMMIT")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from time import monotonic
 
 from fastapi import FastAPI, Response
 from starlette.responses import JSONResponse
 
 from gieok.app import Gieok
-from gieok.errors import StoreUnavailable
+from gieok.errors import GieokError, StoreUnavailable
 from gieok.interfaces.rest.gateway.errors import problem_of, respond
+
+_log = logging.getLogger(__name__)
 
 CACHE_SECONDS = 1.0
 """Time for which the result of a check is reused."""
@@ -18,7 +21,7 @@ TIMEOUT_SECONDS = 5.0
 
 
 class Readiness:
-    """Whether the database accepts writes. It is checked at most once a second."""
+    """Whether a request could read its keys and write. It is checked at most once a second."""
 
     def __init__(self, gieok: Gieok) -> None:
         self._gieok = gieok
@@ -27,7 +30,7 @@ class Readiness:
         self._problem: StoreUnavailable | None = None
 
     async def problem(self) -> StoreUnavailable | None:
-        """Why the database does not accept writes, or None."""
+        """Why a request would fail, or None."""
         async with self._lock:
             if monotonic() - self._checked_at >= CACHE_SECONDS:
                 self._problem = await self._check()
@@ -37,12 +40,16 @@ class Readiness:
     async def _check(self) -> StoreUnavailable | None:
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
+                await asyncio.to_thread(self._gieok.vault.check)
                 await self._gieok.database.check()
-        except StoreUnavailable as unavailable:
-            return unavailable
+        except GieokError as error:
+            reason = str(error)
         except TimeoutError:
-            return StoreUnavailable(f"no write succeeded within {TIMEOUT_SECONDS:g} s")
-        return None
+            reason = f"no write succeeded within {TIMEOUT_SECONDS:g} s"
+        else:
+            return None
+        _log.warning("not ready: %s", reason)
+        return StoreUnavailable(reason)
 
 
 def add_health(app: FastAPI, gieok: Gieok) -> None:
