@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
 from gieok import Gieok, Settings
 from gieok.errors import Conflict, InputRefused, MemoryLimitReached, NotFound
-from gieok.memory.canon.records import PersonaDraft
+from gieok.memory.canon.records import FactChange, PersonaDraft
 from gieok.memory.companion.records import MemoryChanges, MemoryDraft
 from gieok.memory.decisions.records import DecisionProposal
 from gieok.memory.requests import RequestKey
@@ -76,6 +77,72 @@ async def test_a_decision_is_saved_once_and_its_version_is_returned(gieok: Gieok
     again = await decisions.save(change, once=named())
     assert (again.id, again.version, again.statement) == (saved.id, 2, "Write the parser in Zig")
     assert len(await decisions.history(root)) == 3
+
+
+async def test_a_fact_is_set_and_retired_once_with_the_same_answer(gieok: Gieok, behind: Behind) -> None:
+    """Also under a new data key, and although the fact was set to another value since."""
+    user = gieok.user("minsu")
+    await user.personas.create(HANA, persona_id="hana")
+
+    async def set_job(value: str, key: str) -> FactChange:
+        return await user.canon.set_fact(
+            "hana", "PERSONAL_INFO", "직업", value, once=named(key, value.encode())
+        )
+
+    first = await set_job("간호사", "k1")
+    await set_job("의사", "k2")
+    await user.rotate_key()
+    assert await set_job("간호사", "k1") == first
+    assert first.fact
+    root_id = first.fact.root_id
+    assert len(await user.canon.history("hana", root_id)) == 2
+    with pytest.raises(Conflict, match="Idempotency-Key"):
+        await set_job("요리사", "k1")
+    retired = [await user.canon.retire_fact("hana", root_id, once=named("k3")) for _ in range(2)]
+    assert retired[0] == retired[1]
+    assert behind.files_with("간호사") == {"간호사": []}
+
+
+async def test_concurrent_requests_set_a_fact_once(gieok: Gieok) -> None:
+    user = gieok.user("minsu")
+    await user.personas.create(HANA, persona_id="hana")
+    changes = await asyncio.gather(
+        *(user.canon.set_fact("hana", "PERSONAL_INFO", "직업", "간호사", once=named()) for _ in range(5))
+    )
+    assert all(change == changes[0] for change in changes)
+    assert changes[0].fact
+    assert len(await user.canon.history("hana", changes[0].fact.root_id)) == 1
+
+
+async def test_evidence_is_kept_once_with_the_same_answer(gieok: Gieok) -> None:
+    decisions = gieok.user("minsu").decisions
+    cards = [await decisions.keep_evidence("회의록", "결정했다", once=named()) for _ in range(2)]
+    assert cards[0] == cards[1]
+
+
+async def test_a_repeated_import_returns_the_same_counts(gieok: Gieok) -> None:
+    await gieok.user("minsu").companion.create(WALK, account_plan="free")
+    exported = b"".join([piece async for piece in gieok.user("minsu").data.export()])
+
+    async def stream() -> AsyncIterator[bytes]:
+        yield exported
+
+    data = gieok.user("jiyoung").data
+    results = [await data.import_(stream(), once="k1") for _ in range(2)]
+    assert results[0] == results[1]
+    assert results[0].counts["memory"] == 1
+    assert (await data.import_(stream())).counts == {}
+
+
+async def test_the_time_of_a_key_is_a_setting(settings: Settings, clock: Clock) -> None:
+    service = replace(settings.service, idempotency_hours=2)
+    async with await Gieok.open(replace(settings, service=service), clock=clock) as gieok:
+        decisions = gieok.user("minsu").decisions
+        first = await decisions.keep_evidence("회의록", "결정했다", once=named())
+        clock.advance(hours=1, minutes=59)
+        assert await decisions.keep_evidence("회의록", "결정했다", once=named()) == first
+        clock.advance(minutes=1)
+        await decisions.keep_evidence("회의록", "다른 내용", once=named(body=b"other"))
 
 
 async def test_a_key_belongs_to_one_operation(gieok: Gieok) -> None:

@@ -139,8 +139,12 @@ class Canon:
         value: str,
         *,
         importance: int | None = None,
+        once: RequestKey | None = None,
     ) -> FactChange:
-        """Set a fact by hand; it supersedes the active one with that key. Raises NotFound for the persona."""
+        """Set a fact by hand; it supersedes the active one with that key. Raises NotFound for the persona.
+
+        `once` is an idempotency key: a repeated request returns the same result, and nothing is set again.
+        """
         request = {
             "personaId": persona_id,
             "category": _category(category),
@@ -148,12 +152,17 @@ class Canon:
             "value": value,
             "importance": importance,
         }
-        return await self._cycles.output("set_fact", SetFact, request)
+        return await self._cycles.output_once(once, "set_fact", SetFact, request)
 
-    async def retire_fact(self, persona_id: str, root_id: UUID) -> FactChange:
-        """Retire a fact; its history stays. Raises NotFound if the persona has no such active fact."""
+    async def retire_fact(
+        self, persona_id: str, root_id: UUID, *, once: RequestKey | None = None
+    ) -> FactChange:
+        """Retire a fact; its history stays. Raises NotFound if the persona has no such active fact.
+
+        `once` as in `set_fact`.
+        """
         request = {"personaId": persona_id, "rootId": root_id}
-        return await self._cycles.output("retire_fact", RetireFact, request)
+        return await self._cycles.output_once(once, "retire_fact", RetireFact, request)
 
     async def history(
         self, persona_id: str, root_id: UUID, *, after: int = 0, limit: int = PAGE

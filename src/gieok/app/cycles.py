@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime
-from typing import Any, TypeVar
+from datetime import datetime, timedelta
+from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
-from gieok.adapters.sql.scope import OwnerScope
+from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.app.session_plans import check_plan
-from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, Step, StepEvent
+from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, Step, StepEvent, WriteStep
 from gieok.engine.plan import first_problem, place
 from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed, cause_of
 from gieok.memory.requests import RequestKey
@@ -20,6 +20,8 @@ D = TypeVar("D", bound=Data)
 O = TypeVar("O", bound=Data | None)  # noqa: E741  as in the engine
 Listener = Callable[[StepEvent], None]
 CHECKED_PLANS = 256
+KEEP_RESULTS = timedelta(hours=24)
+"""How long the result of a request with an idempotency key is kept by default."""
 
 
 class Plans:
@@ -41,12 +43,15 @@ class Plans:
 
 
 class Cycles:
-    """Runs plans for one owner."""
+    """Runs plans for one owner. `keep_results` is how long `output_once` remembers."""
 
-    def __init__(self, engine: Engine, plans: Plans, scope: OwnerScope) -> None:
+    def __init__(
+        self, engine: Engine, plans: Plans, scope: OwnerScope, keep_results: timedelta = KEEP_RESULTS
+    ) -> None:
         self._engine = engine
         self._plans = plans
         self.scope = scope
+        self.keep_results = keep_results
 
     @property
     def now(self) -> datetime:
@@ -74,6 +79,58 @@ class Cycles:
     ) -> O:
         """Run a plan and return the output of its first step of this type."""
         return output_of(await self.run(plan, request), step)
+
+    async def output_once(
+        self,
+        key: RequestKey | None,
+        plan: str,
+        step: type[WriteStep[Any, Any, D]],
+        request: Mapping[str, Any],
+    ) -> D:
+        """As `output`, at most once per idempotency key: a repeated key returns the same output.
+
+        The output is stored in the same commit, sealed, for any plan: it needs no step of its own.
+        """
+        model = cast("type[D]", step.output_model)
+        checked = self._plans.check(plan)
+        step_id = next(each.id for each in checked.plan.steps if each.type == step.type)
+
+        def create_with(once: RequestKey) -> Cycles:
+            def save(view: SqlView, outputs: Mapping[str, Data]) -> None:
+                result = outputs[step_id].model_dump_json(by_alias=True)
+                now = self.now
+                view.requests.save_result(once, result, now=now, until=now + self.keep_results)
+
+            scope = cast(OwnerScope, _RememberingScope(self.scope, save))
+            return Cycles(self._engine, self._plans, scope)
+
+        async def create(once: RequestKey | None) -> D:
+            cycles = self if once is None else create_with(once)
+            return await cycles.output(plan, step, request)
+
+        async def replay(stored: str) -> D:
+            return model.model_validate_json(stored)
+
+        return await run_idempotent(self, key, plan, create, replay)
+
+
+class _RememberingScope:
+    """Saves something about the outputs of a commit in its transaction."""
+
+    def __init__(self, scope: OwnerScope, save: Callable[[SqlView, Mapping[str, Data]], None]) -> None:
+        self._scope = scope
+        self._save = save
+
+    async def read(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
+        return await self._scope.read(work, heavy=heavy)
+
+    async def write(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
+        def run(view: SqlView) -> T:
+            outputs = work(view)
+            self._save(view, cast("Mapping[str, Data]", outputs))
+            return outputs
+
+        return await self._scope.write(run, heavy=heavy)
 
 
 def output_of(result: CycleResult, step: type[Step[Any, Any, O]]) -> O:
@@ -103,8 +160,8 @@ async def run_idempotent(
     """Run `create` at most once per idempotency key.
 
     A repeated key returns `replay` of the stored result. Of two concurrent calls, one creates and both return
-    its result. Raises Conflict if the key was used for another request or operation. `create` must pass the
-    key on to a plan with the step RememberRequest.
+    its result. Raises Conflict if the key was used for another request or operation. `create` must store the
+    result in the commit that makes it, for example by the step RememberRequest.
     """
     if key is None:
         return await create(None)

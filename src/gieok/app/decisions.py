@@ -237,10 +237,12 @@ class Decisions:
             )
         return found
 
-    async def keep_evidence(self, title: str, content: str, source: str | None = None) -> EvidenceCard:
+    async def keep_evidence(
+        self, title: str, content: str, source: str | None = None, *, once: RequestKey | None = None
+    ) -> EvidenceCard:
         """Save a snapshot of a source. The same content is saved once, under its first title."""
         draft = validated(EvidenceDraft, title=title, content=content, source=source)
-        return await self._cycles.output("keep_evidence", KeepEvidence, {"evidence": draft})
+        return await self._cycles.output_once(once, "keep_evidence", KeepEvidence, {"evidence": draft})
 
     async def find_evidence(self, content: str) -> EvidenceCard | None:
         """The evidence with exactly this content, or None."""

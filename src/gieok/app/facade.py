@@ -20,7 +20,7 @@ from gieok.app.background.jobs import JOB_PLANS, JobPlans
 from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat
 from gieok.app.companion import Companion
-from gieok.app.cycles import Cycles, Listener, Plans
+from gieok.app.cycles import KEEP_RESULTS, Cycles, Listener, Plans
 from gieok.app.decisions import DecisionExchange, Decisions
 from gieok.app.embedding import open_vector_search
 from gieok.app.opening import open_stores
@@ -71,6 +71,8 @@ class Gieok:
         self.tokens = Tokens(database, vault, clock)
         self._plans = Plans(self.engine, load_plan)
         self._own_model: Model | None = None
+        self.keep_results = KEEP_RESULTS
+        """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
 
     @classmethod
     async def open(
@@ -107,6 +109,7 @@ class Gieok:
                 steps=steps,
             )
             opened._own_model = None if model else chosen
+            opened.keep_results = timedelta(hours=settings.service.idempotency_hours)
             if settings.jwt:
                 opened.tokens.accept_jwts(settings.jwt)
             unless_done.pop_all()
@@ -139,7 +142,7 @@ class Gieok:
 
     def cycles(self, scope: OwnerScope) -> Cycles:
         """A runner of plans for the owner of the scope."""
-        return Cycles(self.engine, self._plans, scope)
+        return Cycles(self.engine, self._plans, scope, self.keep_results)
 
     def scope(self, owner: str) -> OwnerScope:
         """Transactions of one owner. InputRefused for an invalid name."""

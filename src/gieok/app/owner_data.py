@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import threading
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
@@ -14,8 +16,10 @@ from gieok.adapters.sql.lifecycle.export.owner import Imported
 from gieok.adapters.sql.lifecycle.export.records import Record
 from gieok.adapters.sql.lifecycle.owners import erase_owner
 from gieok.adapters.sql.scope import OwnerScope, SqlView
+from gieok.app.cycles import run_idempotent
 from gieok.app.export_format import LineChecker, end_line, header_line, read_record, to_line
 from gieok.errors import PayloadTooLarge
+from gieok.memory.requests import RequestKey
 from gieok.vault.spool import Spool
 
 if TYPE_CHECKING:
@@ -81,22 +85,40 @@ class OwnerData:
                 yield chunk
 
     async def import_(
-        self, stream: AsyncIterable[bytes], *, max_bytes: int = MAX_IMPORT_BYTES, report: Report = _no_report
+        self,
+        stream: AsyncIterable[bytes],
+        *,
+        max_bytes: int = MAX_IMPORT_BYTES,
+        report: Report = _no_report,
+        once: str | None = None,
     ) -> ImportResult:
         """Import what `export` produced, in one transaction. Chunks may have any size. Idempotent.
 
         Records that exist already and are the same stay unchanged. InputRefused names a wrong line, Conflict
-        a record that exists with other content; PayloadTooLarge beyond `max_bytes`.
+        a record that exists with other content; PayloadTooLarge beyond `max_bytes`. `once` is an idempotency
+        key: repeated with the same data, it returns the same result.
         """
+        cycles = self._gieok.cycles(self._scope)
         with Spool() as spool:
-            count = await _receive(stream, spool, max_bytes)
+            count, digest = await _receive(stream, spool, max_bytes)
             now = self._gieok.engine.clock()
 
-            def write(view: SqlView) -> Imported:
-                return _import_records(view, _read_records(spool, count, report), now)
+            async def create(request: RequestKey | None) -> ImportResult:
+                def write(view: SqlView) -> ImportResult:
+                    imported = _import_records(view, _read_records(spool, count, report), now)
+                    result = ImportResult(dict(imported.added), imported.unchanged)
+                    if request is not None:
+                        until = now + cycles.keep_results
+                        view.requests.save_result(request, json.dumps(asdict(result)), now=now, until=until)
+                    return result
 
-            imported = await self._scope.write(write, heavy=True)
-        return ImportResult(dict(imported.added), imported.unchanged)
+                return await self._scope.write(write, heavy=True)
+
+            async def replay(stored: str) -> ImportResult:
+                return ImportResult(**json.loads(stored))
+
+            key = None if once is None else RequestKey(key=once, body=digest)
+            return await run_idempotent(cycles, key, "import", create, replay)
 
     async def exists(self) -> bool:
         """Whether the owner has ever stored anything. OwnerErased while an erasure is not finished."""
@@ -157,9 +179,12 @@ def _send_export(view: SqlView, send: Send, now: datetime, report: Report) -> No
     report(done, count)
 
 
-async def _receive(stream: AsyncIterable[bytes], spool: Spool, max_bytes: int) -> int:
-    """Check every line on arrival and store it encrypted until the stream ends. Returns the record count."""
-    checker, size, waiting = LineChecker(), 0, bytearray()
+async def _receive(stream: AsyncIterable[bytes], spool: Spool, max_bytes: int) -> tuple[int, bytes]:
+    """Check every line on arrival and store it encrypted until the stream ends.
+
+    Returns the record count, and a hash of the stream.
+    """
+    checker, size, waiting, digest = LineChecker(), 0, bytearray(), hashlib.sha256()
 
     def store(lines: Iterator[bytes]) -> None:
         if checked := b"".join(lines):
@@ -167,6 +192,7 @@ async def _receive(stream: AsyncIterable[bytes], spool: Spool, max_bytes: int) -
 
     async for chunk in stream:
         size += len(chunk)
+        digest.update(chunk)
         if size > max_bytes:
             raise PayloadTooLarge(f"an import may have at most {max_bytes} bytes, and this stream is longer")
         waiting += chunk
@@ -175,7 +201,7 @@ async def _receive(stream: AsyncIterable[bytes], spool: Spool, max_bytes: int) -
             waiting.clear()
     await asyncio.to_thread(store, checker.feed(bytes(waiting)))
     await asyncio.to_thread(store, checker.finish())
-    return checker.records
+    return checker.records, digest.digest()
 
 
 def _import_records(view: SqlView, records: Iterator[tuple[int, Record]], now: datetime) -> Imported:

@@ -287,11 +287,12 @@ class _Cycle:
         started = perf_counter()
         batch = _Batch()
 
-        def apply_all(view: Any) -> None:
+        def apply_all(view: Any) -> Outputs:
             batch.begin(self._outputs)
             for step in steps:
                 writer = cast("WriteStep[Any, Any, Any]", step.step)
                 self._run_in_transaction(batch, step, partial(writer.apply, view, step.metadata))
+            return batch.outputs
 
         try:
             await self._scope.write(apply_all)

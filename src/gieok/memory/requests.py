@@ -38,7 +38,7 @@ class RequestKey(Data):
 
 
 class RequestStore(Protocol):
-    """Idempotency keys of one owner and their results. Keys and requests are stored only as keyed hashes."""
+    """Idempotency keys of one owner. Keys and requests are stored as keyed hashes, results are sealed."""
 
     def result(self, request: RequestKey, now: datetime) -> str | None:
         """The stored result of the same request, or None if the key is unused or expired.

@@ -34,6 +34,8 @@ class ServiceSettings:
     """Open connections of one process."""
     max_connections_per_address: int = 500
     """Open connections of one client address. A reverse proxy has one address for all its clients."""
+    idempotency_hours: int = 24
+    """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
 
 
 DEFAULT_SERVICE = ServiceSettings()
@@ -59,6 +61,13 @@ def parse_service(values: Mapping[str, str]) -> ServiceSettings:
             _count,
             "a whole number from 1",
             DEFAULT_SERVICE.max_connections_per_address,
+        ),
+        idempotency_hours=_parse(
+            values,
+            "idempotency_hours",
+            _hours,
+            "a whole number from 1 to 8760",
+            DEFAULT_SERVICE.idempotency_hours,
         ),
     )
 

@@ -73,8 +73,8 @@ def test_export_import_and_erasure_need_the_scope_owner(shared: Server) -> None:
         api = Api(client)
         api.memory("hana", "이야기")
         for method, path in (("GET", "/me/export"), ("POST", "/me/import"), ("DELETE", "/me")):
-            refused = api.call(method, path, 401)
-            assert (refused["error"], "owner" in refused["message"]) == ("UNAUTHENTICATED", True)
+            refused = api.call(method, path, 403)
+            assert (refused["error"], "owner" in refused["message"]) == ("FORBIDDEN", True)
         assert api.get("/memory/list")["total"] == 1
 
 

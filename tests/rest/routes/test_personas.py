@@ -180,3 +180,24 @@ def test_an_invalid_persona_is_refused(api: Api, body: dict[str, Any], at: str) 
 def test_an_invalid_fact_is_refused(api: Api, change: dict[str, Any], at: str) -> None:
     path = f"/personas/{api.persona()}/state"
     assert api.call("PUT", path, 422, json=FACT | change)["at"] == at
+
+
+def test_a_repeated_idempotency_key_sets_a_fact_once(api: Api) -> None:
+    persona, key = api.persona(), {"Idempotency-Key": "k1"}
+    body = {"category": "PERSONAL_INFO", "key": "직업", "value": "간호사"}
+    path = f"/personas/{persona}/state"
+    first = api.call("PUT", path, json=body, headers=key)
+    assert api.call("PUT", path, json=body, headers=key) == first
+    assert api.call("PUT", path, 409, json=body | {"value": "의사"}, headers=key)["error"] == "CONFLICT"
+    other = api.persona("두나")
+    assert api.call("PUT", f"/personas/{other}/state", 409, json=body, headers=key)["error"] == "CONFLICT"
+    assert len(api.get(f"{path}/{first['fact']['rootId']}/history")["versions"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/personas"), ("GET", "/memory/list"), ("DELETE", "/me")]
+)
+def test_an_idempotency_key_is_refused_where_it_is_not_supported(api: Api, method: str, path: str) -> None:
+    """Ignored, it would let a client repeat a request that then takes effect twice."""
+    refused = api.call(method, path, 422, headers={"Idempotency-Key": "k1"})
+    assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", "Idempotency-Key")

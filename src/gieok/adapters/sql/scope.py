@@ -201,6 +201,7 @@ class SqlView:
             self.memory_versions,
             SqlMomentStore(self._tx, self._keys),
             self.vectors,
+            self.requests,
         )
 
 

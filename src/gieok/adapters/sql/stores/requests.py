@@ -1,4 +1,4 @@
-"""Idempotency keys in SQL: keyed hashes of the key and of the request, and the id that was the result."""
+"""Idempotency keys in SQL: keyed hashes of the key and of the request, and the sealed result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hashlib import sha256
 from gieok.adapters.sql.driver.database import Tx, to_micros
 from gieok.errors import Conflict
 from gieok.memory.requests import RequestKey
-from gieok.vault import OwnerKeys
+from gieok.vault import OwnerKeys, Place
 
 EXPIRED_PER_SAVE = 100
 """How many expired keys a save deletes: more than one, so that they do not accumulate."""
@@ -25,28 +25,42 @@ class SqlRequestStore:
         row = self._tx.one("get_request", key=self._key(request), now=to_micros(now))
         if row is None:
             return None
-        body, result = row
+        body, plain, sealed = row
         if body != self._body(request):
             raise Conflict(
                 "this Idempotency-Key was used for another request; use a new key for each request"
             )
-        return result
+        if sealed is None:
+            return plain  # of an older version
+        return self._keys.open(_place(self._key(request)), sealed).decode()
 
     def save_result(self, request: RequestKey, result: str, *, now: datetime, until: datetime) -> None:
         self._tx.run("delete_expired_requests", now=to_micros(now), limit=EXPIRED_PER_SAVE)
+        key = self._key(request)
         is_saved = self._tx.run(
             "add_request",
-            key=self._key(request),
+            key=key,
             body=self._body(request),
-            answer=result,
+            sealed=self._keys.seal(_place(key), result.encode()),
             now=to_micros(now),
             expires_at=to_micros(until),
         )
         if not is_saved:
             raise Conflict("a concurrent request with this Idempotency-Key was faster; try again")
 
+    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
+        """Reseal the next rows by key. Returns how many, and the last key, None at the end."""
+        rows = self._tx.all("list_request_seals", after=after, limit=limit)
+        for key, sealed in rows:
+            self._tx.run("replace_request_seal", key=key, sealed=self._keys.reseal(_place(key), sealed))
+        return len(rows), rows[-1][0] if len(rows) == limit else None
+
     def _key(self, request: RequestKey) -> bytes:
         return self._keys.digest("requests.key", request.key)
 
     def _body(self, request: RequestKey) -> bytes:
         return self._keys.digest("requests.body", sha256(request.body).hexdigest())
+
+
+def _place(key: bytes) -> Place:
+    return Place("requests", "sealed", key.hex())

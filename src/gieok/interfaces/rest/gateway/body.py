@@ -22,6 +22,7 @@ JSON_DEPTH = 65
 """Levels of nesting in a body."""
 JSON_ITEMS = 50_000
 """Members of all objects and lists of a body together."""
+IDEMPOTENCY_KEY = "idempotency-key"
 PARSED_BODY = "gieok.body"
 """Key of the ASGI scope under which the parsed JSON body is passed to the route."""
 
@@ -38,17 +39,23 @@ class BodyTimeout(InputRefused):
 
 
 class StrictRoute(APIRoute):
-    """A FastAPI route that refuses query parameters that it does not have."""
+    """A FastAPI route that refuses query parameters, and an Idempotency-Key, that it does not have.
+
+    A client that relies on a key which is ignored would repeat its request and do everything twice.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
         known = _query_names(self.dependant)
+        takes_key = any(each.alias.lower() == IDEMPOTENCY_KEY for each in self.dependant.header_params)
         allowed = f"it has {', '.join(sorted(known))}" if known else "it has none"
 
         async def handle_strictly(request: Request) -> Response:
             for name in request.query_params:
                 if name not in known:
                     raise InputRefused(f"is not a query parameter of this call; {allowed}", at=name[:100])
+            if not takes_key and IDEMPOTENCY_KEY in request.headers:
+                raise InputRefused("is not supported by this call; leave it out", at="Idempotency-Key")
             return await handle(request)
 
         return handle_strictly

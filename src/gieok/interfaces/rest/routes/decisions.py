@@ -236,13 +236,19 @@ async def unrelate(root_id: DecisionPath, relation_id: RelationPath, caller: Wri
     },
     summary="Save evidence",
 )
-async def save_evidence(body: KeepEvidence, caller: Writer, response: Response) -> EvidenceCardAnswer:
-    """A snapshot of a source. The same content is stored once: 200 with the existing evidence."""
-    existing = await caller.user.decisions.find_evidence(body.content)
+async def save_evidence(
+    body: KeepEvidence, caller: Writer, response: Response, idempotency_key: IdempotencyKey = None
+) -> EvidenceCardAnswer:
+    """A snapshot of a source. The same content is stored once: 200 with the existing evidence.
+
+    With an Idempotency-Key the status is 201 in any case, so that a repeated request gets the same answer.
+    """
+    once = request_key(idempotency_key, body)
+    existing = None if once else await caller.user.decisions.find_evidence(body.content)
     if existing is not None:
         response.status_code = 200
         return EvidenceCardAnswer(evidence=existing)
-    card = await caller.user.decisions.keep_evidence(body.title, body.content, body.source)
+    card = await caller.user.decisions.keep_evidence(body.title, body.content, body.source, once=once)
     return EvidenceCardAnswer(evidence=card)
 
 

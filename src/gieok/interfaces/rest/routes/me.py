@@ -14,6 +14,7 @@ from gieok.interfaces.rest.gateway.body import ClientGone, StrictRoute
 from gieok.interfaces.rest.gateway.caller import Owner
 from gieok.interfaces.rest.schema.common import failures
 from gieok.interfaces.rest.schema.me import ErasedAnswer, ImportedAnswer
+from gieok.interfaces.rest.schema.params import IdempotencyKey
 
 NDJSON = "application/x-ndjson"
 _LINES = {"content": {NDJSON: {"schema": {"type": "string"}}}}
@@ -39,9 +40,12 @@ async def export(caller: Owner) -> Response:
     openapi_extra={"requestBody": {**_LINES, "required": True}},
     summary="Import exported data",
 )
-async def import_(request: Request, caller: Owner) -> ImportedAnswer:
-    """Everything is imported, or nothing. Importing the same data again changes nothing."""
-    imported = await caller.user.data.import_(_body_chunks(request))
+async def import_(request: Request, caller: Owner, idempotency_key: IdempotencyKey = None) -> ImportedAnswer:
+    """Everything is imported, or nothing. Importing the same data again changes nothing.
+
+    With an Idempotency-Key, a repeated request gets the same answer instead of counts of unchanged records.
+    """
+    imported = await caller.user.data.import_(_body_chunks(request), once=idempotency_key)
     return ImportedAnswer(imported=imported.counts, unchanged=imported.unchanged)
 
 

@@ -155,10 +155,17 @@ async def get_state(persona_id: PersonaPath, caller: Reader) -> StateAnswer:
 
 
 @router.put("/{id}/state", responses=failures(404), summary="Set a fact")
-async def set_fact(persona_id: PersonaPath, body: SetFact, caller: Writer) -> FactAnswer:
+async def set_fact(
+    persona_id: PersonaPath, body: SetFact, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> FactAnswer:
     """Supersedes the active fact with that key. The old version stays in the history."""
     change = await caller.user.canon.set_fact(
-        persona_id, body.category, body.key, body.value, importance=body.importance
+        persona_id,
+        body.category,
+        body.key,
+        body.value,
+        importance=body.importance,
+        once=request_key(idempotency_key, body, persona_id),
     )
     return FactAnswer(**dict(change))
 

@@ -106,6 +106,9 @@ IdempotencyKey = Annotated[
 ]
 
 
-def request_key(key: str | None, body: RequestBody) -> RequestKey | None:
-    """The idempotency key with the body that it stands for; None without a key."""
-    return None if key is None else RequestKey(key=key, body=body.model_dump_json(by_alias=True).encode())
+def request_key(key: str | None, body: RequestBody, *path: str) -> RequestKey | None:
+    """The idempotency key with the body that it stands for, and the ids in its path; None without a key."""
+    if key is None:
+        return None
+    parts = (*path, body.model_dump_json(by_alias=True))
+    return RequestKey(key=key, body="\n".join(parts).encode())

@@ -1,14 +1,14 @@
 -- Idempotency keys of requests.
 
 -- name: get_request(owner, key, now)^
-SELECT body, answer FROM requests WHERE owner = :owner AND key = :key AND expires_at > :now;
+SELECT body, answer, sealed FROM requests WHERE owner = :owner AND key = :key AND expires_at > :now;
 
--- name: add_request(owner, key, body, answer, now, expires_at)!
+-- name: add_request(owner, key, body, sealed, now, expires_at)!
 -- 0 rows when the key is taken. Of two concurrent inserts, the second waits for the first.
-INSERT INTO requests (owner, key, body, answer, expires_at)
-VALUES (:owner, :key, :body, :answer, :expires_at)
+INSERT INTO requests (owner, key, body, answer, sealed, expires_at)
+VALUES (:owner, :key, :body, '-', :sealed, :expires_at)
 ON CONFLICT (owner, key) DO UPDATE
-SET body = excluded.body, answer = excluded.answer, expires_at = excluded.expires_at
+SET body = excluded.body, answer = excluded.answer, sealed = excluded.sealed, expires_at = excluded.expires_at
 WHERE requests.expires_at <= :now;
 
 -- name: delete_expired_requests(owner, now, limit)!
@@ -17,6 +17,12 @@ DELETE FROM requests
 WHERE owner = :owner AND key IN (
     SELECT key FROM requests WHERE owner = :owner AND expires_at <= :now ORDER BY expires_at, key LIMIT :limit FOR UPDATE
 );
+
+-- name: list_request_seals(owner, after, limit)
+SELECT key, sealed FROM requests WHERE owner = :owner AND key > :after AND sealed IS NOT NULL ORDER BY key LIMIT :limit;
+
+-- name: replace_request_seal(owner, key, sealed)!
+UPDATE requests SET sealed = :sealed WHERE owner = :owner AND key = :key;
 
 -- name: erase_requests(owner)!
 DELETE FROM requests WHERE owner = :owner;
