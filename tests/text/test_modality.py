@@ -194,7 +194,25 @@ def test_level_keeps_the_length(text: str) -> None:
     assert len(level(text)) == len(text)
 
 
-def test_long_messages_are_read_in_proportional_time() -> None:
-    assert len(clauses("나 오늘 회사 그만뒀어. " * 5_000)) <= 8_000
-    for repeated in ("if ", "no ", "she says ", "ㅋ", "아니 "):
-        assert clauses(repeated * 5_000)
+REPEATED = [
+    "if ",
+    "no, ",
+    "ok no ",
+    "she says ",
+    "ㅋ",
+    "아니 ",
+    "아니야",
+    "하면 ",
+    "'a b ",
+    "*a* ",
+    "( ",
+    "\n",
+]
+
+
+@pytest.mark.parametrize("unit", REPEATED)
+def test_repetitions_do_not_make_a_pattern_hang(unit: str) -> None:
+    text = unit * (8_000 // len(unit))
+    assert len(clauses(f"{text}나 이사했어")) < 8_000
+    assert not takes_back(f"{text}x")
+    assert not opens_role_play(text)

@@ -169,12 +169,12 @@ FIGURATIVE = cues(r"""
     \bcould (?:eat a horse|sleep for|murder|kill)\b / \bdie of (?:embarrassment|boredom|shame)\b
 """)
 TAKEN_BACK = cues(r"""
-    (?:[\s\W]*(?:lol|lmao|haha+|ok|okay|no|nah|nope|wait)[\s,!.]+)*(?:(?:i'm|im|i am|i was) )?(?:just |only |totally )?(?:kidding|joking|messing(?: with (?:you|u))?|jk|j/k)\b
-    (?:[\s\W]*(?:lol|lmao|haha+|no|nah|nope|wait)[\s,!.]+)*(?:just |only )?(?:a |an )?joke\b
-    [\s\W]*(?:(?:no|nah)[\s,!.]+)?(?:scratch that|forget (?:it|that)\b|strike that|sike\b|psych\b)
-    [\s\W]*(?:no|nah),? (?:stop|wait|scratch)\b / [\s\W]*nah\b / [\s\W]*(?:lol|lmao|haha+) no\b
-    [\s\W]*not really\b / [\s\W]*i wish\W*$ / [\s\W]*in my dreams\b / [\s\W]*(?:yeah|yea) right\b
-    [\s\W]*(?:but )?seriously (?:though|tho)\b / [\s\W]*in all seriousness\b
+    [\s\W]*+(?:(?:lol|lmao|haha+|ok|okay|no|nah|nope|wait)[\s\W]++)*+(?:(?:i'm|im|i am|i was) )?(?:just |only |totally )?(?:kidding|joking|messing(?: with (?:you|u))?|jk|j/k)\b
+    [\s\W]*+(?:(?:lol|lmao|haha+|no|nah|nope|wait)[\s\W]++)*+(?:just |only )?(?:a |an )?joke\b
+    [\s\W]*+(?:(?:no|nah)[\s\W]++)?(?:scratch that|forget (?:it|that)\b|strike that|sike\b|psych\b)
+    [\s\W]*+(?:no|nah),? (?:stop|wait|scratch)\b / [\s\W]*+nah\b / [\s\W]*+(?:lol|lmao|haha+) no\b
+    [\s\W]*+not really\b / [\s\W]*+i wish\W*$ / [\s\W]*+in my dreams\b / [\s\W]*+(?:yeah|yea) right\b
+    [\s\W]*+(?:but )?seriously (?:though|tho)\b / [\s\W]*+in all seriousness\b
 """)
 
 STORY = cues(r"""

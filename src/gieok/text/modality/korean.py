@@ -15,6 +15,7 @@ from gieok.text.modality.clause import Modality, Part
 _M = Modality
 _WORD = re.compile(r"\S+")
 _MARK = re.compile(r"[^가-힣a-z0-9]*$")
+_REACH = 12  # clauses: longer sentences are lists
 _SYMBOLS = frozenset({"SF", "SY", "SE", "SC", "SSO", "SSC", "UNKNOWN", "IC"})
 
 
@@ -192,7 +193,7 @@ def _mark_conditions(parts: list[Part], groups: list[list[_Word]]) -> None:
 
 
 def _mark_consequence(parts: list[Part], index: int) -> None:
-    for at, later in enumerate(parts[index:]):
+    for at, later in enumerate(parts[index : index + _REACH]):
         later.modality.add(_M.CONDITIONAL)
         if _M.HYPOTHETICAL in later.modality:
             parts[index].modality.add(_M.HYPOTHETICAL)
