@@ -66,13 +66,13 @@ class GieokStore(Peer):
 
     def __init__(self, *, with_vectors: bool) -> None:
         self._with_vectors = with_vectors
-        self._keys: dict[str, str] = {}
 
     async def open(self, folder: Path, vectors: str) -> str:
         settings = settings_for(f"sqlite:///{folder}/gieok.db", folder.with_suffix(".key"))
         embedder: Embedder | None = None
         if self._with_vectors:
             embedder = HashedEmbedder() if vectors == HASHED else CachedMiniLM(VectorFile(Path(vectors)))
+        self._keys: dict[str, str] = {}
         self._gieok = await Gieok.open(settings, embedder=embedder)
         return f"gieok {version('gieok')}"
 

@@ -63,20 +63,18 @@ class Ready:
 
 
 class Running:
-    """A peer in its process, with an open store."""
+    """A peer in its process, with at most one open store."""
 
-    def __init__(self, name: str, process: Process, log: Path, folder: Path) -> None:
+    def __init__(self, name: str, process: Process, folder: Path) -> None:
         self.name = name
-        self.versions = ""
         self._process = process
-        self._log = log
         self._folder = folder
+        self._stores = 0
 
     @classmethod
-    async def start(cls, ready: Ready, folder: Path, vectors: str) -> Self:
-        """Start the process and open an empty store in `folder`. PeerFailed."""
-        log = folder.with_suffix(".log")
-        with log.open("wb") as stderr:
+    async def start(cls, ready: Ready, folder: Path) -> Self:
+        """Start the process. Its stores and its log are in `folder`."""
+        with _log_of(folder).open("wb") as stderr:
             process = await asyncio.create_subprocess_exec(
                 *(ready.python, "-m", ready.entrant.module, *ready.entrant.arguments),
                 stdin=PIPE,
@@ -85,9 +83,17 @@ class Running:
                 cwd=ROOT,
                 limit=_LONGEST_LINE,
             )
-        running = cls(ready.entrant.name, process, log, folder)
-        running.versions = (await running.ask(do="open", folder=str(folder), vectors=vectors))["versions"]
-        return running
+        return cls(ready.entrant.name, process, folder)
+
+    async def open(self, vectors: str) -> str:
+        """Open an empty store, and return the versions of what it is made of. PeerFailed."""
+        self._stores += 1
+        self._store.mkdir()
+        return (await self.ask(do="open", folder=str(self._store), vectors=vectors))["versions"]
+
+    @property
+    def _store(self) -> Path:
+        return self._folder / f"store{self._stores}"
 
     async def ask(self, **request: Any) -> dict[str, Any]:
         """Send a request and wait for its answer. PeerFailed."""
@@ -102,7 +108,7 @@ class Running:
         line = await stdout.readline()
         if not line:
             await self._process.wait()
-            said = self._log.read_text(errors="replace").strip().splitlines()
+            said = _log_of(self._folder).read_text(errors="replace").strip().splitlines()
             raise PeerFailed(f"{self.name}: {said[-1] if said else 'its process ended'}")
         return json.loads(line)
 
@@ -126,12 +132,11 @@ class Running:
 
     def disk_bytes(self) -> int:
         """The size of all files of the store. The root key of Gieok is outside and not counted."""
-        return sum(file.stat().st_size for file in self._folder.rglob("*") if file.is_file())
+        return sum(file.stat().st_size for file in self._store.rglob("*") if file.is_file())
 
     async def close(self) -> None:
-        """Close the store and end the process."""
+        """Close the store, so that all of it is on disk."""
         await self.ask(do="close")
-        await self.stop()
 
     async def stop(self) -> None:
         """End the process, however far it is."""
@@ -145,16 +150,20 @@ class Running:
                 await self._process.wait()
 
 
+def _log_of(folder: Path) -> Path:
+    return folder / "stderr.log"
+
+
 @asynccontextmanager
-async def all_running(entrants: Iterable[Ready], vectors: str) -> AsyncGenerator[list[Running]]:
-    """Every entrant on an empty store in the temporary folder."""
+async def all_running(entrants: Iterable[Ready]) -> AsyncGenerator[list[Running]]:
+    """The processes of all entrants, with their stores in the temporary folder."""
     with TemporaryDirectory(prefix="gieok-race-") as temporary:
         async with AsyncExitStack() as stack:
             started: list[Running] = []
             for number, ready in enumerate(entrants):
-                folder = Path(temporary) / f"store{number}"
+                folder = Path(temporary) / str(number)
                 folder.mkdir()
-                running = await Running.start(ready, folder, vectors)
+                running = await Running.start(ready, folder)
                 stack.push_async_callback(running.stop)
                 started.append(running)
             yield started
@@ -162,14 +171,15 @@ async def all_running(entrants: Iterable[Ready], vectors: str) -> AsyncGenerator
 
 async def check(ready: Ready) -> str:
     """Add two memories, search and load, and return the versions. PeerFailed if one of them does not work."""
-    async with all_running([ready], HASHED) as (peer,):
+    async with all_running([ready]) as (peer,):
+        versions = await peer.open(HASHED)
         await peer.add(SMALL, memories(2, SMALL), 2)
         _, found = await peer.search(SMALL, queries(1, SMALL), LIMIT)
         if not found[0]:
             raise PeerFailed(f"{peer.name}: found nothing")
         await peer.load(SMALL, 1, LIMIT)
         await peer.close()
-        return peer.versions
+        return versions
 
 
 @dataclass(frozen=True)
@@ -187,7 +197,9 @@ SEARCH_SMALL, SEARCH_LARGE = "search small", "search large"
 
 async def measure_speed(entrants: Sequence[Ready], size: Size) -> Speed:
     """One store each: `batches` large batches of one owner, and `small` memories of another."""
-    async with all_running(entrants, HASHED) as peers:
+    async with all_running(entrants) as peers:
+        for peer in peers:
+            await peer.open(HASHED)
         timings: dict[str, Timings] = {}
 
         async def time(what: str, rounds: int, case: Callable[[Running], TimedRun]) -> None:
@@ -232,16 +244,17 @@ async def ask_all(
     entrants: Sequence[Ready], question_set: QuestionSet, vectors: str, limit: int
 ) -> dict[str, list[Ranked]]:
     """What each entrant finds for every question, by conversation. Nothing is timed, so all run at once."""
-    async with all_running(entrants, vectors) as peers:
-        found = await asyncio.gather(*(_ask(peer, question_set, limit) for peer in peers))
+    async with all_running(entrants) as peers:
+        found = await asyncio.gather(*(_ask(peer, question_set, vectors, limit) for peer in peers))
         return {peer.name: each for peer, each in zip(peers, found, strict=True)}
 
 
-async def _ask(peer: Running, question_set: QuestionSet, limit: int) -> list[Ranked]:
+async def _ask(peer: Running, question_set: QuestionSet, vectors: str, limit: int) -> list[Ranked]:
+    """One store per conversation, because some peers become slow with memories of other owners."""
     found: list[Ranked] = []
-    for number, conversation in enumerate(question_set.conversations):
-        owner = f"owner-{number}"
-        await peer.add(owner, conversation.items, len(conversation.items))
-        found.append((await peer.search(owner, conversation.questions, limit))[1])
-    await peer.close()
+    for conversation in question_set.conversations:
+        await peer.open(vectors)
+        await peer.add(LARGE, conversation.items, len(conversation.items))
+        found.append((await peer.search(LARGE, conversation.questions, limit))[1])
+        await peer.close()
     return found
