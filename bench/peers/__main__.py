@@ -55,7 +55,8 @@ async def main() -> None:
     if options.write:
         write(ROOT / "docs" / "benchmarks.md", f"\n{about}\n\n{table}\n")
         for file, korean in (("README.md", False), ("README.ko.md", True)):
-            write(ROOT / file, f"\n{short_table(rows, names, korean=korean)}\n")
+            about = conditions(versions, skipped, korean=korean)
+            write(ROOT / file, f"\n{about}\n\n{short_table(rows, names, korean=korean)}\n")
 
 
 async def get_ready(

@@ -93,7 +93,10 @@ async def answer(peer: Peer, request: Mapping[str, Any]) -> dict[str, Any]:
 
 async def _serve(peer: Peer, replies: TextIO) -> None:
     while line := await asyncio.to_thread(sys.stdin.readline):
-        reply = await answer(peer, json.loads(line))
+        try:
+            reply = await answer(peer, json.loads(line))
+        except Exception as error:  # noqa: BLE001  each library has its own; the driver ends the run with it
+            reply = {"error": f"{type(error).__name__}: {error}"}
         replies.write(json.dumps(reply) + "\n")
         replies.flush()
 

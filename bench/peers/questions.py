@@ -109,6 +109,6 @@ def _conversation(items: Sequence[Item], questions: Sequence[Mapping[str, Any]])
     asked = [question for question in questions if question["evidence"]]
     return Conversation(
         items,
-        [question["question"] for question in asked],
+        [question["question"].strip() for question in asked],
         [frozenset(question["evidence"]) for question in asked],
     )

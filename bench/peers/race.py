@@ -35,7 +35,7 @@ def progress(text: str) -> None:
 
 
 class PeerFailed(Exception):
-    """The process of a peer ended. The message is the end of what it wrote to stderr."""
+    """A peer raised an error, or its process ended. The message is the error, or the end of its stderr."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,10 @@ class Running:
             await self._process.wait()
             said = _log_of(self._folder).read_text(errors="replace").strip().splitlines()
             raise PeerFailed(f"{self.name}: {said[-1] if said else 'its process ended'}")
-        return json.loads(line)
+        reply = json.loads(line)
+        if "error" in reply:
+            raise PeerFailed(f"{self.name}: {reply['error']}")
+        return reply
 
     async def add(self, owner: str, items: Sequence[Item], batch: int) -> float:
         """Seconds per item."""
@@ -254,7 +257,7 @@ async def _ask(peer: Running, question_set: QuestionSet, vectors: str, limit: in
     found: list[Ranked] = []
     for conversation in question_set.conversations:
         await peer.open(vectors)
-        await peer.add(LARGE, conversation.items, len(conversation.items))
+        await peer.add(LARGE, conversation.items, LONG.batch)
         found.append((await peer.search(LARGE, conversation.questions, limit))[1])
         await peer.close()
     return found

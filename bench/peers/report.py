@@ -94,13 +94,17 @@ def _millis(seconds: float) -> str:
     return f"{seconds * 1e3:,.2f} ms"
 
 
-def conditions(versions: Mapping[str, str], skipped: Mapping[str, str]) -> str:
+def conditions(versions: Mapping[str, str], skipped: Mapping[str, str], *, korean: bool = False) -> str:
     """When, where and with which versions it was measured, and what was left out."""
+    cores, load = ("코어", "부하") if korean else ("cores", "load")
+    left_out = "제외" if korean else "Left out"
+    machine = (
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} {cores}, {load} {os.getloadavg()[0]:.1f}"
+    )
     lines = [
-        f"{datetime.now(UTC):%Y-%m-%d}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
-        f"load {os.getloadavg()[0]:.1f}.",
+        f"{datetime.now(UTC):%Y-%m-%d}, {machine}.",
         *(f"{version}." for version in dict.fromkeys(versions.values())),
-        *(f"Left out: {what}: {why}." for what, why in skipped.items()),
+        *(f"{left_out}: {what}: {why}." for what, why in skipped.items()),
     ]
     return "\n".join(lines)
 
