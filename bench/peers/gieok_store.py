@@ -78,9 +78,12 @@ class GieokStore(Peer):
 
     async def add(self, owner: str, items: Sequence[Item]) -> None:
         companion = self._gieok.user(owner).companion
-        for item in items:
-            saved = await companion.create(_draft(owner, item), account_plan="premium")
-            self._keys[str(saved.memory.id)] = item["key"]
+        drafts = [_draft(owner, item) for item in items]
+        if len(drafts) == 1:
+            ids = [(await companion.create(drafts[0], account_plan="premium")).memory.id]
+        else:
+            ids = (await companion.create_many(drafts, account_plan="premium")).created
+        self._keys |= {str(each): item["key"] for each, item in zip(ids, items, strict=True)}
         if self._with_vectors:
             await companion.embed()
 
