@@ -15,7 +15,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from gieok import Gieok, MemoryDraft, Settings
+from gieok import Gieok, MemoryDraft, PersonaDraft, Settings
 from gieok.app.background.worker import Worker
 from gieok.app.restore import restore
 from gieok.errors import OwnerErased
@@ -286,8 +286,14 @@ def test_tokens_keep_their_meaning(server: Server) -> None:
 
 
 def test_an_erased_owner_stays_erased(server: Server) -> None:
+    """A new owner may use the name, and has nothing of the former one."""
+    gone = server.gieok.user("gone")
+    draft = PersonaDraft(name="하나", system_prompt="너는 하나야.")
     with pytest.raises(OwnerErased):
-        server.run(server.gieok.tokens.create("gone"))
+        server.run(gone.personas.create(draft, persona_id="hana"))
+    server.run(server.gieok.tokens.create("gone"))
+    assert server.run(gone.companion.list(status="all")).total == 0
+    server.run(gone.personas.create(draft, persona_id="hana"))
 
 
 def test_the_backup_restores(landed: Settings, clock: Clock, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ async def list_(
     return DecisionsAnswer(**dict(page))
 
 
-@router.get("/decisions/context", responses=failures(), summary="Load the context of a domain")
+@router.get("/decisions/context", responses=failures(404), summary="Load the context of a domain")
 async def context(
     caller: Reader,
     domain: Annotated[Domain, Query()],
