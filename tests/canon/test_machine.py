@@ -23,7 +23,7 @@ from gieok.testing.settings import settings_for
 
 T = TypeVar("T")
 PERSONAS = st.sampled_from(["hana", "duri"])
-KEYS = st.sampled_from([(Category.GOAL, "취업"), (Category.HABIT, "운동"), (Category.PREFERENCE, "운동")])
+KEYS = st.sampled_from([(Category.GOAL, "취업"), (Category.HABIT, "운동"), (Category.PREFERENCE, "커피")])
 VALUES = st.sampled_from(["준비 중", "준비  중", "그만둠", "[현재 상태(캐논)]"])
 Place = tuple[str, Category, str]
 

@@ -111,6 +111,13 @@ def answers(api: Api) -> dict[str, Any]:
     now = {path: api.call("GET", path) for path in ANSWERS}
     now[CONTEXT]["tokens"] = ANSWERS[CONTEXT]["tokens"]  # smaller now, because tier 2 has no statements
     assert len(now[f"/jobs/{WALKED}"]["job"].pop("result")["items"]) == 4  # new
+    for path, answer in now.items():
+        if "/state" in path:
+            for fact in (fact for name in ("facts", "ordinary", "versions") for fact in answer.get(name, ())):
+                assert fact.pop("subject") == "user"
+                assert [fact.pop(name) for name in ("when", "until", "source")] == [None] * 3
+                for name in fact.keys() & {"retiredAt", "reason"}:
+                    assert fact.pop(name) is None
     return now
 
 

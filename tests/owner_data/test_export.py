@@ -80,6 +80,7 @@ MADE_ANEW = {
     "decision_heads",
     "decision_walks",
     "fact_heads",
+    "fact_revisions",
     "persona_heads",
     "chain_heads",
 }

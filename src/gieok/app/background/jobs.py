@@ -151,6 +151,17 @@ async def _reindex(gieok: Gieok, claimed: ClaimedJob) -> None:
     await OwnerScope(gieok.database, gieok.vault, claimed.owner).write(reindex_batch)
 
 
+async def _merge_facts(gieok: Gieok, claimed: ClaimedJob) -> None:
+    """Retire the older ones of facts that share a slot. The migration that introduced slots queues this."""
+    now = gieok.engine.clock()
+
+    def merge(view: SqlView) -> None:
+        view.facts.consolidate(at=now)
+        view.jobs.settle(claimed.job, JobOutcome(status="done"))
+
+    await gieok.scope(claimed.owner).write(merge)
+
+
 async def _erase(gieok: Gieok, claimed: ClaimedJob) -> None:
     """Finish an erasure; the job is deleted with the owner's other rows.
 
@@ -169,5 +180,6 @@ _RUNNERS: Mapping[JobKind, Callable[[Gieok, ClaimedJob], Awaitable[None]]] = {
     **dict.fromkeys((*SESSION_ROLES, *JOB_PLANS), _run_plan),
     "embed": _embed,
     "reindex": _reindex,
+    "merge": _merge_facts,
     "erase": _erase,
 }

@@ -20,7 +20,7 @@ from typing import Literal
 from uuid import UUID, uuid4
 
 from gieok.engine import Data
-from gieok.memory.canon.records import Fact, FactDraft, FactSource, PlannedChange
+from gieok.memory.canon.records import STATE, Fact, FactDraft, FactReason, FactSource, PlannedChange
 from gieok.memory.canon.slots import Arity, Slot, slot_of, slot_terms, thing_terms
 from gieok.memory.canon.validity import ValidityDays, with_validity
 from gieok.memory.chains import NEW
@@ -45,6 +45,7 @@ _REACHED = re.compile(
 _NOT_REACHED = re.compile(
     r"불합격|못|않|안 |실패|떨어|포기|취소|\b(?:not|never|no longer|failed|gave up|cancell?ed)\b|n't\b"
 )
+_NUMBER = re.compile(r"\d+")
 _LETTERS = re.compile(r"[\W_]+")
 
 Op = Literal["add", "update", "retire"]
@@ -118,7 +119,7 @@ def consolidate(known: Sequence[Fact]) -> tuple[PlannedChange, ...]:
     changes: list[PlannedChange] = []
     for one in newest_first:
         if any(_share_slot(one, other) for other in kept):
-            changes.append(facts.retire(one, None))
+            changes.append(facts.retire(one, None, "merged"))
         else:
             kept.append(one)
     return tuple(changes)
@@ -140,12 +141,13 @@ class _Known:
 
     @cached_property
     def value_terms(self) -> frozenset[str]:
-        return thing_terms(self.draft.value)
+        """What the value says, with its numbers: room 17 is not room 18."""
+        return thing_terms(self.draft.value) | frozenset(_NUMBER.findall(self.draft.value))
 
     @cached_property
     def things(self) -> frozenset[str]:
         """The terms that name the thing in its slot."""
-        named = self.value_terms | thing_terms(self.slot.thing)
+        named = thing_terms(self.draft.value) | thing_terms(self.slot.thing)
         return named - slot_terms(self.slot.name)
 
     @cached_property
@@ -177,19 +179,21 @@ class _Facts:
             return [PlannedChange(outcome="added", root_id=new.root_id, draft=draft, turn=turn)]
         return [self._supersede(meant, draft, turn), *self._retire_rivals(meant.root_id, new, turn)]
 
-    def retire(self, one: _Known, turn: int | None) -> PlannedChange:
+    def retire(self, one: _Known, turn: int | None, reason: FactReason | None = None) -> PlannedChange:
         del self.by_id[one.root_id]
         return PlannedChange(
-            outcome="retired", root_id=one.root_id, expected_version=one.version, draft=one.draft, turn=turn
+            outcome="retired",
+            root_id=one.root_id,
+            expected_version=one.version,
+            draft=one.draft,
+            turn=turn,
+            reason=reason,
         )
 
     def with_key(self, draft: FactDraft) -> _Known | None:
         """The fact with exactly this subject and key: the same category first, then the newest."""
-        key = normalize(draft.key)
         found = [
-            one
-            for one in self.by_id.values()
-            if one.draft.subject == draft.subject and normalize(one.draft.key) == key
+            one for one in self.by_id.values() if one.draft.subject == draft.subject and _has_key(one, draft)
         ]
         return max(
             found, key=lambda one: (one.draft.category is draft.category, one.valid_from), default=None
@@ -226,27 +230,28 @@ class _Facts:
             if one.root_id != root_id
             and (_is_single_rival(one, kept) or (_is_single_rival(one, new) and _reaches(one, new)))
         ]
-        return [self.retire(one, turn) for one in rivals]
+        return [self.retire(one, turn, "merged") for one in rivals]
 
     def _find(self, op: Op, new: _Known) -> _Known | None:
         """The known fact that a draft without an id is about."""
         of_subject = [one for one in self.by_id.values() if one.slot.subject == new.slot.subject]
         in_slot = [one for one in of_subject if one.slot.name == new.slot.name]
-        return (
-            self._in_slot(op, new, in_slot)
-            or _best(new, (one for one in of_subject if _is_near_same(one, new)), _jaccard)
-            or (None if op == "add" else self._most_similar(op, new, of_subject))
-        )
+        found = self._in_slot(op, new, in_slot)
+        if found is None and new.draft.provenance != "hand":
+            found = _best(new, (one for one in of_subject if _is_near_same(one, new)), _jaccard)
+        return found or (None if op == "add" else self._most_similar(op, new, of_subject))
 
     def _in_slot(self, op: Op, new: _Known, in_slot: Sequence[_Known]) -> _Known | None:
         if new.slot.arity is Arity.SINGLE:
             alike = [one for one in in_slot if one.slot.is_goal == new.slot.is_goal]
             others = in_slot if op != "add" else [one for one in in_slot if _reaches(one, new)]
             return _newest(alike) or _newest(others)
+        if new.slot.arity is Arity.NOTES and new.draft.provenance == "hand":
+            return None
         same = _best(new, (one for one in in_slot if _is_same_thing(one, new)), _overlap)
         if same is not None or op == "add":
             return same
-        with_key = [one for one in in_slot if normalize(one.draft.key) == normalize(new.draft.key)]
+        with_key = [one for one in in_slot if _has_key(one, new.draft)]
         if with_key:
             return _best(new, with_key, _overlap)
         return in_slot[0] if len(in_slot) == 1 and new.slot.arity is Arity.THINGS else None
@@ -256,8 +261,7 @@ class _Facts:
         best = _best(new, of_subject, _overlap_all)
         if best is not None and _overlap_all(best, new) >= MEANT[op]:
             return best
-        key = normalize(new.draft.key)
-        return _newest([one for one in self.by_id.values() if normalize(one.draft.key) == key])
+        return _newest([one for one in self.by_id.values() if _has_key(one, new.draft)])
 
 
 def is_news(known: FactDraft, draft: FactDraft) -> bool:
@@ -299,14 +303,15 @@ def _content(fact: Fact) -> FactDraft:
 
 
 def _category(known: FactDraft, draft: FactDraft) -> Category:
-    """The category of the next version: that of the chain, but a goal becomes an event when it is reached."""
-    if known.category is Category.OTHER:
-        return draft.category
-    if known.category is not Category.GOAL or draft.category is Category.GOAL:
+    """The category of the next version: that of the draft, but what is state stays state.
+
+    A goal that was reached becomes an event, also if the draft still calls it a goal.
+    """
+    if known.category is Category.GOAL:
         text = normalize(draft.value)
-        reached = known.category is Category.GOAL and _REACHED.search(text) and not _NOT_REACHED.search(text)
-        return Category.EVENT if reached else known.category
-    return known.category if draft.category is Category.OTHER else draft.category
+        if _REACHED.search(text) and not _NOT_REACHED.search(text):
+            return Category.EVENT
+    return draft.category if draft.category in STATE or known.category not in STATE else known.category
 
 
 def _reaches(goal: _Known, new: _Known) -> bool:
@@ -333,7 +338,11 @@ def _share_slot(older: _Known, newer: _Known) -> bool:
 def _is_same_thing(one: _Known, new: _Known) -> bool:
     """Whether two values of a plural slot are about one thing."""
     if new.slot.arity is Arity.NOTES:
-        return _jaccard(one, new) >= SAME_NOTE and not _on_other_days(one, new)
+        return (
+            (_has_key(one, new.draft) or _says_enough(new))
+            and _jaccard(one, new) >= SAME_NOTE
+            and not _on_other_days(one, new)
+        )
     if new.slot.thing and new.slot.thing == one.slot.thing:
         return True
     if one.things and new.things:
@@ -347,7 +356,16 @@ def _is_near_same(one: _Known, new: _Known) -> bool:
         return False
     if one.slot.name != new.slot.name and slot_terms(one.slot.name) and slot_terms(new.slot.name):
         return False  # born in Busan and living in Busan are two facts
-    return bool(new.value_terms) and _jaccard(one, new) >= NEAR_SAME
+    return _says_enough(new) and _jaccard(one, new) >= NEAR_SAME
+
+
+def _says_enough(new: _Known) -> bool:
+    """Whether a value can be compared without its key: one word (yes, Seoul) may fit two things."""
+    return len(new.value_terms) > 1
+
+
+def _has_key(one: _Known, draft: FactDraft) -> bool:
+    return normalize(one.draft.key) == normalize(draft.key)
 
 
 def _on_other_days(one: _Known, new: _Known) -> bool:

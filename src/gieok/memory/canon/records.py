@@ -74,10 +74,20 @@ class Fact(FactDraft, VersionRef):
     valid_from: Timestamp
 
 
+FactReason = Literal["merged", "withdrawn"]
+"""Why a version exists that nobody stated: another fact has the same slot, or its turn was withdrawn."""
+
+
 class FactVersion(Fact):
-    """One version of a fact in its history. A retired fact has no active version."""
+    """One version of a fact in its history. A retired fact has no active version.
+
+    The version that retires a fact is not listed: `retired_at` of the one before it says when.
+    """
 
     is_active: bool
+    retired_at: Timestamp | None
+    reason: FactReason | None
+    """Why this version was made, or why the fact was retired; None if somebody stated it."""
 
 
 Outcome = Literal["added", "superseded", "unchanged", "retired", "unknown"]
@@ -91,6 +101,7 @@ class PlannedChange(Data):
     """The chain that changes, or that stays as it is; of a new fact the id for its chain. None if unknown."""
     expected_version: Annotated[int, Field(ge=0)] = NEW
     """The version of the chain that this change follows; `NEW` for a new fact."""
+    reason: FactReason | None = None
     draft: FactDraft | None
     """The content to append, or that of the fact that is retired or unchanged. None if unknown."""
     turn: int | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gieok.errors import InputRefused
 from gieok.memory.blocks import HEADERS, render_state, state_frame, state_line
-from gieok.memory.canon.records import STATE, Fact, FactDraft, PersonaDraft, PersonaPrompt
+from gieok.memory.canon.records import STATE, Fact, PersonaDraft, PersonaPrompt
 from gieok.memory.fields import Language
 from gieok.memory.observations import Category
 from gieok.text import count_tokens, normalize, terms
@@ -28,17 +28,6 @@ def is_state(category: Category) -> bool:
 def normal_key(key: str) -> str:
     """The normalised key, which identifies a fact within its category."""
     return normalize(key) or key
-
-
-def changes(active: FactDraft, draft: FactDraft) -> bool:
-    """Whether the draft differs from the active fact.
-
-    By hand every difference counts. In a turn only another value counts, because an extractor often finds the
-    same fact again with other capitals or another importance.
-    """
-    if draft.provenance == "hand":
-        return (draft.value, draft.importance, draft.key) != (active.value, active.importance, active.key)
-    return normalize(draft.value) != normalize(active.value)
 
 
 def rank_facts(known: Sequence[Fact], query: str, limit: int) -> tuple[Fact, ...]:

@@ -75,6 +75,18 @@ def slot_of(subject: str, category: Category, key: str) -> Slot:
     return slot
 
 
+def identity(subject: str, category: Category, key: str, value: str) -> tuple[str, ...]:
+    """What a fact is stored under: subject and slot, and what tells the values of a plural slot apart."""
+    slot = slot_of(subject, category, key)
+    parts = (slot.subject, slot.name, "goal" if slot.is_goal else "")
+    if slot.arity is Arity.SINGLE:
+        return parts
+    if slot.arity is Arity.NOTES:
+        return (*parts, normalize(key), normalize(value))
+    things = (thing_terms(value) | thing_terms(slot.thing)) - slot_terms(slot.name)
+    return (*parts, " ".join(sorted(things)) or normalize(value))
+
+
 def same_subject(subject: str) -> str:
     """The subject in one spelling: `person:엄마`, `person:Mom` and `person:mother` are one person."""
     if not subject.startswith("person:"):

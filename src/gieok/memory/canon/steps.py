@@ -33,7 +33,7 @@ from gieok.memory.canon.rules import (
     rank_facts,
     state_block,
 )
-from gieok.memory.canon.store import CanonView, FactStore
+from gieok.memory.canon.store import MAX_ACTIVE, CanonView, FactStore
 from gieok.memory.fields import Importance, Language, PersonaId
 from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.observations import Category, FactValue, Key
@@ -294,9 +294,14 @@ class SaveFacts(WriteStep[NoData, SaveInputs, SavedFacts]):
 
 
 def _save(store: FactStore, persona_id: str, fact: ExtractedFact, now: datetime) -> FactChange:
-    if fact.retracts:
-        return store.retract(persona_id, fact.category, fact.key, at=now)
-    return store.save(persona_id, fact, version_id=uuid4(), at=now)
+    if not fact.retracts:
+        return store.save(persona_id, fact, at=now)
+    known = store.active(persona_id, only_state=False, limit=MAX_ACTIVE)
+    place = fact.category, normal_key(fact.key)
+    found = next((each for each in known if (each.category, normal_key(each.key)) == place), None)
+    if found is None:
+        return FactChange(outcome="unknown", fact=None)
+    return store.retire(persona_id, found.root_id, at=now)
 
 
 class CreateInputs(Data):
@@ -378,7 +383,7 @@ class SetFact(WriteStep[SetMetadata, SetInputs, FactChange]):
             importance=inputs.importance or metadata.default_importance,
             provenance="hand",
         )
-        return view.facts.save(inputs.persona_id, draft, version_id=uuid4(), at=context.now)
+        return view.facts.save(inputs.persona_id, draft, at=context.now)
 
 
 class RetireInputs(Data):

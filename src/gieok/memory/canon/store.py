@@ -7,8 +7,18 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from gieok.memory.canon.records import Fact, FactChange, FactDraft, FactVersion, PersonaCard, PersonaDraft
-from gieok.memory.observations import Category
+from gieok.memory.canon.records import (
+    Fact,
+    FactChange,
+    FactDraft,
+    FactVersion,
+    PersonaCard,
+    PersonaDraft,
+    PlannedChange,
+)
+
+MAX_ACTIVE = 10_000
+"""How many active facts of a persona are compared when one changes; the most important ones."""
 
 
 class PersonaStore(Protocol):
@@ -51,22 +61,33 @@ class PersonaStore(Protocol):
 
 
 class FactStore(Protocol):
-    """Version chains by persona, category and key. At most one version of a fact is active."""
+    """Version chains by persona. At most one version of a fact is active."""
 
-    def save(self, persona_id: str, draft: FactDraft, *, version_id: UUID, at: datetime) -> FactChange:
-        """Append a version of the fact, unless the active one has the same content."""
+    def apply(
+        self, persona_id: str, changes: Sequence[PlannedChange], *, at: datetime
+    ) -> Sequence[FactChange]:
+        """Store the changes that `merging.merge` planned, in order. Returns what each of them did.
+
+        A new fact whose slot has a fact by now supersedes it, and one whose slot had a fact that was retired
+        continues its chain. Raises Conflict if another writer has changed one of these facts since they were
+        read; then merge again.
+        """
         ...
 
-    def retract(self, persona_id: str, category: Category, key: str, *, at: datetime) -> FactChange:
-        """Retire the fact with this key, if there is an active one. Its history stays."""
+    def save(self, persona_id: str, draft: FactDraft, *, at: datetime) -> FactChange:
+        """Save one fact. It supersedes the active one with its key, or else the one in its slot."""
         ...
 
     def retire(self, persona_id: str, root_id: UUID, *, at: datetime) -> FactChange:
-        """Retire this fact; its history stays. Raises NotFound if the persona has no such active fact."""
+        """Retire this fact by a new version. Raises NotFound if the persona has no such active fact."""
         ...
 
     def active(self, persona_id: str, *, only_state: bool, limit: int) -> Sequence[Fact]:
         """Active facts: most important first, then newest. `only_state` omits other categories."""
+        ...
+
+    def as_of(self, persona_id: str, at: datetime, *, limit: int) -> Sequence[Fact]:
+        """The facts that were active at this moment, in no particular order."""
         ...
 
     def history(self, persona_id: str, root_id: UUID, *, after: int, limit: int) -> Sequence[FactVersion]:
@@ -76,6 +97,10 @@ class FactStore(Protocol):
     def delete(self, persona_id: str, session_ref: str | None) -> int:
         """Delete facts with their history, and return how many: all of the persona, retired ones included, or
         those whose active version comes from this session."""
+        ...
+
+    def consolidate(self, *, at: datetime) -> int:
+        """Retire the older ones of active facts that share a slot. Returns how many."""
         ...
 
 

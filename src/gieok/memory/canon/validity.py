@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field
@@ -70,6 +70,7 @@ _ISO_DAY = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 _LASTING = frozenset({Category.HABIT, Category.OPINION, Category.PREFERENCE, Category.RELATIONSHIP})
 
 Kind = Literal["appointment", "illness", "mood"]
+D = TypeVar("D", bound=FactDraft)
 
 
 def kind_of(draft: FactDraft) -> Kind | None:
@@ -87,7 +88,7 @@ def kind_of(draft: FactDraft) -> Kind | None:
     return None
 
 
-def with_validity(draft: FactDraft, said_on: date, days: ValidityDays) -> FactDraft:
+def with_validity(draft: D, said_on: date, days: ValidityDays) -> D:
     """The draft with `when` and `until` by its kind where they are not given. `said_on`: the day it was said.
 
     What had already happened when it was said does not end: `passed the exam` stays, the exam does not.
@@ -109,6 +110,11 @@ def with_validity(draft: FactDraft, said_on: date, days: ValidityDays) -> FactDr
         case None:
             pass
     return draft.model_copy(update={"when": when, "until": until})
+
+
+def upcast(draft: D, said_on: date) -> D:
+    """A fact that was stored before facts had `until`, with one by its kind."""
+    return with_validity(draft, said_on, UPCAST_DAYS)
 
 
 def is_past(draft: FactDraft, today: date) -> bool:

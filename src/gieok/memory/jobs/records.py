@@ -12,7 +12,7 @@ from gieok.engine import Data
 from gieok.memory.fields import Timestamp
 from gieok.refs import check_ref
 
-JobKind = Literal["summary", "watch", "walk", "embed", "reindex", "erase"]
+JobKind = Literal["summary", "watch", "walk", "embed", "reindex", "merge", "erase"]
 """What a job does, and what its subject is:
 
 - `summary`: summarise messages of a session; the session.
@@ -20,6 +20,7 @@ JobKind = Literal["summary", "watch", "walk", "embed", "reindex", "erase"]
 - `walk`: follow a session's anchors through the decisions; the session.
 - `embed`: give memories their vectors; the persona.
 - `reindex`: rebuild the owner's search indexes; the analyzer version to rebuild them for.
+- `merge`: retire the older ones of an owner's facts that share a slot; `facts`.
 - `erase`: finish the erasure of the owner; the owner.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 from uuid import UUID, uuid4
 
@@ -17,8 +17,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gieok.errors import NotFound
-from gieok.memory.canon.records import Fact, FactChange, FactDraft, FactVersion
+from gieok.errors import Conflict, NotFound
+from gieok.memory.canon.records import (
+    Fact,
+    FactChange,
+    FactDraft,
+    FactSource,
+    FactVersion,
+    PlannedChange,
+)
 from gieok.memory.canon.store import CanonView
 from gieok.memory.observations import Category
 
@@ -46,12 +53,21 @@ def fact(value: str = "900점", key: str = "토익", **given: Any) -> FactDraft:
 async def save(scope: CanonScope, draft: FactDraft, persona: str = "hana", minute: int = 0) -> FactChange:
     """Save one fact, this many minutes after the start."""
     at = START + timedelta(minutes=minute)
-    return await scope.write(lambda view: view.facts.save(persona, draft, version_id=uuid4(), at=at))
+    return await scope.write(lambda view: view.facts.save(persona, draft, at=at))
 
 
-async def retract(scope: CanonScope, draft: FactDraft, persona: str = "hana") -> FactChange:
-    """Retract the fact with this category and key."""
-    return await scope.write(lambda view: view.facts.retract(persona, draft.category, draft.key, at=START))
+async def retire(scope: CanonScope, root_id: UUID, persona: str = "hana", minute: int = 0) -> FactChange:
+    """Retire one fact, this many minutes after the start."""
+    at = START + timedelta(minutes=minute)
+    return await scope.write(lambda view: view.facts.retire(persona, root_id, at=at))
+
+
+async def apply(
+    scope: CanonScope, changes: Sequence[PlannedChange], persona: str = "hana", minute: int = 0
+) -> Sequence[FactChange]:
+    """Apply planned changes, this many minutes after the start."""
+    at = START + timedelta(minutes=minute)
+    return await scope.write(lambda view: view.facts.apply(persona, changes, at=at))
 
 
 async def active(
@@ -114,37 +130,142 @@ class FactStoreContract:
         assert (await save(scope, fact("Busan", provenance="hand", importance=9))).outcome == "unchanged"
         assert [(each.value, each.importance) for each in await active(scope)] == [("Busan", 9)]
 
-    async def test_keys_are_normalised_within_a_category(self, scope_of: ScopeOf) -> None:
+    @pytest.mark.req("MIND-6")
+    async def test_one_slot_has_one_fact_under_any_key_and_category(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
-        await save(scope, fact("one", "Home Town"))
-        assert (await save(scope, fact("two", " home  town "))).outcome == "superseded"
-        assert (await save(scope, fact("three", "home town", category=Category.OTHER))).outcome == "added"
-        assert sorted(await values(scope)) == ["three", "two"]
+        first = await save(scope, fact("지훈과 사귀는 중", "boyfriend", category=Category.RELATIONSHIP))
+        again = await save(scope, fact("헤어짐", " 연인 ", category=Category.EVENT, provenance="hand"))
+        assert (again.outcome, root_of(again)) == ("superseded", root_of(first))
+        assert (await save(scope, fact("민수", "이름", category=Category.OTHER))).outcome == "added"
+        assert sorted(await values(scope)) == ["민수", "헤어짐"]
+
+    @pytest.mark.req("MIND-6")
+    async def test_things_of_a_plural_slot_have_chains_of_their_own(self, scope_of: ScopeOf) -> None:
+        scope = scope_of("minsu")
+        drafts = [fact(value, "pet", category=Category.OTHER) for value in ("고양이 두부", "강아지 콩이")]
+        planned = [PlannedChange(outcome="added", root_id=uuid4(), draft=draft) for draft in drafts]
+        await apply(scope, planned)
+        assert sorted(await values(scope)) == ["강아지 콩이", "고양이 두부"]
+
+    @pytest.mark.req("MIND-6")
+    async def test_a_slot_that_was_filled_meanwhile_is_superseded(self, scope_of: ScopeOf) -> None:
+        scope = scope_of("minsu")
+        first = await save(scope, fact("부산", "home"))
+        planned = [
+            PlannedChange(outcome="added", root_id=uuid4(), draft=fact(value, "사는 곳"))
+            for value in ("부산", "서울")
+        ]
+        changes = await apply(scope, planned)
+        assert [(change.outcome, root_of(change)) for change in changes] == [
+            ("unchanged", root_of(first)),
+            ("superseded", root_of(first)),
+        ]
+        assert await values(scope) == ["서울"]
+
+    @pytest.mark.req("MIND-7", "MIND-12")
+    async def test_subject_time_and_source_are_stored(self, scope_of: ScopeOf) -> None:
+        scope = scope_of("minsu")
+        draft = fact(
+            subject="person:지연",
+            when=date(2026, 1, 9),
+            until=date(2026, 1, 10),
+            source=FactSource(session_ref="s1", message_id="m1"),
+        )
+        await save(scope, draft)
+        (found,) = await active(scope)
+        assert {name: getattr(found, name) for name in FactDraft.model_fields} == dict(draft)
 
     @pytest.mark.req("CANON-6")
-    async def test_a_retraction_retires_and_the_history_stays(self, scope_of: ScopeOf) -> None:
+    async def test_a_retired_fact_keeps_its_history(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         first = await save(scope, fact("900점"))
-        assert await retract(scope, fact()) == FactChange(outcome="retired", fact=first.fact)
+        retired = await retire(scope, root_of(first), minute=3)
+        assert retired == FactChange(outcome="retired", fact=first.fact)
         assert await active(scope) == []
-        assert said(await history(scope, root_of(first))) == [(1, "900점", False)]
-        assert (await retract(scope, fact())).outcome == "unknown"
+        versions = await history(scope, root_of(first))
+        assert said(versions) == [(1, "900점", False)]
+        assert versions[0].retired_at == START + timedelta(minutes=3)
 
     @pytest.mark.req("CANON-6")
     async def test_a_retired_fact_can_be_saved_again(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         first = await save(scope, fact("900점"))
-        await retract(scope, fact())
+        await retire(scope, root_of(first))
         again = await save(scope, fact("900점"))
         assert (again.outcome, root_of(again)) == ("added", root_of(first))
-        assert said(await history(scope, root_of(first))) == [(1, "900점", False), (2, "900점", True)]
+        versions = await history(scope, root_of(first))
+        assert said(versions) == [(1, "900점", False), (3, "900점", True)]
+        assert [version.retired_at is None for version in versions] == [False, True]
 
-    async def test_retracting_an_unknown_fact_changes_nothing(self, scope_of: ScopeOf) -> None:
+    async def test_changes_of_one_plan_follow_each_other(self, scope_of: ScopeOf) -> None:
+        """Also where the new fact continues a retired chain, which has another id than the plan gave it."""
         scope = scope_of("minsu")
-        await save(scope, fact("900점"))
-        for other in (fact(key="다른 목표"), fact(category=Category.EVENT)):
-            assert await retract(scope, other) == FactChange(outcome="unknown", fact=None)
-        assert await values(scope) == ["900점"]
+        first = await save(scope, fact("900점"))
+        await retire(scope, root_of(first))
+        new = uuid4()
+        added = PlannedChange(outcome="added", root_id=new, draft=fact("950점"))
+        next_ = PlannedChange(outcome="superseded", root_id=new, expected_version=1, draft=fact("990점"))
+        changes = await apply(scope, [added, next_])
+        assert [(change.outcome, root_of(change)) for change in changes] == [
+            ("added", root_of(first)),
+            ("superseded", root_of(first)),
+        ]
+        assert await values(scope) == ["990점"]
+
+    async def test_a_plan_for_a_version_that_has_changed_is_a_conflict(self, scope_of: ScopeOf) -> None:
+        scope = scope_of("minsu")
+        first = await save(scope, fact("900점"))
+        await save(scope, fact("950점"))
+        stale = PlannedChange(
+            outcome="superseded", root_id=root_of(first), expected_version=1, draft=fact("990점")
+        )
+        fresh = PlannedChange(outcome="added", root_id=uuid4(), draft=fact("서울", "home"))
+        with pytest.raises(Conflict, match="meanwhile"):
+            await apply(scope, [fresh, stale])
+        await retire(scope, root_of(first))
+        with pytest.raises(Conflict, match="meanwhile"):
+            await apply(scope, [stale.model_copy(update={"expected_version": 2})])
+        assert await values(scope) == []
+
+    @pytest.mark.req("MIND-7")
+    async def test_the_facts_of_a_moment_are_those_that_were_true_then(self, scope_of: ScopeOf) -> None:
+        scope = scope_of("minsu")
+        first = await save(scope, fact("900점"), minute=1)
+        await save(scope, fact("950점"), minute=3)
+        await save(scope, fact("서울", "home"), minute=4)
+        await retire(scope, root_of(first), minute=5)
+        await save(scope, fact("990점"), minute=7)
+
+        async def at(minute: int) -> list[str]:
+            moment = START + timedelta(minutes=minute)
+            found = await scope.read(lambda view: view.facts.as_of("hana", moment, limit=ALL))
+            return sorted(each.value for each in found)
+
+        assert [await at(minute) for minute in (0, 1, 3, 4, 5, 7)] == [
+            [],
+            ["900점"],
+            ["950점"],
+            ["950점", "서울"],
+            ["서울"],
+            ["990점", "서울"],
+        ]
+
+    @pytest.mark.req("MIND-6")
+    async def test_facts_that_share_a_slot_leave_the_newest(self, scope_of: ScopeOf) -> None:
+        """As in a database whose facts were stored before they had slots."""
+        scope = scope_of("minsu")
+        old = await save(scope, fact("지훈과 사귀는 중", "연인"), minute=1)
+        other = await save(scope, fact("친구와 헤어짐", "학원"), minute=2)
+        moved = other.fact and PlannedChange(
+            outcome="superseded", root_id=root_of(other), expected_version=1, draft=fact("헤어짐", "남친")
+        )
+        assert moved is not None
+        await apply(scope, [moved], minute=3)
+        assert await scope.write(lambda view: view.facts.consolidate(at=START)) == 1
+        assert await values(scope) == ["헤어짐"]
+        versions = await history(scope, root_of(old))
+        assert [(version.retired_at, version.reason) for version in versions] == [(START, "merged")]
+        assert await scope.write(lambda view: view.facts.consolidate(at=START)) == 0
 
     @pytest.mark.req("CANON-4")
     @pytest.mark.parametrize("only_state", [True, False])
@@ -165,7 +286,7 @@ class FactStoreContract:
     async def test_only_five_categories_are_state(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         for category in Category:
-            await save(scope, fact(category, category=category))
+            await save(scope, fact(category, f"key {category}", category=category))
         state = {"RELATIONSHIP", "GOAL", "EVENT", "HABIT", "OPINION"}
         assert set(await values(scope, only_state=True)) == state
         assert set(await values(scope)) == state | {"PERSONAL_INFO", "PREFERENCE", "OTHER"}
@@ -182,17 +303,17 @@ class FactStoreContract:
         for scope, persona in ((minsu, "duri"), (other, "hana")):
             assert await history(scope, root_of(kept), persona) == []
             with pytest.raises(NotFound):
-                await _retire(scope, root_of(kept), persona)
+                await retire(scope, root_of(kept), persona)
         assert await values(minsu) == ["minsu and hana"]
 
     async def test_a_fact_is_retired_by_its_root_id(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         kept = await save(scope, fact("900점"))
-        assert await _retire(scope, root_of(kept)) == FactChange(outcome="retired", fact=kept.fact)
+        assert await retire(scope, root_of(kept)) == FactChange(outcome="retired", fact=kept.fact)
         assert await active(scope) == []
         for gone in (root_of(kept), uuid4()):
             with pytest.raises(NotFound):
-                await _retire(scope, gone)
+                await retire(scope, gone)
 
     @pytest.mark.req("CANON-6")
     async def test_exactly_one_version_is_active_under_many_writers(self, scope_of: ScopeOf) -> None:
@@ -220,8 +341,13 @@ class FactStoreContract:
             persona, key = data.draw(st.sampled_from(personas)), data.draw(st.sampled_from("abc"))
             value = data.draw(st.sampled_from(["one", "two", None]))
             if value is None:
-                change = await retract(scope, fact(key=key), persona)
-                assert change.outcome == ("retired" if expected.pop((persona, key), None) else "unknown")
+                facts = [each for each in await active(scope, persona) if each.key == key]
+                assert [each.value for each in facts] == [
+                    kept for place, kept in expected.items() if place == (persona, key)
+                ]
+                for each in facts:
+                    await retire(scope, each.root_id, persona)
+                    del expected[persona, key]
             else:
                 change = await save(scope, fact(value, key), persona)
                 before = expected.get((persona, key))
@@ -231,7 +357,3 @@ class FactStoreContract:
         for persona in personas:
             found = {(persona, each.key): each.value for each in await active(scope, persona)}
             assert found == {place: value for place, value in expected.items() if place[0] == persona}
-
-
-async def _retire(scope: CanonScope, root_id: UUID, persona: str = "hana") -> FactChange:
-    return await scope.write(lambda view: view.facts.retire(persona, root_id, at=START))

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, cast
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from gieok.adapters.sql.driver.database import Row, Tx, to_micros
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.errors import Conflict, NotFound, StoreDamaged
-from gieok.memory.canon.documents import FORM, FactDocument, PersonaDocument, from_document, to_document
-from gieok.memory.canon.records import Fact, FactChange, FactDraft, FactVersion, PersonaCard, PersonaDraft
-from gieok.memory.canon.rules import changes, is_state, normal_key
+from gieok.memory.canon.documents import (
+    FACT_FORM,
+    FORM,
+    FactDocument,
+    PersonaDocument,
+    fact_document,
+    from_document,
+    to_document,
+)
+from gieok.memory.canon.merging import consolidate, is_news, merge_edit
+from gieok.memory.canon.records import (
+    Fact,
+    FactChange,
+    FactDraft,
+    FactReason,
+    FactVersion,
+    PersonaCard,
+    PersonaDraft,
+    PlannedChange,
+)
+from gieok.memory.canon.rules import is_state
+from gieok.memory.canon.slots import identity
+from gieok.memory.canon.store import MAX_ACTIVE
 from gieok.memory.chains import NEW, ChainHead, ChainVersion, VersionDraft, check_expected
 from gieok.memory.observations import Category
 from gieok.vault import OwnerKeys
@@ -110,42 +131,24 @@ class SqlFactStore:
         self._keys = keys
         self._chain = SqlChainStore(tx, keys, "fact")
 
-    def save(self, persona_id: str, draft: FactDraft, *, version_id: UUID, at: datetime) -> FactChange:
-        token = self._key_token(persona_id, draft.category, draft.key)
-        head = self._tx.one("lock_fact_by_key", key_token=token)
-        if head is None:
-            if self._add(persona_id, token, version_id, draft, at):
-                fact = self._append(version_id, persona_id, draft, version_id, at, NEW)
-                return FactChange(outcome="added", fact=fact)
-            # Another writer has added the same fact and committed in the meantime.
-            head = cast(Row, self._tx.one("lock_fact_by_key", key_token=token))
-        root_id = UUID(bytes=head[0])
-        is_retired = head[1] == _RETIRED
-        active = None if is_retired else self._active_of(root_id, persona_id, draft.category, draft.key)
-        if active is not None and not changes(active, draft):
-            return FactChange(outcome="unchanged", fact=active)
-        fact = self._append(root_id, persona_id, draft, version_id, at, None)
-        self._tx.run(
-            "move_fact",
-            root_id=head[0],
-            version=fact.version,
-            standing=_standing(draft.category),
-            importance=draft.importance,
-            updated_at=to_micros(at),
-        )
-        return FactChange(outcome="added" if is_retired else "superseded", fact=fact)
+    def apply(self, persona_id: str, changes: Sequence[PlannedChange], *, at: datetime) -> list[FactChange]:
+        self._lock(persona_id)
+        chains: dict[UUID, UUID] = {}  # a new fact continues the retired chain of its slot
+        return [self._apply(persona_id, change, chains, at) for change in changes]
 
-    def retract(self, persona_id: str, category: Category, key: str, *, at: datetime) -> FactChange:
-        head = self._tx.one("lock_fact_by_key", key_token=self._key_token(persona_id, category, key))
-        if head is None or head[1] == _RETIRED:
-            return FactChange(outcome="unknown", fact=None)
-        return self._retire(self._active_of(UUID(bytes=head[0]), persona_id, category, key), at)
+    def save(self, persona_id: str, draft: FactDraft, *, at: datetime) -> FactChange:
+        self._lock(persona_id)
+        known = self.active(persona_id, only_state=False, limit=MAX_ACTIVE)
+        return self.apply(persona_id, merge_edit(known, draft), at=at)[0]
 
     def retire(self, persona_id: str, root_id: UUID, *, at: datetime) -> FactChange:
-        head = self._tx.one("lock_fact", persona_token=self._persona_token(persona_id), root_id=root_id.bytes)
-        if head is None or head[1] == _RETIRED:
+        self._lock(persona_id)
+        head = self._tx.one(
+            "get_fact_head", persona_token=self._persona_token(persona_id), root_id=root_id.bytes
+        )
+        if head is None or head[2] == _RETIRED:
             raise NotFound(f"there is no active fact {root_id}")
-        return self._retire(self._active_of(root_id, persona_id), at)
+        return self._retire(persona_id, self._active_of(root_id, persona_id), None, at)
 
     def active(self, persona_id: str, *, only_state: bool, limit: int) -> list[Fact]:
         rows = self._tx.all(
@@ -154,6 +157,14 @@ class SqlFactStore:
             limit=limit,
         )
         return [self._listed(persona_id, row) for row in rows]
+
+    def as_of(self, persona_id: str, at: datetime, *, limit: int) -> list[Fact]:
+        moment = to_micros(at)
+        rows = self._tx.all(
+            "list_facts_as_of", persona_token=self._persona_token(persona_id), at=moment, limit=limit
+        )
+        found = (self._chain.open_row(row[2:]) for row in rows if row[0] != _RETIRED or row[1] > moment)
+        return [_fact(persona_id, version) for version in found if not fact_document(version).is_retired]
 
     def delete(self, persona_id: str, session_ref: str | None) -> int:
         if session_ref is None:
@@ -169,18 +180,86 @@ class SqlFactStore:
 
     def history(self, persona_id: str, root_id: UUID, *, after: int, limit: int) -> list[FactVersion]:
         token = self._persona_token(persona_id)
-        if self._tx.one("has_fact", persona_token=token, root_id=root_id.bytes) is None:
+        if self._tx.one("get_fact_head", persona_token=token, root_id=root_id.bytes) is None:
             return []
-        return [
-            FactVersion(**dict(_fact(persona_id, version)), is_active=version.is_active)
-            for version in self._chain.history(root_id, after, limit)
-        ]
+        # Every second version may be a retirement, and that of the last one must be read too.
+        rows = self._chain.history(root_id, after, 2 * limit + 1)
+        versions: list[FactVersion] = []
+        for row in rows:
+            document = fact_document(row)
+            if not document.is_retired:
+                versions.append(
+                    FactVersion(
+                        **dict(_fact(persona_id, row)),
+                        is_active=row.is_active,
+                        retired_at=None,
+                        reason=document.reason,
+                    )
+                )
+            elif versions:
+                end = {"retired_at": row.created_at, "reason": document.reason}
+                versions[-1] = versions[-1].model_copy(update=end)
+        return versions[:limit]
+
+    def consolidate(self, *, at: datetime) -> int:
+        retired = 0
+        for (token,) in self._tx.all("list_fact_personas"):
+            rows = self._tx.all("list_facts", persona_token=token, limit=1)
+            persona_id = fact_document(self._chain.open_row(rows[0][1:])).persona_id
+            if token != self._persona_token(persona_id):
+                raise _misplaced("fact", UUID(bytes=rows[0][1]))
+            known = self.active(persona_id, only_state=False, limit=MAX_ACTIVE)
+            retired += len(self.apply(persona_id, consolidate(known), at=at))
+        return retired
 
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
         """Reseal the next versions. Returns their number and the next cursor, if any."""
         return self._chain.reseal(after, limit)
 
-    def _add(self, persona_id: str, token: int, root_id: UUID, draft: FactDraft, at: datetime) -> bool:
+    def _lock(self, persona_id: str) -> None:
+        """Let other writers of this persona's facts wait until this transaction has ended."""
+        self._tx.run("lock_facts", persona_token=self._persona_token(persona_id))
+
+    def _apply(
+        self, persona_id: str, change: PlannedChange, chains: dict[UUID, UUID], at: datetime
+    ) -> FactChange:
+        root_id, draft = change.root_id, change.draft
+        if root_id is None or draft is None:
+            return FactChange(outcome="unknown", fact=None)
+        if change.outcome == "added":
+            added = self._add(persona_id, root_id, draft, at)
+            chains[root_id] = added.fact.root_id if added.fact else root_id
+            return added
+        active = self._active_of(chains.get(root_id, root_id), persona_id)
+        if root_id not in chains and active.version != change.expected_version:
+            raise Conflict(f"fact {root_id} was changed meanwhile; read the facts again and retry")
+        if change.outcome == "unchanged":
+            return FactChange(outcome="unchanged", fact=active)
+        if change.outcome == "retired":
+            return self._retire(persona_id, active, change.reason, at)
+        document = _document(persona_id, draft, reason=change.reason)
+        fact = self._append(active.root_id, document, uuid4(), at, active.version)
+        return FactChange(outcome="superseded", fact=fact)
+
+    def _add(self, persona_id: str, root_id: UUID, draft: FactDraft, at: datetime) -> FactChange:
+        """Begin a chain, or continue the one of the same slot: it was retired, or added meanwhile."""
+        document = _document(persona_id, draft)
+        token = self._slot_token(persona_id, draft)
+        if not self._add_head(token, persona_id, root_id, draft, at):
+            taken = cast(Row, self._tx.one("get_fact_by_token", key_token=token))
+            chain, version, standing = UUID(bytes=taken[0]), taken[1], taken[2]
+            last = self._last_of(chain, version)
+            if last.persona_id == persona_id and _identity(last) == _identity(draft):
+                if standing != _RETIRED and not is_news(last, draft):
+                    return FactChange(outcome="unchanged", fact=self._active_of(chain, persona_id))
+                fact = self._append(chain, document, uuid4(), at, version)
+                return FactChange(outcome="added" if standing == _RETIRED else "superseded", fact=fact)
+            # The chain that has this token is about something else by now.
+            token = self._slot_token(persona_id, draft, str(root_id))
+            self._add_head(token, persona_id, root_id, draft, at)
+        return FactChange(outcome="added", fact=self._append(root_id, document, root_id, at, NEW))
+
+    def _add_head(self, token: int, persona_id: str, root_id: UUID, draft: FactDraft, at: datetime) -> bool:
         added = self._tx.run(
             "add_fact",
             key_token=token,
@@ -195,34 +274,45 @@ class SqlFactStore:
     def _append(
         self,
         root_id: UUID,
-        persona_id: str,
-        draft: FactDraft,
+        document: FactDocument,
         version_id: UUID,
         at: datetime,
         expected_version: int | None,
+        *,
+        form: int = FACT_FORM,
     ) -> Fact:
-        fields = {name: getattr(draft, name) for name in FactDraft.model_fields}
-        document = FactDocument(**fields, persona_id=persona_id)
-        version = VersionDraft(id=version_id, form=FORM, content=to_document(document), created_at=at)
-        return _fact(persona_id, self._chain.append(root_id, version, expected_version))
+        """Append a version and move the head to it. A document that retires the fact leaves none active."""
+        draft = VersionDraft(id=version_id, form=form, content=to_document(document), created_at=at)
+        version = self._chain.append(root_id, draft, expected_version)
+        if document.is_retired:
+            self._chain.retire(root_id, version.version)
+        self._tx.run(
+            "move_fact",
+            root_id=root_id.bytes,
+            version=version.version,
+            standing=_RETIRED if document.is_retired else _standing(document.category),
+            importance=document.importance,
+            updated_at=to_micros(at),
+        )
+        return _fact(document.persona_id, version)
 
-    def _retire(self, fact: Fact, at: datetime) -> FactChange:
-        self._chain.retire(fact.root_id, fact.version)
-        self._tx.run("retire_fact", root_id=fact.root_id.bytes, updated_at=to_micros(at))
+    def _retire(self, persona_id: str, fact: Fact, reason: FactReason | None, at: datetime) -> FactChange:
+        document = _document(persona_id, fact, is_retired=True, reason=reason)
+        self._append(fact.root_id, document, uuid4(), at, fact.version)
         return FactChange(outcome="retired", fact=fact)
 
-    def _active_of(
-        self, root_id: UUID, persona_id: str, category: Category | None = None, key: str | None = None
-    ) -> Fact:
-        """The active version, which must be of this category and key (None: any)."""
-        found = [_fact(persona_id, version) for version in self._chain.active([root_id])]
-        if (
-            not found
-            or category not in (None, found[0].category)
-            or (key is not None and normal_key(key) != normal_key(found[0].key))
-        ):
+    def _active_of(self, root_id: UUID, persona_id: str) -> Fact:
+        found = self._chain.active([root_id])
+        if not found:
+            raise Conflict(f"fact {root_id} was retired meanwhile; read the facts again and retry")
+        return _fact(persona_id, found[0])
+
+    def _last_of(self, root_id: UUID, version: int) -> FactDocument:
+        """The newest version of a chain, also of a retired one."""
+        found = self._chain.history(root_id, version - 1, 1)
+        if not found:
             raise _misplaced("fact", root_id)
-        return found[0]
+        return fact_document(found[0])
 
     def _listed(self, persona_id: str, row: Row) -> Fact:
         fact = _fact(persona_id, self._chain.open_row(row[1:]))
@@ -233,8 +323,12 @@ class SqlFactStore:
     def _persona_token(self, persona_id: str) -> int:
         return self._keys.token("facts.persona", persona_id)
 
-    def _key_token(self, persona_id: str, category: Category, key: str) -> int:
-        return self._keys.token("facts.key", persona_id, category, normal_key(key))
+    def _slot_token(self, persona_id: str, draft: FactDraft, *more: str) -> int:
+        return self._keys.token("facts.key", persona_id, *_identity(draft), *more)
+
+
+def _identity(draft: FactDraft) -> tuple[str, ...]:
+    return identity(draft.subject, draft.category, draft.key, draft.value)
 
 
 def _standing(category: Category) -> int:
@@ -253,8 +347,15 @@ def _card(persona_id: str, version: ChainVersion) -> PersonaCard:
     return PersonaCard(**dict(document), version=version.version, created_at=version.created_at)
 
 
+def _document(
+    persona_id: str, draft: FactDraft, *, is_retired: bool = False, reason: FactReason | None = None
+) -> FactDocument:
+    content = {name: getattr(draft, name) for name in FactDraft.model_fields}
+    return FactDocument(**content, persona_id=persona_id, is_retired=is_retired, reason=reason)
+
+
 def _fact(persona_id: str, version: ChainVersion) -> Fact:
-    document = from_document(FactDocument, version.content, version.form)
+    document = fact_document(version)
     if document.persona_id != persona_id:
         raise _misplaced("fact", version.root_id)
     content = {name: getattr(document, name) for name in FactDraft.model_fields}

@@ -149,7 +149,9 @@ class FactAnswer(FactChange, Answer):
 
 
 class FactVersionsAnswer(Answer):
-    model_config = example(success=True, versions=[_FACT | {"isActive": True}], hasMore=False)
+    model_config = example(
+        success=True, versions=[_FACT | {"isActive": True, "retiredAt": None, "reason": None}], hasMore=False
+    )
 
     versions: tuple[FactVersion, ...]
     has_more: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from uuid import uuid4
 
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.adapters.sql.lifecycle.export.records import (
@@ -19,9 +20,9 @@ from gieok.adapters.sql.stores.decisions import SqlDecisionStore
 from gieok.adapters.sql.stores.policy import ROOT, SqlPolicyStore, read_policy
 from gieok.errors import Conflict, InputRefused
 from gieok.memory.canon import documents
-from gieok.memory.canon.documents import FactDocument, PersonaDocument
+from gieok.memory.canon.documents import FACT_FORM, NEW_FACT_FIELDS, FactDocument, PersonaDocument
 from gieok.memory.canon.records import FactDraft, PersonaDraft
-from gieok.memory.canon.rules import check_persona, is_state
+from gieok.memory.canon.rules import check_persona
 from gieok.memory.chains import ChainVersion
 from gieok.memory.decisions import documents as decision_documents
 from gieok.memory.decisions.records import DecisionContent
@@ -72,47 +73,54 @@ class FactTransfer(SqlFactStore):
     """Facts of one owner."""
 
     def export(self) -> Iterator[FactRecord]:
+        last: FactRecord | None = None
         for row in read_rows(self._tx, "list_fact_exports", _BY_VERSION):
-            yield _fact_record(self._chain.open_row(row[:6]), row[6])
+            version = self._chain.open_row(row[:6])
+            document = documents.from_document(FactDocument, version.content, version.form)
+            if document.is_retired and last is not None:
+                end = {"retired_at": version.created_at, "reason": document.reason or last.reason}
+                last = last.model_copy(update=end)
+                continue
+            if last is not None:
+                yield last
+            last = _fact_record(version, document, row[6])
+        if last is not None:
+            yield last
 
     def import_(self, record: FactRecord) -> bool:
         """Add a version. False if it exists already, even if it was retired later than the stored one."""
         stored = _stored_version(self._tx, "fact", record)
         if stored:
-            given = record.model_copy(update={"retired_at": None})
-            return check_unchanged(given, _fact_record(self._chain.open_row(stored), None), record.root_id)
-        draft = subset(FactDraft, record)
-        token = self._key_token(record.persona_id, record.category, record.key)
-        if record.version == 1:
-            self._add(record.persona_id, token, record.root_id, draft, record.valid_from)
-        self._check_head(token, record)
-        expected = record.version - 1
-        self._append(record.root_id, record.persona_id, draft, record.version_id, record.valid_from, expected)
-        self._move(record)
+            version = self._chain.open_row(stored)
+            document = documents.from_document(FactDocument, version.content, version.form)
+            without_end = {"retired_at": None, "reason": None}
+            kept = _fact_record(version, document, None).model_copy(update=without_end)
+            return check_unchanged(record.model_copy(update=without_end), kept, record.root_id)
+        self._lock(record.persona_id)
+        self._ensure_head(record)
+        content = {name: getattr(record, name) for name in FactDraft.model_fields}
+        document = FactDocument(**content, persona_id=record.persona_id, reason=record.reason)
+        previous, root_id = record.version - 1, record.root_id
+        self._append(root_id, document, record.version_id, record.valid_from, previous, form=record.form)
+        if record.retired_at is not None:
+            retired = document.model_copy(update={"is_retired": True})
+            self._append(root_id, retired, uuid4(), record.retired_at, record.version)
         return True
 
-    def _check_head(self, token: int, record: FactRecord) -> None:
-        head = self._tx.one("lock_fact_by_key", key_token=token)
-        if head is None:
-            raise InputRefused("is a version of a fact whose first version is not before it")
-        if head[0] != record.root_id.bytes:
-            raise Conflict(
-                f"a fact with the same persona, category and key as {record.root_id} exists already; "
-                "import into another user"
+    def _ensure_head(self, record: FactRecord) -> None:
+        """Add the head with the first version. Another fact may have its token already."""
+        if record.version == 1:
+            tokens = (
+                self._slot_token(record.persona_id, record),
+                self._slot_token(record.persona_id, record, str(record.root_id)),
             )
-
-    def _move(self, record: FactRecord) -> None:
-        self._tx.run(
-            "move_fact",
-            root_id=record.root_id.bytes,
-            version=record.version,
-            standing=2 if is_state(record.category) else 1,
-            importance=record.importance,
-            updated_at=to_micros(record.valid_from),
-        )
-        if record.retired_at is not None:
-            self._chain.retire(record.root_id, record.version)
-            self._tx.run("retire_fact", root_id=record.root_id.bytes, updated_at=to_micros(record.retired_at))
+            any(
+                self._add_head(token, record.persona_id, record.root_id, record, record.valid_from)
+                for token in tokens
+            )
+        token = self._persona_token(record.persona_id)
+        if self._tx.one("get_fact_head", persona_token=token, root_id=record.root_id.bytes) is None:
+            raise InputRefused("is a version of a fact whose first version is not before it")
 
 
 class DecisionTransfer(SqlDecisionStore):
@@ -176,16 +184,23 @@ def _persona_record(version: ChainVersion) -> PersonaRecord:
     )
 
 
-def _fact_record(version: ChainVersion, retired_at: int | None) -> FactRecord:
-    document = documents.from_document(FactDocument, version.content, version.form)
+def _fact_record(version: ChainVersion, document: FactDocument, retired_at: int | None) -> FactRecord:
+    """The record of a version, in the format in which it is stored."""
+    content = {
+        name: getattr(document, name)
+        for name in FactDraft.model_fields
+        if version.form >= FACT_FORM or name not in NEW_FACT_FIELDS
+    }
     return FactRecord(
         kind="fact",
-        **dict(document),
+        **content,
+        persona_id=document.persona_id,
         root_id=version.root_id,
         version=version.version,
         version_id=version.id,
         valid_from=version.created_at,
         retired_at=None if retired_at is None else from_micros(retired_at),
+        reason=document.reason,
     )
 
 

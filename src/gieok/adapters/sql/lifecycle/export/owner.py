@@ -52,6 +52,7 @@ class OwnerTransfer:
     def __init__(self, tx: Tx, keys: OwnerKeys, view: DecisionView, now: datetime) -> None:
         self._tx = tx
         self._view = view
+        self._now = now
         self._personas = PersonaTransfer(tx, keys)
         self._facts = FactTransfer(tx, keys)
         self._sessions = SessionTransfer(tx, keys, now)
@@ -92,7 +93,7 @@ class OwnerTransfer:
         """Add records, each given with its line number. Existing ones must be the same.
 
         InputRefused and Conflict name the line. Indexes, counts and heads are rebuilt, and summaries that
-        were waiting are queued.
+        were waiting are queued. Of facts that share a slot now, the older ones are retired.
         """
         import_one = self._by_kind()
         added: Counter[str] = Counter()
@@ -103,6 +104,8 @@ class OwnerTransfer:
             seen += 1
         with _at(line):
             self._sessions.finish()
+            if added["fact"]:
+                self._facts.consolidate(at=self._now)
         return Imported(+added, seen - added.total())
 
     def _by_kind(self) -> dict[str, Callable[[Any], bool]]:

@@ -8,15 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    model_serializer,
+    model_validator,
+)
 
 from gieok.adapters.sql.driver.database import Row, Tx, Value
 from gieok.engine import Data
 from gieok.errors import Conflict
-from gieok.memory.canon.records import FactDraft, PersonaDraft
+from gieok.memory.canon.documents import FACT_FORM, NEW_FACT_FIELDS
+from gieok.memory.canon.records import FactDraft, FactReason, PersonaDraft
 from gieok.memory.chains import VersionNumber
 from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig
 from gieok.memory.decisions.records import AnchorDraft, DecisionContent, EvidenceDraft, Principles, Relation
@@ -66,7 +74,11 @@ class ConfigRecord(MemoryConfig, ExportRecord[Literal["memoryConfig"]]):
 
 
 class FactRecord(FactDraft, ExportRecord[Literal["fact"]]):
-    """One version of a fact. The newest one is true now, unless it has `retired_at`."""
+    """One version of a fact. The newest one is true now, unless it has `retired_at`.
+
+    The version that retires a fact is no record of its own. A version of the first format has no `until`, and
+    is exported and imported without it.
+    """
 
     persona_id: PersonaId
     root_id: UUID
@@ -74,6 +86,20 @@ class FactRecord(FactDraft, ExportRecord[Literal["fact"]]):
     version_id: UUID
     valid_from: Timestamp
     retired_at: Timestamp | None
+    reason: Annotated[FactReason | None, Field(exclude_if=lambda reason: reason is None)] = None
+
+    @property
+    def form(self) -> int:
+        """The format of its document."""
+        return FACT_FORM if "until" in self.model_fields_set else 1
+
+    @model_serializer(mode="wrap")
+    def _omit_new_fields(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        line = serialize(self)
+        if self.form < FACT_FORM:
+            for name in NEW_FACT_FIELDS:
+                line.pop(name, None)
+        return line
 
 
 class Waiting(Data):

@@ -30,8 +30,13 @@ WHERE head.owner = :owner AND (head.created_at, head.persona_id) > (:created_at,
 ORDER BY head.created_at, head.persona_id
 LIMIT :limit;
 
+-- name: lock_facts(owner, persona_token)!
+-- Counts a change of the persona's facts. The row stays locked, so that concurrent writers run in turn.
+INSERT INTO fact_revisions (owner, persona_token, revision) VALUES (:owner, :persona_token, 1)
+ON CONFLICT (owner, persona_token) DO UPDATE SET revision = fact_revisions.revision + 1;
+
 -- name: add_fact(owner, key_token, persona_token, root_id, standing, importance, updated_at)!
--- 0 rows when a fact with this key exists.
+-- 0 rows when a fact with this token exists.
 INSERT INTO fact_heads (owner, key_token, persona_token, root_id, version, standing, importance, updated_at)
 VALUES (:owner, :key_token, :persona_token, :root_id, 1, :standing, :importance, :updated_at)
 ON CONFLICT (owner, key_token) DO NOTHING;
@@ -40,12 +45,6 @@ ON CONFLICT (owner, key_token) DO NOTHING;
 UPDATE fact_heads
 SET version = :version, standing = :standing, importance = :importance, updated_at = :updated_at
 WHERE owner = :owner AND root_id = :root_id;
-
--- name: retire_fact(owner, root_id, updated_at)!
-UPDATE fact_heads SET standing = 0, updated_at = :updated_at WHERE owner = :owner AND root_id = :root_id;
-
--- name: has_fact(owner, persona_token, root_id)^
-SELECT 1 FROM fact_heads WHERE owner = :owner AND persona_token = :persona_token AND root_id = :root_id;
 
 -- name: list_state(owner, persona_token, limit)
 -- The active facts that are state: one index range, most important first, then newest.
@@ -67,25 +66,49 @@ WHERE head.owner = :owner AND head.persona_token = :persona_token AND head.stand
 ORDER BY head.importance DESC, head.updated_at DESC, head.root_id
 LIMIT :limit;
 
+-- name: list_facts_as_of(owner, persona_token, at, limit)
+-- Of each fact the newest version that was recorded by then. A fact that an older release retired has its last
+-- version here too; then the standing is 0, and `updated_at` is when it was retired.
+SELECT
+    CASE WHEN head.version = one.version THEN head.standing END, head.updated_at,
+    one.root_id, one.version, one.id, one.form, one.content, one.created_at
+FROM fact_heads AS head
+INNER JOIN chain_versions AS one
+    ON one.owner = :owner AND one.kind = 'fact' AND one.root_id = head.root_id AND one.created_at <= :at
+WHERE
+    head.owner = :owner AND head.persona_token = :persona_token
+    AND NOT EXISTS (
+        SELECT 1 FROM chain_versions AS later
+        WHERE
+            later.owner = :owner AND later.kind = 'fact' AND later.root_id = one.root_id
+            AND later.version > one.version AND later.created_at <= :at
+    )
+ORDER BY one.root_id
+LIMIT :limit;
+
+-- name: list_fact_personas(owner)
+SELECT DISTINCT persona_token FROM fact_heads WHERE owner = :owner AND standing > 0 ORDER BY persona_token;
+
 -- name: erase_persona_heads(owner)!
 DELETE FROM persona_heads WHERE owner = :owner;
 
 -- name: erase_fact_heads(owner)!
 DELETE FROM fact_heads WHERE owner = :owner;
 
+-- name: erase_fact_revisions(owner)!
+DELETE FROM fact_revisions WHERE owner = :owner;
+
 -- name: lock_persona(owner, persona_id)^
 -- With a row lock, so that concurrent writers run in turn.
 SELECT root_id, version FROM persona_heads WHERE owner = :owner AND persona_id = :persona_id
 FOR NO KEY UPDATE;
 
--- name: lock_fact_by_key(owner, key_token)^
-SELECT root_id, standing FROM fact_heads WHERE owner = :owner AND key_token = :key_token
-FOR NO KEY UPDATE;
+-- name: get_fact_by_token(owner, key_token)^
+SELECT root_id, version, standing FROM fact_heads WHERE owner = :owner AND key_token = :key_token;
 
--- name: lock_fact(owner, persona_token, root_id)^
-SELECT root_id, standing FROM fact_heads
-WHERE owner = :owner AND persona_token = :persona_token AND root_id = :root_id
-FOR NO KEY UPDATE;
+-- name: get_fact_head(owner, persona_token, root_id)^
+SELECT root_id, version, standing FROM fact_heads
+WHERE owner = :owner AND persona_token = :persona_token AND root_id = :root_id;
 
 -- name: remove_persona(owner, persona_id)!
 DELETE FROM persona_heads WHERE owner = :owner AND persona_id = :persona_id;
