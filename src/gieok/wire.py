@@ -21,7 +21,7 @@ from gieok.memory.conversation.records import StateFact
 from gieok.memory.decisions.graph.guardian import Objections
 from gieok.memory.decisions.records import Anchor, Decision, DecisionProposal, EvidenceCard, Impact
 from gieok.memory.decisions.walks import WalkResult
-from gieok.memory.fields import AS_SESSION_ID
+from gieok.memory.fields import AS_SESSION_ID, Language
 from gieok.memory.jobs.records import JobKind, JobStatus
 from gieok.memory.sessions.records import ChatMessage, PlanMove, SessionInfo
 
@@ -96,6 +96,14 @@ class State(WireModel):
     block: str
     chars: int
     ordinary: tuple[Fact, ...]
+
+
+class UserProfile(WireModel):
+    """The profile of a user, without the fields that are not set. A view of `Profile`."""
+
+    display_name: str | None = OMIT_NONE
+    timezone: str | None = OMIT_NONE
+    language: Language | None = OMIT_NONE
 
 
 class PersonaMemoryConfig(WireModel):

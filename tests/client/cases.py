@@ -242,6 +242,8 @@ DELETIONS = (
     Case("DELETE /personas/{id}", "deleted", lambda o: o.client.personas.delete(o.persona)),
 )
 ME = (
+    Case("GET /me/profile", None, lambda o: o.client.me.profile()),
+    Case("PUT /me/profile", None, lambda o: o.client.me.set_profile(display_name="민수", timezone="UTC")),
     Case("GET /me/export", None, _export),
     Case("POST /me/import", None, _import),
     Case("DELETE /me", None, lambda o: o.client.me.erase()),

@@ -55,6 +55,7 @@ async def test_an_export_has_the_keywords_of_a_turn_and_a_search_has_not(gieok: 
 
 
 CARRIED = {
+    "profiles",
     "audit_entries",
     "emotional_moments",
     "memories",

@@ -138,6 +138,7 @@ async def test_an_id_with_other_content_is_a_conflict_and_nothing_is_stored(gieo
     await jiyoung.data.import_(pieces(stream_of(taken)))
     before = records(await export(jiyoung))
     changes = {
+        "profile": {"displayName": "다른 이름"},
         "persona": {"card": "다른 사람"},
         "memoryConfig": {"activeLimit": 2},
         "fact": {"value": "다른 값"},

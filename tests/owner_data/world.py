@@ -18,6 +18,7 @@ from tests.turns.run_turn import run_turn
 HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
 FRIEND = Persona(name="하나", language="ko", system_prompt="너는 하나야.")
 KINDS = {
+    "profile",
     "persona",
     "memoryConfig",
     "fact",
@@ -40,6 +41,7 @@ Line = dict[str, Any]
 
 async def fill(user: User) -> None:
     """A persona with facts and messages, memories with a moment, decisions with evidence and relations."""
+    await user.profile.set(display_name="민수", timezone="Asia/Seoul", language="ko")
     await user.personas.create(HANA, persona_id="hana")
     await user.personas.edit("hana", HANA.model_copy(update={"card": "고양이를 좋아해."}))
     await user.companion.configure("hana", MemoryConfig(recall=True, active_limit=3))

@@ -114,6 +114,8 @@ CALLS = [
         {"sessionId": "s", "hint": "x", "targets": [{"kind": "evidence", "id": "{evidence}"}]},
     ),
     Call("GET /anchors", 200, query="?sessionId={session}"),
+    Call("GET /me/profile", 200),
+    Call("PUT /me/profile", 200, {"displayName": "다른 사람"}),
     Call("GET /me/export", 200),
     Call("POST /me/import", 422),
     Call("DELETE /me", 200),

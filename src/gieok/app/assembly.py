@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 from gieok.adapters.sql.driver.open import find_keystore, open_keystore
 from gieok.engine import AnyStep, Registry
 from gieok.errors import StoreDamaged
-from gieok.memory import requests, usage
+from gieok.memory import profile, requests, usage
 from gieok.memory.canon import steps as canon
 from gieok.memory.canon.steps import FactExtractor
 from gieok.memory.companion import steps as companion
@@ -63,6 +63,7 @@ STEP_LISTS: tuple[tuple[type[AnyStep], ...], ...] = (
     canon.STEPS,
     decisions.STEPS,
     jobs.STEPS,
+    profile.STEPS,
     requests.STEPS,
     usage.STEPS,
 )

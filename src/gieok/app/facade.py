@@ -25,6 +25,7 @@ from gieok.app.decisions import DecisionExchange, Decisions
 from gieok.app.embedding import open_vector_search
 from gieok.app.opening import open_stores
 from gieok.app.owner_data import EXPORTS_AT_ONCE, OwnerData
+from gieok.app.profile import UserProfile
 from gieok.app.sessions import SessionLocks, Sessions
 from gieok.app.tokens import Tokens
 from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
@@ -164,6 +165,10 @@ class User:
     @cached_property
     def sessions(self) -> Sessions:
         return Sessions(self._gieok, self._cycles)
+
+    @cached_property
+    def profile(self) -> UserProfile:
+        return UserProfile(self._cycles)
 
     @cached_property
     def personas(self) -> Personas:

@@ -7,6 +7,8 @@ from contextlib import aclosing
 from typing import Any
 from uuid import UUID, uuid4
 
+from pydantic.alias_generators import to_camel
+
 from gieok.client.transport import Call, Transport, lines, path
 from gieok.memory.canon.records import FactChange, FactVersion, PersonaCard, PersonaDraft
 from gieok.memory.companion.filters import ANY, MemoryFilter
@@ -33,6 +35,7 @@ from gieok.wire import (
     PersonaMemoryConfig,
     State,
     Summary,
+    UserProfile,
 )
 
 
@@ -281,7 +284,7 @@ class Personas:
 
 
 class Me:
-    """All data of an owner: export, import and erasure. The token needs the scope `owner`."""
+    """The profile of an owner, and all their data. Only the profile needs no token with the scope `owner`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -300,6 +303,15 @@ class Me:
         return await self._transport.upload(
             Call("POST", "/me/import"), stream, "application/x-ndjson", ImportCounts
         )
+
+    async def profile(self) -> UserProfile:
+        """What every persona may know of the user: display name, timezone and language."""
+        return await self._transport.request(Call("GET", "/me/profile"), UserProfile)
+
+    async def set_profile(self, **fields: str | None) -> UserProfile:
+        """Set `display_name`, `timezone` and `language`. Fields that are not given stay; None unsets one."""
+        body = {to_camel(name): value for name, value in fields.items()}
+        return await self._transport.request(Call("PUT", "/me/profile", body=body), UserProfile)
 
     async def erase(self) -> Erasure:
         """Destroy the keys and delete the rows of the owner permanently. The owner's tokens stop working."""

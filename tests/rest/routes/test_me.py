@@ -107,3 +107,38 @@ def test_exports_of_one_owner_do_not_block_others(
         release.set()
         assert exports[0].recv(100).startswith(b"HTTP/1.1 200")
     assert refused == 299
+
+
+@pytest.mark.req("MIND-7")
+def test_a_profile_keeps_what_is_not_given(api: Api) -> None:
+    assert api.get("/me/profile") == {"success": True}
+    api.call("PUT", "/me/profile", json={"displayName": "민수", "timezone": "Asia/Seoul"})
+    changed = api.call("PUT", "/me/profile", json={"language": "ko", "timezone": "Europe/Berlin"})
+    assert changed == api.get("/me/profile")
+    assert changed == {
+        "success": True,
+        "displayName": "민수",
+        "timezone": "Europe/Berlin",
+        "language": "ko",
+    }
+    assert "displayName" not in api.call("PUT", "/me/profile", json={"displayName": None})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("timezone", "Mars/Olympus"),
+        ("timezone", ""),
+        ("timezone", "../../etc/passwd"),
+        ("timezone", 9),
+        ("language", "fr"),
+        ("displayName", "  "),
+        ("displayName", "가" * 129),
+        ("nickname", "민수"),
+    ],
+)
+def test_an_invalid_profile_is_refused_and_changes_nothing(api: Api, field: str, value: object) -> None:
+    before = api.get("/me/profile")
+    refused = api.call("PUT", "/me/profile", 422, json={"language": "en", field: value})
+    assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", field)
+    assert api.get("/me/profile") == before

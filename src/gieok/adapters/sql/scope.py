@@ -21,6 +21,7 @@ from gieok.adapters.sql.stores.jobs import SqlJobStore
 from gieok.adapters.sql.stores.messages import SqlMessageStore
 from gieok.adapters.sql.stores.notices import SqlNoticeStore
 from gieok.adapters.sql.stores.policy import SqlPolicyStore
+from gieok.adapters.sql.stores.profile import SqlProfileStore
 from gieok.adapters.sql.stores.relations import SqlRelationStore
 from gieok.adapters.sql.stores.requests import SqlRequestStore
 from gieok.adapters.sql.stores.search import IndexCache, TooManyRows
@@ -119,6 +120,10 @@ class SqlView:
         return SqlFactStore(self._tx, self._keys)
 
     @property
+    def profile(self) -> SqlProfileStore:
+        return SqlProfileStore(self._tx, self._keys)
+
+    @property
     def decisions(self) -> SqlDecisionStore:
         return SqlDecisionStore(self._tx, self._keys, self._indexes)
 
@@ -192,6 +197,7 @@ class SqlView:
             self.messages,
             self.personas,
             self.facts,
+            self.profile,
             self.decisions,
             self.policy,
             self.evidence,

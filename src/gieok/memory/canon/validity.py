@@ -12,15 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Annotated, Literal, TypeVar
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field
 
 from gieok.engine import Data
-from gieok.errors import InputRefused
 from gieok.memory.canon.records import Fact, FactDraft
 from gieok.memory.canon.slots import slot_of
 from gieok.memory.observations import Category
+from gieok.memory.profile import zone
 from gieok.text import normalize
 
 Days = Annotated[int, Field(ge=0, le=3_650)]
@@ -142,16 +141,6 @@ def standing(facts: Sequence[Fact], today: date, past_days: int) -> Standing:
 def day_of(at: datetime, timezone: str) -> date:
     """The calendar day of a moment in a timezone."""
     return at.astimezone(zone(timezone)).date()
-
-
-def zone(timezone: str) -> ZoneInfo:
-    """The timezone with this IANA name. InputRefused if there is none."""
-    try:
-        return ZoneInfo(timezone)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InputRefused(
-            "is not a timezone; use an IANA name such as Asia/Seoul or Europe/Berlin", at="timezone"
-        ) from None
 
 
 def _only_day(value: str) -> date | None:

@@ -10,16 +10,17 @@ from pydantic.alias_generators import to_camel
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from gieok.interfaces.rest.gateway.body import ClientGone, StrictRoute
-from gieok.interfaces.rest.gateway.caller import Owner
+from gieok.interfaces.rest.gateway.body import ClientGone, JsonRoute, StrictRoute
+from gieok.interfaces.rest.gateway.caller import Owner, Reader, Writer
 from gieok.interfaces.rest.schema.common import failures
-from gieok.interfaces.rest.schema.me import ErasedAnswer, ImportedAnswer
+from gieok.interfaces.rest.schema.me import ErasedAnswer, ImportedAnswer, ProfileAnswer, SetProfile
 from gieok.interfaces.rest.schema.params import IdempotencyKey
 
 NDJSON = "application/x-ndjson"
 _LINES = {"content": {NDJSON: {"schema": {"type": "string"}}}}
 
 router = APIRouter(prefix="/me", tags=["me"], route_class=StrictRoute)
+json_router = APIRouter(prefix="/me", tags=["me"], route_class=JsonRoute)
 
 
 @router.get(
@@ -55,6 +56,19 @@ async def erase(caller: Owner) -> ErasedAnswer:
     receipt = await caller.user.data.erase()
     erased = {to_camel(table): rows for table, rows in receipt.erased.items()}
     return ErasedAnswer(erased=erased, key_destroyed=receipt.key_destroyed, at=receipt.at)
+
+
+@json_router.get("/profile", responses=failures(), summary="Get the profile")
+async def get_profile(caller: Reader) -> ProfileAnswer:
+    """Display name, timezone and language: what every persona may know of the user."""
+    return ProfileAnswer(**dict(await caller.user.profile.get()))
+
+
+@json_router.put("/profile", responses=failures(), summary="Change the profile")
+async def set_profile(body: SetProfile, caller: Writer) -> ProfileAnswer:
+    """`timezone` says whose days are meant. Without it they are those of the service."""
+    given = {name: getattr(body, name) for name in body.model_fields_set}
+    return ProfileAnswer(**dict(await caller.user.profile.set(**given)))
 
 
 class _ExportResponse(StreamingResponse):

@@ -29,10 +29,20 @@ from gieok.adapters.sql.lifecycle.export.evidence import (
     EvidenceTransfer,
     RelationTransfer,
 )
-from gieok.adapters.sql.lifecycle.export.records import AnchorRecord, DecisionRecord, Record, RelationRecord
+from gieok.adapters.sql.lifecycle.export.records import (
+    AnchorRecord,
+    DecisionRecord,
+    ProfileRecord,
+    Record,
+    RelationRecord,
+    check_unchanged,
+    subset,
+)
+from gieok.adapters.sql.stores.profile import SqlProfileStore
 from gieok.errors import Conflict, InputRefused, NotFound
 from gieok.memory.decisions.checks import check_decisions, check_evidence, check_targets
 from gieok.memory.decisions.store import DecisionView
+from gieok.memory.profile import Profile
 from gieok.vault import OwnerKeys
 
 
@@ -55,6 +65,7 @@ class OwnerTransfer:
         self._now = now
         self._personas = PersonaTransfer(tx, keys)
         self._facts = FactTransfer(tx, keys)
+        self._profile = SqlProfileStore(tx, keys)
         self._sessions = SessionTransfer(tx, keys, now)
         self._turns = TurnMemoryTransfer(tx, keys)
         self._memories = MemoryTransfer(tx, keys)
@@ -74,6 +85,7 @@ class OwnerTransfer:
 
     def export(self) -> Iterator[Record]:
         """Every record, after those that it refers to. Only one page of rows is in memory at a time."""
+        yield from self._export_profile()
         yield from self._personas.export()
         yield from self._memories.export_configs()
         yield from self._facts.export()
@@ -110,6 +122,7 @@ class OwnerTransfer:
 
     def _by_kind(self) -> dict[str, Callable[[Any], bool]]:
         return {
+            "profile": self._import_profile,
             "persona": self._personas.import_,
             "memoryConfig": self._memories.import_config,
             "fact": self._facts.import_,
@@ -127,6 +140,19 @@ class OwnerTransfer:
             "anchor": self._import_anchor,
             "audit": self._audit.import_,
         }
+
+    def _export_profile(self) -> Iterator[ProfileRecord]:
+        profile = self._profile.get()
+        if profile != Profile():
+            yield ProfileRecord(kind="profile", **dict(profile))
+
+    def _import_profile(self, record: ProfileRecord) -> bool:
+        """Set the profile. False if it is set already."""
+        stored = self._profile.get()
+        if stored != Profile():
+            return check_unchanged(record, ProfileRecord(kind="profile", **dict(stored)), "of the user")
+        self._profile.save(subset(Profile, record))
+        return True
 
     def _import_decision(self, record: DecisionRecord) -> bool:
         check_evidence(self._view, record.evidence_ids)

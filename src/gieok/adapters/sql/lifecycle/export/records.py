@@ -29,6 +29,7 @@ from gieok.memory.chains import VersionNumber
 from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig
 from gieok.memory.decisions.records import AnchorDraft, DecisionContent, EvidenceDraft, Principles, Relation
 from gieok.memory.fields import AccountPlan, PersonaId, SessionRef, Timestamp, storable
+from gieok.memory.profile import Profile
 from gieok.memory.sessions.records import ChatMessage, PlanHash, SessionPlans
 from gieok.memory.turns.records import MemoryItem
 
@@ -100,6 +101,10 @@ class FactRecord(FactDraft, ExportRecord[Literal["fact"]]):
             for name in NEW_FACT_FIELDS:
                 line.pop(name, None)
         return line
+
+
+class ProfileRecord(Profile, ExportRecord[Literal["profile"]]):
+    """The owner's profile, if one was set."""
 
 
 class Waiting(Data):
@@ -241,7 +246,8 @@ class AuditRecord(ExportRecord[Literal["audit"]]):
 
 
 Record = (
-    PersonaRecord
+    ProfileRecord
+    | PersonaRecord
     | ConfigRecord
     | FactRecord
     | SessionRecord

@@ -6,6 +6,7 @@ SELECT
     (SELECT count(*) FROM chain_versions WHERE owner = :owner)
     + (SELECT count(*) FROM persona_memory_configs
        WHERE owner = :owner AND (recall = 0 OR active_limit IS NOT NULL))
+    + (SELECT count(*) FROM profiles WHERE owner = :owner)
     + (SELECT count(*) FROM sessions WHERE owner = :owner)
     + (SELECT count(*) FROM session_plan_moves WHERE owner = :owner)
     + (SELECT count(*) FROM messages WHERE owner = :owner)

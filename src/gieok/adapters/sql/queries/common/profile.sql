@@ -1,0 +1,14 @@
+-- The profile of an owner: one sealed document.
+
+-- name: get_profile(owner)^
+SELECT form, version, content FROM profiles WHERE owner = :owner;
+
+-- name: save_profile(owner, form, version, content)!
+INSERT INTO profiles (owner, form, version, content) VALUES (:owner, :form, :version, :content)
+ON CONFLICT (owner) DO UPDATE SET form = excluded.form, version = excluded.version, content = excluded.content;
+
+-- name: erase_profiles(owner)!
+DELETE FROM profiles WHERE owner = :owner;
+
+-- name: lock_profile(owner)^
+SELECT form, version, content FROM profiles WHERE owner = :owner FOR NO KEY UPDATE;
