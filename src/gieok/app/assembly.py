@@ -53,6 +53,8 @@ class Services:
     model: Model
     vector_search: VectorSearch | None
     """None without a configured embedder: recall then uses words and the other signals."""
+    timezone: str
+    """The IANA name of the timezone whose days are meant."""
 
 
 STEP_LISTS: tuple[tuple[type[AnyStep], ...], ...] = (
@@ -70,10 +72,14 @@ STEP_LISTS: tuple[tuple[type[AnyStep], ...], ...] = (
 
 
 def build_registry(
-    model: Model, vector_search: VectorSearch | None = None, steps: Iterable[AnyStep] = ()
+    model: Model,
+    vector_search: VectorSearch | None = None,
+    steps: Iterable[AnyStep] = (),
+    *,
+    timezone: str = "UTC",
 ) -> Registry:
     """The registry of all steps. `steps` adds a program's own. Raises ValueError if a type is taken."""
-    services = Services(model, vector_search)
+    services = Services(model, vector_search, timezone)
     return Registry([*(step(services) for types in STEP_LISTS for step in types), *steps])
 
 

@@ -53,6 +53,7 @@ class Gieok:
         model: Model,
         *,
         vector_search: VectorSearch | None = None,
+        timezone: str = "UTC",
         clock: Callable[[], datetime] = utc_now,
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
@@ -65,7 +66,8 @@ class Gieok:
         vault.on_keys_removed(self.caches.clear)
         if vector_search is not None:
             vault.on_keys_removed(vector_search.clear)
-        self.engine = Engine(build_registry(model, vector_search, steps), clock=clock, observe=observe)
+        registry = build_registry(model, vector_search, steps, timezone=timezone)
+        self.engine = Engine(registry, clock=clock, observe=observe)
         self.job_plans = job_plans
         self.session_locks = SessionLocks()
         self.exports = asyncio.Semaphore(EXPORTS_AT_ONCE)
@@ -104,6 +106,7 @@ class Gieok:
                 vault,
                 chosen,
                 vector_search=vector_search,
+                timezone=settings.timezone,
                 clock=clock,
                 observe=observe,
                 job_plans=job_plans,

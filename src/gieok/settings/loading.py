@@ -28,11 +28,12 @@ from gieok.settings.sections import (
     parse_embedder,
     parse_jwt,
     parse_service,
+    parse_timezone,
 )
 
 _PREFIX = "GIEOK_"
 _NAMES = (
-    *("database_url", "keystore_url", "root_key_file", "model", "model_base_url"),
+    *("database_url", "keystore_url", "root_key_file", "model", "model_base_url", "timezone"),
     *(*SERVICE_NAMES, *JWT_NAMES, *EMBEDDER_NAMES),
 )
 _SECRETS = ("root_key", "root_key_next", "embedder_api_key", "model_api_key")
@@ -68,6 +69,8 @@ class Settings:
     """Which embedder makes the vectors of memories."""
     model_base_url: str | None = field(default=None, repr=False)
     """The model's server, if not its provider: any server with OpenAI's chat completions API."""
+    timezone: str = "UTC"
+    """The IANA name of the timezone whose days are meant, such as Asia/Seoul."""
 
     @property
     def data_folder(self) -> Path | None:
@@ -97,6 +100,7 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
         jwt=parse_jwt(_select(values, JWT_NAMES)),
         embedding=parse_embedder(_select(values, EMBEDDER_NAMES)),
         model_base_url=model_base_url,
+        timezone=parse_timezone(values.get("timezone", "UTC")),
     )
 
 

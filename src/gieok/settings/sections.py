@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Literal, TypeVar, cast, get_args
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gieok.errors import SettingsInvalid
 
@@ -105,6 +106,14 @@ def _in_range(number: N, least: N, most: N) -> N:
     if not least <= number <= most or math.isnan(number):
         raise ValueError
     return number
+
+
+def parse_timezone(name: str) -> str:
+    """The name of a timezone. SettingsInvalid if there is no such timezone."""
+    try:
+        return ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise SettingsInvalid("timezone must be an IANA name such as Asia/Seoul or Europe/Berlin") from None
 
 
 # --- The language model ---
