@@ -58,7 +58,7 @@ async def test_a_model_call_is_tried_three_times_with_backoff(
 
     model = MoodyModel()
     model.failures = failures
-    made = await SummarizeSession(Services(model, None), sleep).run(shipped(), spoken(2), context())
+    made = await SummarizeSession(Services(model, None, "UTC"), sleep).run(shipped(), spoken(2), context())
     assert (waited, made.is_final) == (waits, is_final)
     assert model.calls == min(failures + 1, TRIES)
 
@@ -75,7 +75,7 @@ class SilentModel(MoodyModel):
 async def test_a_model_that_never_answers_times_out() -> None:
     model = SilentModel()
     impatiently = shipped(attemptSeconds=0.01, backoffSeconds=[0])
-    made = await SummarizeSession(Services(model, None)).run(impatiently, spoken(2), context())
+    made = await SummarizeSession(Services(model, None, "UTC")).run(impatiently, spoken(2), context())
     assert (model.calls, made.is_final) == (TRIES, False)
 
 

@@ -46,7 +46,7 @@ MAX_USAGE_DAYS = 366
 class Gieok:
     """An open database with its vault and its model. Use it as an async context manager."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  options by keyword
         self,
         database: Database,
         vault: Vault,
