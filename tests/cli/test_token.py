@@ -102,3 +102,10 @@ def test_the_audit_trail_is_shown_newest_first(run: Run, url: str) -> None:
     shown = run("audit", "--user", "kim").stdout.splitlines()
     assert ("token.revoked" in shown[1], "token.created" in shown[2]) == (True, True)
     assert run("audit", "--user", "lee").stdout == "no entries\n"
+
+
+def test_tokens_need_no_language_model(run: Run) -> None:
+    """A configured model is not loaded, so that its missing key does not matter."""
+    environ = {"GIEOK_MODEL": "openai:gpt", "OPENAI_API_KEY": "", "GIEOK_MODEL_API_KEY": ""}
+    assert run("token", "create", "--user", "ana", **environ).exit_code == 0
+    assert run("token", "list", **environ).exit_code == 0

@@ -86,4 +86,4 @@ def test_the_last_value_of_a_repeated_parameter_counts(client: httpx.Client) -> 
 def test_a_token_without_the_scope_read_is_refused(shared: Server, path: str, query: Query) -> None:
     headers = {"Authorization": f"Bearer {shared.token(f'owner-{uuid4()}', scopes=['write'])}"}
     answer = httpx.get(shared.url + API + path, params=query, headers=headers)
-    assert (answer.status_code, answer.json()["error"]) == (403, "UNAUTHENTICATED")
+    assert (answer.status_code, answer.json()["error"]) == (403, "FORBIDDEN")

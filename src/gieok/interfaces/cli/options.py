@@ -64,14 +64,22 @@ def _owner(_context: click.Context, _option: click.Parameter, given: str | None)
         raise click.UsageError(f"the system user has no name; use --user NAME or {USER}") from None
 
 
-def run_with_gieok(work: Callable[[Gieok], Awaitable[T]]) -> T:
-    """Open Gieok with the settings of the environment, run `work`, and close it."""
+def run_with_gieok(work: Callable[[Gieok], Awaitable[T]], *, needs_model: bool = True) -> T:
+    """Open Gieok with the settings of the environment, run `work`, and close it.
+
+    Without `needs_model` the language model of the settings is not loaded, which takes seconds and a key.
+    """
     import asyncio
 
     from gieok.app import Gieok
 
     async def run() -> T:
-        async with await Gieok.open() as gieok:
+        model = None
+        if not needs_model:
+            from gieok.adapters.models.offline import OfflineModel
+
+            model = OfflineModel()
+        async with await Gieok.open(model=model) as gieok:
             return await work(gieok)
 
     return asyncio.run(run())

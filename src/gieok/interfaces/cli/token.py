@@ -75,7 +75,8 @@ def create(
             scopes=cast("Sequence[Scope]", scopes or SCOPES[:-1]),
             label=label,
             expires_at=expires_at,
-        )
+        ),
+        needs_model=False,
     )
     record = created.record
     if as_json:
@@ -100,7 +101,7 @@ def create(
 @lang_option
 def list_tokens(owner: str | None, as_json: bool, t: Translator) -> None:
     """List all tokens, with revoked and expired ones. Secrets are not shown."""
-    records = run_with_gieok(lambda gieok: gieok.tokens.list(owner))
+    records = run_with_gieok(lambda gieok: gieok.tokens.list(owner), needs_model=False)
     if as_json:
         print_json({"tokens": [_token_json(each) for each in records]})
     elif not records:
@@ -129,7 +130,7 @@ def list_tokens(owner: str | None, as_json: bool, t: Translator) -> None:
 @lang_option
 def revoke(token_id: UUID, as_json: bool, t: Translator) -> None:
     """Revoke the token with this ID. It takes effect at once."""
-    revoked = run_with_gieok(lambda gieok: gieok.tokens.revoke(token_id))
+    revoked = run_with_gieok(lambda gieok: gieok.tokens.revoke(token_id), needs_model=False)
     if as_json:
         print_json(_token_json(revoked))
     else:
