@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -151,6 +152,12 @@ def test_every_piece_of_a_text_is_found_in_it(text: str, data: st.DataObject) ->
         spans = find_quote(text, text[start:end])
         assert spans
         assert all(0 <= left < right <= len(text) for left, right in spans)
+
+
+def test_decomposed_hangul_is_the_same_text() -> None:
+    decomposed = unicodedata.normalize("NFD", "나 이사했어")
+    assert reason_for(seen("이사함", "나 이사했어"), said(decomposed, "축하해")) is None
+    assert reason_for(seen("이사함", decomposed), said("나 이사했어", "축하해")) is None
 
 
 def test_a_quote_of_the_other_speaker_is_not_said() -> None:

@@ -8,6 +8,7 @@ where it matters: its polarity, its tense, and whom it is about.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -112,12 +113,13 @@ def find_quote(text: str, quote: str) -> list[Span]:
 
     A quote with an ellipsis may leave out words; then the spans are those of its parts, in order.
     """
+    composed = unicodedata.normalize("NFC", quote)
     letters = [(char, index) for index, char in enumerate(level(text)) if char.isalnum()]
     joined = "".join(char for char, _ in letters)
     if not any(map(str.isalnum, quote)):
         at = text.find(quote.strip()) if quote.strip() else -1
         return [(at, at + len(quote.strip()))] if at >= 0 else []
-    for parts in ([quote], _ELLIPSIS.split(quote)):
+    for parts in ([quote], [composed], _ELLIPSIS.split(composed)):
         spans: list[Span] = []
         start = 0
         for part in filter(None, ("".join(filter(str.isalnum, level(part))) for part in parts)):
@@ -133,7 +135,10 @@ def find_quote(text: str, quote: str) -> list[Span]:
 
 def _said(messages: Sequence[SpokenMessage], before: Sequence[SpokenMessage]) -> Iterator[_Said]:
     turn = 0
-    whole = [*before, *messages]
+    whole = [
+        message.model_copy(update={"text": unicodedata.normalize("NFC", message.text)})
+        for message in (*before, *messages)
+    ]
     for index, message in enumerate(whole):
         if index < len(before):
             continue
