@@ -89,13 +89,19 @@ class Summary(WireModel):
     notices: tuple[str, ...]
 
 
-class State(WireModel):
-    """The current state, the text block that a prompt contains for it, and the facts outside that block."""
+class StatedFact(Fact):
+    """A fact of a moment. `past`: it is no longer current, and shown as past."""
 
-    facts: tuple[Fact, ...]
+    past: bool
+
+
+class State(WireModel):
+    """The current state, the text block that a prompt contains for it, and the facts that are not state."""
+
+    facts: tuple[StatedFact, ...]
     block: str
     chars: int
-    ordinary: tuple[Fact, ...]
+    ordinary: tuple[StatedFact, ...]
 
 
 class UserProfile(WireModel):

@@ -33,7 +33,7 @@ _PLAN: dict[str, Any] = {
             "type": "LoadState",
             "stage": "ContextSelect",
             "inputs": PERSONA | {"language": "persona.language"},
-            "metadata": {"maxChars": 1500, "maxTokens": 500},
+            "metadata": {"maxChars": 1500, "maxTokens": 500, "pastDays": 14, "withOrdinary": False},
         },
         {
             "id": "known",

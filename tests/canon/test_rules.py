@@ -14,7 +14,7 @@ from gieok.errors import InputRefused
 from gieok.memory.blocks import HEADERS, StateLine, parse_state, state_frame
 from gieok.memory.canon.grounding import grounded, own_words, turn_words
 from gieok.memory.canon.records import STATE, Fact, PersonaDraft, Provenance
-from gieok.memory.canon.rules import check_persona, most_lines, persona_text, rank_facts, state_block
+from gieok.memory.canon.rules import check_persona, persona_text, rank_facts, state_block
 from gieok.memory.fields import Language
 from gieok.memory.observations import Category
 from gieok.text import count_tokens
@@ -113,14 +113,6 @@ def test_facts_of_the_same_turn_are_ordered_by_category_and_key() -> None:
         assert [one.key for one in shown] == ["z", "A", "b", "c"]
         ordinary = [fact(key=key, category=Category.PREFERENCE) for key in ("c", "A", "b")]
         assert [one.key for one in rank_facts(ordinary, "", 3)] == ["A", "b", "c"]
-
-
-def test_no_block_has_more_lines_than_are_read() -> None:
-    """The step reads this many facts; shorter lines than these there are none."""
-    for max_chars in (1, 200, 1500):
-        facts = [fact("v") for _ in range(most_lines(max_chars) + 5)]
-        shown = state_block(facts, "en", max_chars=max_chars, max_tokens=100_000).facts
-        assert len(shown) <= most_lines(max_chars)
 
 
 @pytest.mark.req("CANON-1")

@@ -20,6 +20,7 @@ ROOMS = {
     "jobs": "Jobs",
     "requests": "Requests",
     "usage": "Usage",
+    "profile": "Profile",
 }
 """The packages of steps, in the order of the page."""
 KINDS = {"read": ReadStep, "act": ActStep, "write": WriteStep}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from uuid import UUID
 
 from gieok.app.cycles import Cycles, output_of, run_idempotent
@@ -120,9 +121,18 @@ class Canon:
         self._cycles = cycles
         self._scope = cycles.scope
 
-    async def state(self, persona_id: str, *, plan: str | ExecutionPlan = STATE_PLAN) -> LoadedState:
-        """The current state as in a prompt: the facts, the text block and its length."""
-        return await self._cycles.output(plan, LoadState, {"personaId": persona_id})
+    async def state(
+        self,
+        persona_id: str,
+        *,
+        as_of: datetime | None = None,
+        plan: str | ExecutionPlan = STATE_PLAN,
+    ) -> LoadedState:
+        """The current state as in a prompt: the facts, the text block and its length.
+
+        `as_of`: what was recorded by that moment and current then. Raises NotFound for the persona.
+        """
+        return await self._cycles.output(plan, LoadState, {"personaId": persona_id, "asOf": as_of})
 
     async def facts(self, persona_id: str, *, limit: int = PAGE) -> Sequence[Fact]:
         """Active facts of every category, most important first, then newest."""
@@ -131,7 +141,7 @@ class Canon:
             lambda view: view.facts.active(persona_id, only_state=False, limit=limit)
         )
 
-    async def set_fact(
+    async def set_fact(  # noqa: PLR0913  options by keyword
         self,
         persona_id: str,
         category: Category | str,
@@ -139,10 +149,15 @@ class Canon:
         value: str,
         *,
         importance: int | None = None,
+        subject: str = "user",
+        when: date | None = None,
+        until: date | None = None,
         once: RequestKey | None = None,
     ) -> FactChange:
-        """Set a fact by hand; it supersedes the active one with that key. Raises NotFound for the persona.
+        """Set a fact by hand; it supersedes the one with that key, or in its slot. NotFound for the persona.
 
+        `subject` is user, character or person:NAME; `when` the day on which it happens, `until` the last day
+        on which it is current (by default as long as its kind of fact is).
         `once` is an idempotency key: a repeated request returns the same result, and nothing is set again.
         """
         request = {
@@ -151,6 +166,9 @@ class Canon:
             "key": key,
             "value": value,
             "importance": importance,
+            "subject": subject,
+            "when": when,
+            "until": until,
         }
         return await self._cycles.output_once(once, "set_fact", SetFact, request)
 

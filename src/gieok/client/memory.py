@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
 from contextlib import aclosing
+from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -249,9 +250,10 @@ class Personas:
         call = Call("PUT", path("personas", persona_id, "memory-config"), body=body, sends_null=True)
         return await self._transport.request(call, PersonaMemoryConfig)
 
-    async def state(self, persona_id: str) -> State:
-        """The current state as a prompt contains it, and the ordinary facts."""
-        return await self._transport.request(Call("GET", path("personas", persona_id, "state")), State)
+    async def state(self, persona_id: str, *, as_of: datetime | None = None) -> State:
+        """The current state as a prompt contains it, and the ordinary facts; or those of another moment."""
+        query = {"asOf": as_of.astimezone(UTC).isoformat().replace("+00:00", "Z") if as_of else None}
+        return await self._transport.request(Call("GET", path("personas", persona_id, "state"), query), State)
 
     async def set_fact(
         self,
@@ -261,9 +263,13 @@ class Personas:
         value: str,
         *,
         importance: int | None = None,
+        subject: str = "user",
+        when: date | None = None,
+        until: date | None = None,
     ) -> FactChange:
-        """Set a fact. It supersedes the active fact with the same category and key."""
+        """Set a fact. It supersedes the active fact with that key, or else the one in the same slot."""
         body = {"category": category, "key": key, "value": value, "importance": importance}
+        body |= {"subject": subject, "when": when, "until": until}
         return await self._transport.request(
             Call("PUT", path("personas", persona_id, "state"), body=body), FactChange
         )
@@ -311,7 +317,9 @@ class Me:
     async def set_profile(self, **fields: str | None) -> UserProfile:
         """Set `display_name`, `timezone` and `language`. Fields that are not given stay; None unsets one."""
         body = {to_camel(name): value for name, value in fields.items()}
-        return await self._transport.request(Call("PUT", "/me/profile", body=body), UserProfile)
+        return await self._transport.request(
+            Call("PUT", "/me/profile", body=body, sends_null=True), UserProfile
+        )
 
     async def erase(self) -> Erasure:
         """Destroy the keys and delete the rows of the owner permanently. The owner's tokens stop working."""

@@ -201,3 +201,38 @@ def test_an_idempotency_key_is_refused_where_it_is_not_supported(api: Api, metho
     """Ignored, it would let a client repeat a request that then takes effect twice."""
     refused = api.call(method, path, 422, headers={"Idempotency-Key": "k1"})
     assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", "Idempotency-Key")
+
+
+@pytest.mark.req("MIND-7")
+def test_the_state_of_a_moment_and_the_days_of_a_fact(api: Api) -> None:
+    persona = api.persona()
+    body = {
+        "category": "EVENT",
+        "key": "wedding",
+        "value": "Gaz marries",
+        "subject": "person:Gaz",
+        "when": "2020-08-22",
+        "until": "2020-08-23",
+    }
+    fact = api.call("PUT", f"/personas/{persona}/state", json=body)["fact"]
+    assert {name: fact[name] for name in body} == body
+    assert api.get(f"/personas/{persona}/state")["facts"] == []  # it ended long ago
+    before = api.get(f"/personas/{persona}/state?asOf=2020-08-22T12:00:00Z")
+    assert (before["facts"], before["ordinary"]) == ([], [])  # it was not recorded yet
+
+
+@pytest.mark.parametrize(
+    ("path", "at"), [("?asOf=yesterday", "asOf"), ("?asOf=2020-08-22", "asOf"), ("?asof=x", "asof")]
+)
+def test_an_invalid_moment_is_refused(api: Api, path: str, at: str) -> None:
+    refused = api.call("GET", f"/personas/{api.persona()}/state{path}", 422)
+    assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", at)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("when", "2026-02-30"), ("until", "soon"), ("when", 5), ("subject", "somebody")]
+)
+def test_an_invalid_day_or_subject_is_refused(api: Api, field: str, value: object) -> None:
+    body = {"category": "EVENT", "key": "k", "value": "v", field: value}
+    refused = api.call("PUT", f"/personas/{api.persona()}/state", 422, json=body)
+    assert (refused["error"], refused["at"]) == ("VALIDATION_FAILED", field)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from gieok.errors import InputRefused
-from gieok.memory.blocks import HEADERS, render_state, state_frame, state_line
+from gieok.memory.blocks import HEADERS, StateLine, render_state, state_frame, state_line
 from gieok.memory.canon.records import STATE, Fact, PersonaDraft, PersonaPrompt
 from gieok.memory.fields import Language
 from gieok.memory.observations import Category
@@ -17,7 +18,7 @@ _SECTIONS: dict[Language, tuple[str, str, str]] = {
     "en": ("[Lorebook]", "[Boundaries]", "[Relationships at the start — the current state goes first]"),
 }
 
-MIN_STATE_LINE_CHARS = len("- (GOAL) k: v")
+_PAST: dict[Language, str] = {"ko": "(지난 일)", "en": "(past)"}
 
 
 def is_state(category: Category) -> bool:
@@ -61,28 +62,48 @@ class StateBlock:
     left_out: int
 
 
-def state_block(facts: Sequence[Fact], language: Language, *, max_chars: int, max_tokens: int) -> StateBlock:
+def state_block(
+    facts: Sequence[Fact],
+    language: Language,
+    *,
+    max_chars: int,
+    max_tokens: int,
+    past: Collection[UUID] = frozenset(),
+) -> StateBlock:
     """Render the state block within its limits: most important facts first, then newest, whole lines only.
+
+    Facts whose root id is in `past` come last and are marked as past.
 
     The limits include the header and the directives. A line that does not fit is skipped and the next one is
     tried, so that one long fact cannot empty the block. Facts that are not state are not shown.
     """
-    ordered = sorted((fact for fact in facts if is_state(fact.category)), key=_order)
+    state = (fact for fact in facts if is_state(fact.category))
+    ordered = sorted(state, key=lambda fact: (fact.root_id in past, _order(fact)))
     frame = state_frame(language)
     chars, tokens = max_chars - len(frame), max_tokens - count_tokens(frame)
     shown: list[Fact] = []
+    lines: list[StateLine] = []
     for fact in ordered:
-        line = state_line(fact) + "\n"
-        size = count_tokens(line)
-        if len(line) <= chars and size <= tokens:
+        value = _with_time(fact, fact.root_id in past, language)
+        line = StateLine(fact.category, fact.key, value)
+        text = state_line(line) + "\n"
+        size = count_tokens(text)
+        if len(text) <= chars and size <= tokens:
             shown.append(fact)
-            chars, tokens = chars - len(line), tokens - size
-    return StateBlock(render_state(shown, language), tuple(shown), len(ordered) - len(shown))
+            lines.append(line)
+            chars, tokens = chars - len(text), tokens - size
+    return StateBlock(render_state(lines, language), tuple(shown), len(ordered) - len(shown))
 
 
-def most_lines(max_chars: int) -> int:
-    """The upper bound of lines in a block of this length."""
-    return max_chars // MIN_STATE_LINE_CHARS
+def _with_time(fact: Fact, is_past: bool, language: Language) -> str:
+    """The value with its day, if that is not in the value already, and marked if it is past."""
+    day = "" if fact.when is None or str(fact.when) in fact.value else f", {fact.when}"
+    return f"{fact.value}{day} {_PAST[language]}" if is_past else f"{fact.value}{day}"
+
+
+def in_order(facts: Iterable[Fact]) -> list[Fact]:
+    """The facts, most important first, then newest."""
+    return sorted(facts, key=_order)
 
 
 def check_persona(draft: PersonaDraft) -> None:

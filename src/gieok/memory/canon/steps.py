@@ -6,7 +6,7 @@ A conversation never writes a persona. Only `CreatePersona` and `EditPersona` do
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Protocol
 from uuid import UUID, uuid4
 
@@ -27,16 +27,18 @@ from gieok.memory.canon.records import (
 )
 from gieok.memory.canon.rules import (
     check_persona,
-    most_lines,
+    in_order,
     normal_key,
     persona_prompt,
     rank_facts,
     state_block,
 )
 from gieok.memory.canon.store import MAX_ACTIVE, CanonView, FactStore
-from gieok.memory.fields import Importance, Language, PersonaId
+from gieok.memory.canon.validity import ValidityDays, day_of, standing, with_validity
+from gieok.memory.fields import Importance, Language, PersonaId, Timestamp
 from gieok.memory.model_calls import ModelLimits, metered_model
-from gieok.memory.observations import Category, FactValue, Key
+from gieok.memory.observations import Category, FactValue, Key, Subject
+from gieok.memory.profile import ProfileView
 from gieok.memory.usage import ModelUsage
 
 MAX_KNOWN = 10_000
@@ -69,20 +71,44 @@ class LoadPersona(ReadStep[NoData, PersonaInputs, LoadedPersona]):
         return LoadedPersona(persona=persona_prompt(card.id, card.version, card), language=card.language)
 
 
+class CanonServices(Protocol):
+    """What the steps of canon need from the application."""
+
+    @property
+    def timezone(self) -> str:
+        """The timezone of users whose profile has none."""
+        ...
+
+
+class StateView(CanonView, ProfileView, Protocol):
+    """Facts, and whose days are meant."""
+
+
 class StateMetadata(Data):
     max_chars: Annotated[int, Field(ge=1, le=MAX_BLOCK_CHARS)]
     max_tokens: Annotated[int, Field(ge=1, le=MAX_BLOCK_CHARS)]
+    past_days: Annotated[int, Field(ge=0, le=3_650)]
+    """For how many days a fact that is no longer current is shown as past."""
+    with_ordinary: bool
+    """Whether facts that are not state are loaded too. They are not in the block."""
 
 
 class StateInputs(Data):
     persona_id: PersonaId
     language: Language
+    as_of: Timestamp | None = None
+    """The moment whose state is asked for; None for now."""
 
 
 class LoadedState(Data):
     facts: tuple[Fact, ...]
+    """The facts in the block, in its order."""
     block: str
     chars: int
+    past: tuple[UUID, ...]
+    """The root ids of facts that are no longer current, and are shown as past."""
+    others: tuple[Fact, ...]
+    """The facts besides: state that did not fit into the block, and facts that are not state."""
 
 
 class LoadState(ReadStep[StateMetadata, StateInputs, LoadedState]):
@@ -91,19 +117,38 @@ class LoadState(ReadStep[StateMetadata, StateInputs, LoadedState]):
     type = "LoadState"
     stages = frozenset({Stage.CONTEXT_SELECT})
 
+    def __init__(self, services: CanonServices) -> None:
+        self._timezone = services.timezone
+
     def read(
-        self, view: CanonView, metadata: StateMetadata, inputs: StateInputs, context: StepContext
+        self, view: StateView, metadata: StateMetadata, inputs: StateInputs, context: StepContext
     ) -> LoadedState:
-        limit = most_lines(metadata.max_chars)
+        at = inputs.as_of or context.now
+        today = day_of(at, view.profile.get().timezone or self._timezone)
+        if inputs.as_of is None:
+            only_state = not metadata.with_ordinary
+            recorded = view.facts.active(inputs.persona_id, only_state=only_state, limit=MAX_ACTIVE)
+        else:
+            recorded = in_order(view.facts.as_of(inputs.persona_id, at, limit=MAX_ACTIVE))
+        day = standing(recorded, today, metadata.past_days)
+        facts, past = (*day.current, *day.past), tuple(fact.root_id for fact in day.past)
         block = state_block(
-            view.facts.active(inputs.persona_id, only_state=True, limit=limit),
+            facts,
             inputs.language,
             max_chars=metadata.max_chars,
             max_tokens=metadata.max_tokens,
+            past=frozenset(past),
         )
         context.note("facts", len(block.facts))
         context.note("factsLeftOut", block.left_out)
-        return LoadedState(facts=block.facts, block=block.text, chars=len(block.text))
+        shown = {fact.root_id for fact in block.facts}
+        return LoadedState(
+            facts=block.facts,
+            block=block.text,
+            chars=len(block.text),
+            past=past,
+            others=tuple(fact for fact in facts if fact.root_id not in shown),
+        )
 
 
 class FactsMetadata(Data):
@@ -357,6 +402,8 @@ class EditPersona(WriteStep[NoData, EditInputs, PersonaCard]):
 class SetMetadata(Data):
     default_importance: Importance
     """For a request without an importance."""
+    validity: ValidityDays
+    """How long a fact is current by its kind, for a request without `until`."""
 
 
 class SetInputs(Data):
@@ -365,6 +412,9 @@ class SetInputs(Data):
     key: Key
     value: FactValue
     importance: Importance | None
+    subject: Subject
+    when: date | None
+    until: date | None
 
 
 class SetFact(WriteStep[SetMetadata, SetInputs, FactChange]):
@@ -372,8 +422,11 @@ class SetFact(WriteStep[SetMetadata, SetInputs, FactChange]):
 
     type = "SetFact"
 
+    def __init__(self, services: CanonServices) -> None:
+        self._timezone = services.timezone
+
     def apply(
-        self, view: CanonView, metadata: SetMetadata, inputs: SetInputs, context: StepContext
+        self, view: StateView, metadata: SetMetadata, inputs: SetInputs, context: StepContext
     ) -> FactChange:
         _check_persona_exists(view, inputs.persona_id)
         draft = FactDraft(
@@ -382,8 +435,13 @@ class SetFact(WriteStep[SetMetadata, SetInputs, FactChange]):
             value=inputs.value,
             importance=inputs.importance or metadata.default_importance,
             provenance="hand",
+            subject=inputs.subject,
+            when=inputs.when,
+            until=inputs.until,
         )
-        return view.facts.save(inputs.persona_id, draft, at=context.now)
+        today = day_of(context.now, view.profile.get().timezone or self._timezone)
+        dated = with_validity(draft, today, metadata.validity)
+        return view.facts.save(inputs.persona_id, dated, at=context.now)
 
 
 class RetireInputs(Data):

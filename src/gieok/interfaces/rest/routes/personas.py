@@ -11,7 +11,7 @@ from gieok import wire
 from gieok.app.canon import MAX_PAGE
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Reader, Writer
-from gieok.interfaces.rest.schema.common import Ref, failures, json_response
+from gieok.interfaces.rest.schema.common import MessageTime, Ref, failures, json_response
 from gieok.interfaces.rest.schema.params import (
     AfterVersion,
     FactPath,
@@ -41,6 +41,11 @@ from gieok.interfaces.rest.schema.personas import (
     to_persona_draft,
 )
 from gieok.memory.canon.records import STATE
+from gieok.wire import StatedFact
+
+AsOf = Annotated[
+    MessageTime | None, Query(alias="asOf", description="A moment, such as 2025-10-27T12:00:00Z.")
+]
 
 router = APIRouter(prefix="/personas", tags=["personas"], route_class=JsonRoute)
 
@@ -142,10 +147,14 @@ async def configure(persona_id: PersonaPath, body: ConfigureMemories, caller: Wr
 
 
 @router.get("/{id}/state", responses=failures(404), summary="Get the current state")
-async def get_state(persona_id: PersonaPath, caller: Reader) -> StateAnswer:
-    """The facts that go into prompts, the block that states them there, and the ordinary facts."""
-    state = await caller.user.canon.state(persona_id)
-    facts = await caller.user.canon.facts(persona_id, limit=MAX_PAGE)
+async def get_state(persona_id: PersonaPath, caller: Reader, as_of: AsOf = None) -> StateAnswer:
+    """The facts that go into prompts, the block that states them there, and the ordinary facts.
+
+    With `asOf` what was recorded by that moment and current then.
+    """
+    state = await caller.user.canon.state(persona_id, as_of=as_of)
+    past = frozenset(state.past)
+    facts = [StatedFact(**dict(fact), past=fact.root_id in past) for fact in (*state.facts, *state.others)]
     return StateAnswer(
         facts=tuple(fact for fact in facts if fact.category in STATE),
         block=state.block,
@@ -158,13 +167,16 @@ async def get_state(persona_id: PersonaPath, caller: Reader) -> StateAnswer:
 async def set_fact(
     persona_id: PersonaPath, body: SetFact, caller: Writer, idempotency_key: IdempotencyKey = None
 ) -> FactAnswer:
-    """Supersedes the active fact with that key. The old version stays in the history."""
+    """Supersedes the active fact with that key, or else the one in the same slot. The history stays."""
     change = await caller.user.canon.set_fact(
         persona_id,
         body.category,
         body.key,
         body.value,
         importance=body.importance,
+        subject=body.subject,
+        when=body.when,
+        until=body.until,
         once=request_key(idempotency_key, body, persona_id),
     )
     return FactAnswer(**dict(change))

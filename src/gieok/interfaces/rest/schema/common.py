@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID, uuid4
 
@@ -64,6 +64,7 @@ def example(**fields: Any) -> ConfigDict:
 
 # Field types. An error message names the field and never repeats its value.
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 
@@ -92,6 +93,16 @@ def _parse_time(value: object) -> datetime:
         raise ValueError("is not a valid date and time") from None
 
 
+def _parse_day(value: object) -> date:
+    if not isinstance(value, str) or not _DAY.fullmatch(value):
+        raise ValueError("must be a day such as 2025-10-27")
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        raise ValueError("is not a valid date") from None
+
+
+Day = Annotated[date, BeforeValidator(_parse_day), WithJsonSchema({"type": "string", "format": "date"})]
 Ref = Annotated[
     str,
     AfterValidator(parse_ref),

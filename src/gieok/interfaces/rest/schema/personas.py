@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from gieok import wire
 from gieok.app.cycles import validated
-from gieok.interfaces.rest.schema.common import Answer, Ref, RequestBody, example
+from gieok.interfaces.rest.schema.common import Answer, Day, Ref, RequestBody, example
 from gieok.memory.canon.records import (
     MAX_ENTRIES,
     FactChange,
@@ -20,7 +20,7 @@ from gieok.memory.canon.records import (
 from gieok.memory.chains import VersionNumber
 from gieok.memory.companion.records import MomentPage
 from gieok.memory.fields import Importance, Language
-from gieok.memory.observations import Category, FactValue, Key
+from gieok.memory.observations import Category, FactValue, Key, Subject
 
 Texts = Annotated[list[PromptText], Field(max_length=MAX_ENTRIES)]
 
@@ -95,7 +95,10 @@ class EditPersona(WritePersona):
 
 
 class SetFact(RequestBody):
-    """A fact that is true from now on. It supersedes the active fact with the same category and key."""
+    """A fact that is true from now on. `subject` is `user`, `character` or `person:NAME`.
+
+    Without `until` it is current as long as its kind of fact is: an appointment its day, a cold some days.
+    """
 
     model_config = example(category="GOAL", key="취업", value="IT 스타트업 입사를 준비 중", importance=8)
 
@@ -103,6 +106,9 @@ class SetFact(RequestBody):
     key: Key
     value: FactValue
     importance: Importance | None = None
+    subject: Subject = "user"
+    when: Day | None = Field(default=None, description="The day on which it happened or will happen.")
+    until: Day | None = Field(default=None, description="The last day on which it is current.")
 
 
 class ConfigureMemories(RequestBody):
@@ -138,7 +144,11 @@ class StateAnswer(wire.State, Answer):
     """The state, the text block that a prompt contains for it, and the ordinary facts outside that block."""
 
     model_config = example(
-        success=True, facts=[_FACT], block="[현재 상태(캐논)]\n- (GOAL) 취업: …", chars=30, ordinary=[]
+        success=True,
+        facts=[_FACT | {"past": False}],
+        block="[현재 상태(캐논)]\n- (GOAL) 취업: …",
+        chars=30,
+        ordinary=[],
     )
 
 
