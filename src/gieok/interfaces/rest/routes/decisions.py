@@ -231,7 +231,7 @@ async def unrelate(root_id: DecisionPath, relation_id: RelationPath, caller: Wri
     "/evidence",
     status_code=201,
     responses={
-        **failures(),
+        **failures(409),
         200: {"model": EvidenceCardAnswer, "description": "The content exists."},
     },
     summary="Save evidence",

@@ -163,7 +163,7 @@ async def get_state(persona_id: PersonaPath, caller: Reader, as_of: AsOf = None)
     )
 
 
-@router.put("/{id}/state", responses=failures(404), summary="Set a fact")
+@router.put("/{id}/state", responses=failures(404, 409), summary="Set a fact")
 async def set_fact(
     persona_id: PersonaPath, body: SetFact, caller: Writer, idempotency_key: IdempotencyKey = None
 ) -> FactAnswer:
