@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -48,7 +47,7 @@ async def save_fact(gieok: Gieok, fact: FactDraft) -> None:
     now = gieok.engine.clock()
 
     def save(view: Any) -> None:
-        view.facts.save("hana", fact, version_id=uuid4(), at=now)
+        view.facts.save("hana", fact, at=now)
 
     await gieok.scope("minsu").write(save)
 
