@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from bench import mind_states
 from bench.table import Row, Table, at_least
 from gieok.memory.answers import parse_remembered
 from gieok.memory.canon.quotes import ground
@@ -51,10 +52,12 @@ class Exchange:
 
 
 async def run(*, short: bool) -> list[Table]:
-    """The tables of grounding; none, and a message, without data. `short` reads two conversations."""
+    """The tables of grounding and merging; none without data. `short` reads two conversations."""
     found = files()[:: 4 if short else 1]
     exchanges = [exchange for file in found for exchange in read(file)]
-    return [table_of_facts(exchanges), table_of_traps(exchanges)] if exchanges else []
+    if not exchanges:
+        return []
+    return [table_of_facts(exchanges), table_of_traps(exchanges), *mind_states.tables(found)]
 
 
 def files() -> list[Path]:

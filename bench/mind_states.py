@@ -1,27 +1,26 @@
 """What is current at the checkpoints of labelled conversations, when their labels are merged as observations.
 
-`python -m bench.mind_states [FOLDER]`. The labels take the place of a model's answers: plain, and damaged in
-the ways in which a model errs.
+A part of `python -m bench mind`. The labels take the place of a model's answers: plain, and damaged in the
+ways in which a model errs.
 """
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from bench.table import Goal, Row, Table, at_least, at_most
 from gieok.memory.canon.merging import Exchange, merge
 from gieok.memory.canon.records import Fact, FactSource, PlannedChange
 from gieok.memory.canon.slots import ALIASES, Arity, slot_of
 from gieok.memory.canon.validity import UPCAST_DAYS, day_of, is_past
 from gieok.memory.observations import Category, Observation
 
-DEFAULT_FOLDER = Path("/work/shared/mind")
 Label = dict[str, Any]
 Damage = Callable[[Label, "Conversation"], Label]
 
@@ -43,9 +42,9 @@ class Conversation:
         messages = [message for session in data["sessions"] for message in session["messages"]]
         return cls(
             data["language"],
-            data["timezone"],
+            data.get("timezone", "UTC"),
             data["facts"],
-            data["states"],
+            data.get("states", []),
             {message["id"]: datetime.fromisoformat(message["time"]) for message in messages},
             {message["id"]: number for number, message in enumerate(messages)},
         )
@@ -60,11 +59,6 @@ class Score:
     must_be_gone: int = 0
     still_current: int = 0
     double_slots: int = 0
-
-    def row(self, name: str) -> str:
-        held = f"{100 * self.held / self.must_hold:.1f} % of {self.must_hold}"
-        kept = f"{100 * self.still_current / self.must_be_gone:.1f} % of {self.must_be_gone}"
-        return f"| {name} | {held} | {kept} | {self.double_slots} |"
 
 
 def _plain(label: Label, talk: Conversation) -> Label:
@@ -122,13 +116,13 @@ DAMAGES: dict[str, Damage] = {
 }
 
 
-def measure(folder: Path, damage: Damage, *, repeat: bool = False) -> Score:
+def measure(files: Sequence[Path], damage: Damage, *, repeat: bool = False) -> Score:
     """Merge the labels of every conversation, and compare what is current at each checkpoint.
 
     `repeat`: each new fact is said once more right away, reworded and under another key.
     """
     score = Score()
-    for path in sorted(folder.glob("*.json")):
+    for path in files:
         talk = Conversation.load(path)
         for state, facts, said in _checkpoints(talk, damage, repeat=repeat):
             _count(score, state, facts, said, talk)
@@ -219,13 +213,22 @@ def _day(text: str | None) -> date | None:
     return date.fromisoformat(text) if text else None
 
 
-def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_FOLDER
-    print("| labels | must hold and do | must be gone and are current | two in one slot |\n|---|---|---|---|")
-    for name, damage in DAMAGES.items():
-        print(measure(folder, damage).row(name))
-    print(measure(folder, _plain, repeat=True).row("each new fact twice, reworded, other key"))
-
-
-if __name__ == "__main__":
-    main()
+def tables(files: Sequence[Path]) -> list[Table]:
+    """What holds, what is gone and what stands twice, by damage; empty without checkpoints."""
+    scores = {name: measure(files, damage) for name, damage in DAMAGES.items()}
+    scores["each new fact twice, reworded, under another key"] = measure(files, _plain, repeat=True)
+    if not scores["plain"].must_hold:
+        return []
+    held, gone, double = list[Row](), list[Row](), list[Row]()
+    for name, score in scores.items():
+        share, left = score.held / score.must_hold, score.still_current / max(1, score.must_be_gone)
+        of, of_gone = f"{score.must_hold}", f"{score.must_be_gone}"
+        held.append(Row(name, f"{100 * share:.1f} %", "labels", of, share, at_least(100 * share, 97, " %")))
+        gone.append(Row(name, f"{100 * left:.1f} %", "labels", of_gone, left, at_most(100 * left, 2, " %")))
+        goal = Goal("0", score.double_slots == 0)
+        double.append(Row(name, f"{score.double_slots}", "labels", of, score.double_slots, goal))
+    return [
+        Table("Checkpoints: facts that must hold and are current", held),
+        Table("Checkpoints: facts that must be gone and are current", gone),
+        Table("Checkpoints: two current facts in one slot", double),
+    ]
