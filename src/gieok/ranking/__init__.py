@@ -3,6 +3,7 @@
 from gieok.ranking.bm25 import Floats, bm25_of_texts, bm25f, idf
 from gieok.ranking.index import (
     EMPTY_INDEX,
+    Column,
     Damaged,
     Flags,
     IndexRow,
@@ -26,6 +27,7 @@ from gieok.ranking.signals import (
 
 __all__ = [
     "EMPTY_INDEX",
+    "Column",
     "Damaged",
     "Flags",
     "Floats",

@@ -27,6 +27,7 @@ from gieok.memory.companion.recall.query import (
 from gieok.memory.companion.records import MemoryHit, Signal, Why
 from gieok.memory.companion.store import MemoryIndex
 from gieok.ranking import (
+    Column,
     Floats,
     above_mean,
     best_of_session,
@@ -92,37 +93,22 @@ def _rank(
     count: int,
 ) -> Ranking:
     columns, weights = index.rows.columns, policy.weights
-    terms = look_up_terms(index, query)
-    bm25 = _bm25(index, terms, policy)
-    vectors = _vectors(index, similarity) if weights.vectors else np.zeros(len(bm25))
-    own = weights.bm25 * bm25 + weights.vectors * vectors
-    neighbours = neighbour_scores(own, index.neighbours) if weights.neighbours else np.zeros(len(own))
-    match = own + weights.neighbours * neighbours
-    time = _in_periods(index, query.periods) if weights.time else np.zeros(len(own))
-    rows = np.flatnonzero((match > 0) | (time > 0))
+    matches = _match(index, query, policy, similarity)
+    rows = np.flatnonzero((matches.total > 0) | (matches.time > 0))
     matching = len(rows)
     if policy.fill and matching < policy.top_k:
         rows = np.concatenate((rows, _fillers(index, rows, now, policy)))
-
-    asks = np.zeros(len(own), np.bool_)
-    if (questions := index.find([QUESTION_MARK]).get(QUESTION_MARK)) is not None:
-        asks[questions.rows] = True
-    best_match = normalised(match)
-    ages = np.maximum(now.timestamp() * _SECOND - columns.at[rows], 0.0) / _DAY
+    ages = _ages(columns.at[rows], now)
     signals = {
-        "bm25": bm25[rows],
-        "neighbours": neighbours[rows],
-        "session": normalised(best_of_session(match[rows], columns.sessions[rows])),
-        "speaker": (best_match * _spoken(index, query, terms))[rows],
-        "time": time[rows],
-        "statement": (best_match * ~asks)[rows],
-        "answer": following_scores(normalised(own), asks, index.neighbours)[rows],
+        "bm25": matches.bm25[rows],
+        "neighbours": matches.neighbours[rows],
+        **_signals_of_match(index, query, matches, rows),
+        "time": matches.time[rows],
         "recency": recency(ages, policy.half_life_days),
         "importance": columns.importance[rows] / 10,
     }
-    signals["session"][matching:] = 0.0
     if similarity is not None:
-        signals["vectors"] = vectors[rows]
+        signals["vectors"] = matches.vectors[rows]
     scores = sum((getattr(weights, name) * values for name, values in signals.items()), np.zeros(len(rows)))
 
     pairs = frozenset(syllable_pairs(query.text)) if weights.pairs else frozenset[str]()
@@ -133,7 +119,55 @@ def _rank(
         scores += weights.pairs * signals["pairs"]
         best = best[best_rows(scores[best], at[best], numbers[best], count)]
     best = np.concatenate((best, np.arange(matching, len(rows))))[:count]
-    return Ranking(terms, rows, matching, ages, signals, scores, best)
+    return Ranking(matches.terms, rows, matching, ages, signals, scores, best)
+
+
+class _Matches(NamedTuple):
+    """How well each row of the index matches the query."""
+
+    terms: QueryTerms
+    bm25: Floats
+    vectors: Floats
+    own: Floats
+    """Words and vector together."""
+    neighbours: Floats
+    total: Floats
+    """The row itself and its neighbours."""
+    time: Floats
+
+
+def _match(index: MemoryIndex, query: Query, policy: RecallPolicy, similarity: Similarity | None) -> _Matches:
+    weights, none = policy.weights, np.zeros(len(index.rows))
+    terms = look_up_terms(index, query)
+    bm25 = _bm25(index, terms, policy)
+    vectors = _vectors(index, similarity) if weights.vectors else none
+    own = weights.bm25 * bm25 + weights.vectors * vectors
+    neighbours = neighbour_scores(own, index.neighbours) if weights.neighbours else none
+    total = own + weights.neighbours * neighbours
+    time = _in_periods(index, query.periods) if weights.time else none
+    return _Matches(terms, bm25, vectors, own, neighbours, total, time)
+
+
+def _signals_of_match(
+    index: MemoryIndex, query: Query, matches: _Matches, rows: Positions
+) -> dict[str, Floats]:
+    """Signals that depend on how well a row matches. Rows that do not match have 0.
+
+    Of two memories that match alike, a statement is more useful than a question; and the memory right after
+    a question that matches is probably its answer.
+    """
+    match = normalised(matches.total)
+    asks = np.zeros(len(match), np.bool_)
+    if (questions := index.find([QUESTION_MARK]).get(QUESTION_MARK)) is not None:
+        asks[questions.rows] = True
+    in_session = best_of_session(matches.total[rows], index.rows.columns.sessions[rows])
+    is_match = (matches.total[rows] > 0) | (matches.time[rows] > 0)
+    return {
+        "session": normalised(in_session) * is_match,
+        "speaker": (match * _spoken(index, query, matches.terms))[rows],
+        "statement": (match * ~asks)[rows],
+        "answer": following_scores(normalised(matches.own), asks, index.neighbours)[rows],
+    }
 
 
 def _bm25(index: MemoryIndex, terms: QueryTerms, policy: RecallPolicy) -> Floats:
@@ -176,11 +210,15 @@ def _fillers(index: MemoryIndex, matching: Positions, now: datetime, policy: Rec
     others[matching] = False
     rows = np.flatnonzero(others)
     columns = index.rows.columns
-    ages = np.maximum(now.timestamp() * _SECOND - columns.at[rows], 0.0) / _DAY
-    scores = policy.weights.recency * recency(ages, policy.half_life_days)
+    scores = policy.weights.recency * recency(_ages(columns.at[rows], now), policy.half_life_days)
     scores += policy.weights.importance * columns.importance[rows] / 10
     best = best_rows(scores, columns.at[rows], columns.numbers[rows], policy.top_k - len(matching))
     return rows[best]
+
+
+def _ages(at: Column, now: datetime) -> Floats:
+    """In days, at least 0."""
+    return np.maximum(now.timestamp() * _SECOND - at, 0.0) / _DAY
 
 
 def _spoken(index: MemoryIndex, query: Query, terms: QueryTerms) -> Floats:
