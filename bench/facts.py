@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from time import process_time
 
 from bench.table import Row, Table, at_least, micros
-from gieok.adapters.models.offline import OfflineModel
+from gieok.adapters.models.offline.facts import facts_in
 from gieok.adapters.models.offline.reading import read
 from gieok.memory.observations import Category
-from tests.models.facts.score import BLIND, Score, Sentence, score, sentences
+from tests.models.facts.score import BLIND, OfflineRules, Score, Sentence, score, sentences
 
 _PRECISION, _RECALL = 0.9, 0.6
 _LANGUAGES = {"ko": "Korean", "en": "English"}
@@ -20,7 +20,7 @@ _LANGUAGES = {"ko": "Korean", "en": "English"}
 
 async def run(*, short: bool) -> Sequence[Table]:
     """Measure each half by language and category, the whole table, and the time per sentence."""
-    table, model = sentences(*BLIND), OfflineModel()
+    table, model = sentences(*BLIND), OfflineRules()
     halves = [
         Table(f"Facts, {half} half", await _half(model, [each for each in table if each.group == half]))
         for half in BLIND
@@ -28,12 +28,12 @@ async def run(*, short: bool) -> Sequence[Table]:
     result = await score(model, table)
     whole = [
         *_pair("all", result, goals=True),
-        *[await _cost(model, table, language, rounds=2 if short else 20) for language in _LANGUAGES],
+        *[await _cost(table, language, rounds=2 if short else 20) for language in _LANGUAGES],
     ]
     return [*halves, Table(f"Facts, all {len(table)} sentences", whole)]
 
 
-async def _half(model: OfflineModel, table: Sequence[Sentence]) -> list[Row]:
+async def _half(model: OfflineRules, table: Sequence[Sentence]) -> list[Row]:
     rows: list[Row] = []
     for language, name in _LANGUAGES.items():
         rows += _pair(name, await score(model, [each for each in table if each.language == language]))
@@ -62,14 +62,14 @@ def _pair(name: str, result: Score, *of: Category, goals: bool = False) -> list[
     ]
 
 
-async def _cost(model: OfflineModel, table: Sequence[Sentence], language: str, rounds: int) -> Row:
+async def _cost(table: Sequence[Sentence], language: str, rounds: int) -> Row:
     """Processor time per sentence: the minimum of the rounds, because other programs only add to it."""
     said = [each.said for each in table if each.language == language]
     whole, analysis = list[float](), list[float]()
     for _ in range(rounds):
         started = process_time()
         for text in said:
-            await model.extract_facts(text, "", ())
+            facts_in(text, "", (), "")
         between = process_time()
         for text in said:
             read(text)

@@ -48,7 +48,6 @@ async def main() -> None:
     names = [ready.entrant.name for ready in entrants]
     size = SHORT if options.short else LONG
     rows = speed_rows(await measure_speed(entrants, size), size)
-    print(f"\n{full_table(rows, names)}\n", flush=True)
     rows += await question_rows(entrants, options.data, skipped)
 
     about, table = conditions(versions, skipped), full_table(rows, names)

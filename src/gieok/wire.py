@@ -23,6 +23,7 @@ from gieok.memory.decisions.records import Anchor, Decision, DecisionProposal, E
 from gieok.memory.decisions.walks import WalkResult
 from gieok.memory.fields import AS_SESSION_ID, Language
 from gieok.memory.jobs.records import JobKind, JobStatus
+from gieok.memory.observations import Refusal
 from gieok.memory.sessions.records import ChatMessage, PlanMove, SessionInfo
 
 
@@ -136,6 +137,20 @@ class Usage(WireModel):
     output_tokens: int
 
 
+class RememberingJob(WireModel):
+    """The job that remembers a turn."""
+
+    job_id: UUID
+    status: JobStatus
+
+
+class Remembered(WireModel):
+    """What a job changed, and what it refused with the reason."""
+
+    changes: tuple[FactChange, ...]
+    dropped: tuple[Refusal, ...]
+
+
 class ChatTurn(WireModel):
     """The reply, what it was based on, what it changed, and notices for the user.
 
@@ -146,7 +161,14 @@ class ChatTurn(WireModel):
     reply: str
     recalled: tuple[RecalledMemory, ...]
     state: tuple[StateFact, ...]
+    turn_id: str
+    """The id of the user's message."""
+    remembering: RememberingJob | None
+    """The job that remembers this turn; None if the plan's `every` is not reached yet, or it makes none."""
     changes: tuple[FactChange, ...]
+    """The facts that changed: with `waitMemory`, or if the plan remembers in its own cycle."""
+    dropped: tuple[Refusal, ...]
+    """What the model proposed and was refused; as `changes`."""
     memory: Memory | None = OMIT_NONE
     """The memory that the plan made in this turn. The shipped plans leave that to a job."""
     summary_jobs: tuple[UUID, ...]
@@ -172,10 +194,15 @@ class SessionWindow(WireModel):
 
 
 class SavedMessages(WireModel):
-    """How many of the messages were new, and how many the session has now."""
+    """How many of the messages were new, how many the session has now, and the job that remembers them."""
 
     saved: int
     message_count: int
+    turn_id: str | None
+    """The id of the last of these messages that the user said."""
+    remembering: RememberingJob | None
+    changes: tuple[FactChange, ...]
+    dropped: tuple[Refusal, ...]
 
 
 class DeletedSession(WireModel):
@@ -217,8 +244,15 @@ class JobState(WireModel):
     attempts: int
     error: str | None = OMIT_NONE
     memory_id: UUID | None = OMIT_NONE
-    result: WalkResult | None = OMIT_NONE
-    """What a walk has found, while it is stored."""
+    result: Remembered | WalkResult | None = OMIT_NONE
+    """What a remember job changed and refused, or what a walk has found, while it is stored."""
+
+
+class JobPage(WireModel):
+    """Jobs, newest first. `next_cursor` is None on the last page."""
+
+    jobs: tuple[JobState, ...]
+    next_cursor: str | None
 
 
 class ImportCounts(WireModel):

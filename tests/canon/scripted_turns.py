@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, Literal
 
 from gieok import Gieok
 from gieok.engine import CycleResult, ExecutionPlan, make_plan
-from gieok.memory.canon.records import ExtractedFact, Fact, PersonaDraft
+from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.conversation.records import ContextMemory, Prompt, Reply
 from gieok.memory.conversation.steps import PromptAssemble
-from gieok.memory.observations import Category
+from gieok.memory.observations import (
+    Category,
+    Conversation,
+    Observation,
+    Speaker,
+    Understood,
+    VerbatimLimit,
+)
 from gieok.testing.models import CountingModel
 
 HANA = PersonaDraft(
@@ -20,12 +27,13 @@ HANA = PersonaDraft(
     system_prompt="너는 하나야. 다정한 친구처럼 말해.",
     relationships=("사용자와 처음 만난 사이",),
 )
+WHOLE = "*"
 PERSONA = {"personaId": "request.personaId"}
 TERMS = {"maxOutputTokens": 1000, "attempts": 1, "attemptSeconds": 30, "backoffSeconds": [0]}
 _PLAN: dict[str, Any] = {
     "name": "canon_turn",
     "version": 1,
-    "request": ["personaId", "message", "memories", "recentMessages"],
+    "request": ["sessionRef", "personaId", "message", "memories", "recentMessages"],
     "steps": [
         {"id": "persona", "type": "LoadPersona", "stage": "ContextSelect", "inputs": PERSONA},
         {
@@ -69,22 +77,60 @@ _PLAN: dict[str, Any] = {
             "metadata": TERMS,
         },
         {
-            "id": "extract",
-            "type": "ExtractFacts",
+            "id": "exchange",
+            "type": "CurrentExchange",
+            "stage": "PostProcess",
+            "inputs": {"message": "request.message", "reply": "call.text"},
+        },
+        {
+            "id": "list",
+            "type": "ListFacts",
+            "stage": "PostProcess",
+            "inputs": {"known": "known.facts", "query": "request.message"},
+            "metadata": {"topK": 20},
+        },
+        {
+            "id": "summarize",
+            "type": "SummarizeMemory",
+            "stage": "PostProcess",
+            "inputs": {"exchanges": "exchange.exchanges", "known": "list.facts"},
+            "metadata": TERMS
+            | {"summaryChars": 300, "maxKeywords": 8, "verbatim": {"chars": 20, "share": 0.7}},
+        },
+        {
+            "id": "ground",
+            "type": "GroundFacts",
             "stage": "PostProcess",
             "inputs": {
-                "message": "request.message",
-                "reply": "call.text",
-                "known": "known.facts",
-                "prompt": "assemble.prompt",
+                "observations": "summarize.observations",
+                "exchanges": "exchange.exchanges",
+                "before": "exchange.before",
+                "known": "list.facts",
+                "persona": "persona.persona",
             },
-            "metadata": TERMS | {"maxFacts": 5, "minGrounding": 0.5, "fromReply": ["RELATIONSHIP", "EVENT"]},
+            "metadata": {
+                "fromReply": ["promise", "agreement", "reconciliation", "name"],
+                "maxFacts": 5,
+            },
+        },
+        {
+            "id": "merge",
+            "type": "MergeFacts",
+            "stage": "PostProcess",
+            "inputs": {
+                "sessionRef": "request.sessionRef",
+                "known": "known.facts",
+                "ids": "list.ids",
+                "observations": "ground.observations",
+                "exchanges": "exchange.exchanges",
+            },
+            "metadata": {"days": {"appointment": 7, "illness": 10, "mood": 1}},
         },
         {
             "id": "save",
             "type": "SaveFacts",
             "stage": "Persist",
-            "inputs": PERSONA | {"facts": "extract.facts"},
+            "inputs": PERSONA | {"changes": "merge.changes"},
         },
     ],
 }
@@ -103,40 +149,47 @@ def found(
     category: Category = Category.RELATIONSHIP,
     *,
     importance: int = 5,
-    retracts: bool = False,
-) -> ExtractedFact:
-    """A fact as an extractor gives it."""
-    return ExtractedFact(
-        category=category, key=key, value=value, importance=importance, provenance="user", retracts=retracts
+    op: Literal["add", "update", "retire"] = "add",
+    says: Speaker = "user",
+    quote: str = WHOLE,
+) -> Observation:
+    """An observation as a model gives it. Its quote is the whole message of the speaker by default."""
+    return Observation(
+        turn=1, op=op, category=category, key=key, value=value, quote=quote, says=says, importance=importance
     )
 
 
 class Scripted(CountingModel):
-    """Replies and finds by script, message by message, and remembers what it was shown."""
+    """Replies and observes by script, message by message, and keeps its prompts."""
 
     def __init__(
         self,
-        facts: Mapping[str, Sequence[ExtractedFact]] | None = None,
+        facts: Mapping[str, Sequence[Observation]] | None = None,
         replies: Mapping[str, str] | None = None,
     ) -> None:
-        self.facts: dict[str, list[ExtractedFact]] = {
+        self.facts: dict[str, list[Observation]] = {
             said: list(found) for said, found in (facts or {}).items()
         }
         self.replies = dict(replies or {})
-        self.shown: list[tuple[str, str]] = []
         self.prompts: list[Prompt] = []
-        self._message = ""
 
     async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:
         self.prompts.append(prompt)
-        self._message = prompt.messages[-1].content
-        return Reply(text=self.replies.get(self._message, "그렇구나."), input_tokens=1, output_tokens=1)
+        message = prompt.messages[-1].content
+        return Reply(text=self.replies.get(message, "그렇구나."), input_tokens=1, output_tokens=1)
 
-    async def extract_facts(
-        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
-    ) -> tuple[ExtractedFact, ...]:
-        self.shown.append((user, assistant))
-        return tuple(self.facts.get(self._message, ()))
+    async def remember(
+        self, conversation: Conversation, *, summary_chars: int, max_keywords: int, verbatim: VerbatimLimit
+    ) -> Understood:
+        made = await super().remember(
+            conversation, summary_chars=summary_chars, max_keywords=max_keywords, verbatim=verbatim
+        )
+        (exchange,) = conversation.exchanges
+        observations = [
+            each.model_copy(update={"quote": exchange.text(each.says)}) if each.quote == WHOLE else each
+            for each in self.facts.get(exchange.text("user"), ())
+        ]
+        return made.model_copy(update={"observations": tuple(observations)})
 
 
 async def talk(
@@ -151,6 +204,7 @@ async def talk(
     """One turn of minsu with a persona. `more` is what a changed plan wants besides."""
     scope = gieok.scope("minsu")
     request = {
+        "sessionRef": "s",
         "personaId": persona_id,
         "message": message,
         "memories": tuple(memories),

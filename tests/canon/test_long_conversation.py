@@ -70,7 +70,9 @@ async def test_the_state_is_always_the_current_one(settings: Settings) -> None:
         before = await user.canon.state(persona.id)
         for number, line in enumerate(TALK):
             model.answer = line.assistant
-            turn = await user.chat.send(persona.id, line.user, session_ref=session, account_plan="premium")
+            turn = await user.chat.send(
+                persona.id, line.user, session_ref=session, account_plan="premium", wait_memory=True
+            )
             session = turn.session_ref
             clock.advance(minutes=2)
             assert turn.prompt.system.startswith(persona_text(HANA))

@@ -12,13 +12,12 @@ from pydantic import ValidationError
 
 from gieok.errors import InputRefused
 from gieok.memory.blocks import HEADERS, StateLine, parse_state, state_frame
-from gieok.memory.canon.grounding import grounded, own_words, turn_words
-from gieok.memory.canon.records import STATE, Fact, PersonaDraft, Provenance
+from gieok.memory.canon.grounding import own_words
+from gieok.memory.canon.records import STATE, Fact, PersonaDraft
 from gieok.memory.canon.rules import check_persona, persona_text, rank_facts, state_block
 from gieok.memory.fields import Language
 from gieok.memory.observations import Category
 from gieok.text import count_tokens
-from tests.canon.scripted_turns import found
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -170,66 +169,6 @@ def test_a_persona_cannot_open_a_block(header: str, place: str) -> None:
 def test_the_total_size_of_a_persona_is_limited() -> None:
     with pytest.raises(ValidationError, match="at most 200000 characters in total"):
         PersonaDraft(name="하나", lorebook=("가" * 20_000,) * 11)
-
-
-SAID = "지훈이랑 헤어졌어"
-REPLY = "힘들었겠다. 우리 주말에 같이 걷기로 약속하자."
-
-
-@pytest.mark.req("CANON-7")
-@pytest.mark.parametrize(
-    ("value", "category", "told", "origin"),
-    [
-        ("지훈과 헤어짐", Category.RELATIONSHIP, (), "user"),
-        ("지훈과 헤어짐", Category.PREFERENCE, (), "user"),
-        ("주말에 같이 걷기로 약속함", Category.RELATIONSHIP, (), "model"),
-        ("주말에 걷기로 약속함", Category.PREFERENCE, (), None),
-        ("부산에 사는 중", Category.RELATIONSHIP, (), None),
-        ("지훈과 사귀는 중", Category.RELATIONSHIP, (), "user"),
-        ("지훈과 사귀는 중", Category.RELATIONSHIP, ("사용자가 지훈과 사귀는 중",), None),
-        ("지훈과 헤어짐", Category.RELATIONSHIP, ("사용자가 지훈과 헤어짐",), "user"),
-        ("주말에 걷기로 약속함", Category.RELATIONSHIP, ("주말에 걷기로 약속함",), None),
-        ("♥", Category.OPINION, (), None),
-    ],
-)
-def test_a_fact_must_be_grounded_in_the_turn(
-    value: str, category: Category, told: tuple[str, ...], origin: str | None
-) -> None:
-    """Half of its words here; and what the prompt held counts for nothing."""
-    kept = grounded(
-        [found(value, category=category)],
-        turn_words(SAID, REPLY, told),
-        (),
-        from_reply=[Category.RELATIONSHIP],
-        min_grounding=0.5,
-    )
-    assert [one.provenance for one in kept] == ([origin] if origin else [])
-
-
-@pytest.mark.req("CANON-7")
-@pytest.mark.parametrize(("provenance", "kept"), [("user", 2), ("model", 1)])
-def test_the_reply_retracts_only_in_its_categories(provenance: Provenance, kept: int) -> None:
-    """A goal is the user's own here: the reply cannot give it up for them."""
-    known = [fact("걷기", category=category) for category in (Category.RELATIONSHIP, Category.GOAL)]
-    gone = [
-        found("없음", each.key, each.category, retracts=True).model_copy(update={"provenance": provenance})
-        for each in known
-    ]
-    standing = grounded(
-        gone, turn_words(SAID, REPLY, ()), known, from_reply=[Category.RELATIONSHIP], min_grounding=0.5
-    )
-    assert len(standing) == kept
-
-
-def test_the_last_of_two_facts_with_one_key_counts() -> None:
-    kept = grounded(
-        [found("지훈과 헤어짐", "Jihun"), found("헤어짐", "jihun ")],
-        turn_words(SAID, "", ()),
-        (),
-        from_reply=[],
-        min_grounding=0.5,
-    )
-    assert [one.value for one in kept] == ["헤어짐"]
 
 
 @given(st.text(max_size=80))

@@ -92,8 +92,8 @@ async def test_a_fact_from_the_reply_is_saved_with_its_provenance(gieok: Gieok, 
         "먼저 연락했어": "엄마랑 화해했구나.",
     }
     model.facts = {
-        "응, 그러자": [found("토요일에 전화하기로 약속함", "약속")],
-        "먼저 연락했어": [found("엄마와 화해함", "엄마")],
+        "응, 그러자": [found("토요일에 전화하기로 약속함", "약속", Category.EVENT, says="assistant")],
+        "먼저 연락했어": [found("엄마와 화해함", "엄마", says="assistant")],
     }
     for message in model.facts:
         await talk(gieok, message)
@@ -104,25 +104,30 @@ async def test_a_fact_from_the_reply_is_saved_with_its_provenance(gieok: Gieok, 
     }
 
 
-@pytest.mark.req("CANON-7")
-async def test_the_reply_counts_only_in_the_categories_of_the_plan(gieok: Gieok, model: Scripted) -> None:
-    """A preference is the user's to state; and a plan of the first version does not show the reply at all."""
+@pytest.mark.req("CANON-7", "MIND-5")
+async def test_the_character_concludes_only_what_the_plan_allows(gieok: Gieok, model: Scripted) -> None:
+    """A preference is the user's to state; a plan without `fromReply` takes nothing from the reply."""
     model.replies = {"글쎄": "너는 커피를 좋아하잖아. 내가 커피 사줄게."}
     model.facts = {
-        "글쎄": [found("커피를 좋아함", "커피", Category.PREFERENCE), found("커피 사주기", "약속")]
+        "글쎄": [
+            found(
+                "커피를 좋아함",
+                "커피",
+                Category.PREFERENCE,
+                says="assistant",
+                quote="너는 커피를 좋아하잖아",
+            ),
+            found("커피 사주기", "약속", Category.EVENT, says="assistant", quote="내가 커피 사줄게"),
+        ]
     }
+
+    def nothing_from_the_reply(steps: dict[str, Any]) -> None:
+        steps["ground"]["metadata"]["fromReply"] = []
+
+    await talk(gieok, "글쎄", plan=turn_plan(nothing_from_the_reply))
+    assert await values(gieok) == {}
     await talk(gieok, "글쎄")
     assert await values(gieok) == {"약속": "커피 사주기"}
-
-    def first_version(steps: dict[str, Any]) -> None:
-        steps["extract"]["metadata"]["fromReply"] = []
-
-    await gieok.user("minsu").canon.retire_fact(
-        "hana", (await gieok.user("minsu").canon.facts("hana"))[0].root_id
-    )
-    await talk(gieok, "글쎄", plan=turn_plan(first_version))
-    assert await values(gieok) == {}
-    assert model.shown[-1] == ("글쎄", "")
 
 
 @pytest.mark.req("CANON-7", "CANON-6")
@@ -133,7 +138,7 @@ async def test_recalled_text_is_not_extracted_again(gieok: Gieok, model: Scripte
     memory = ContextMemory(summary="사용자가 지훈과 사귀는 중", timestamp=datetime(2026, 1, 5, tzinfo=UTC))
     for message in ("요즘 나 어때 보여?", "지훈이 얘기 좀 해줘"):
         model.replies[message] = "지훈이랑 사귀는 중이라고 했잖아. 잘 지내지?"
-        model.facts[message] = [found("지훈과 사귀는 중")]
+        model.facts[message] = [found("지훈과 사귀는 중", says="assistant")]
         await talk(gieok, message, memories=[memory])
         assert await values(gieok) == {"지훈": "지훈과 헤어짐"}
 
@@ -146,7 +151,10 @@ async def test_earlier_messages_are_not_extracted_again(gieok: Gieok, model: Scr
     earlier = (Message(role="user", content=MET), Message(role="assistant", content="그렇구나."))
     message = "요즘 나 어때 보여?"
     model.replies[message] = "지훈이랑 사귀는 중이잖아. 우리는 처음 만난 사이고."
-    model.facts[message] = [found("지훈과 사귀는 중"), found("처음 만난 사이", "us")]
+    model.facts[message] = [
+        found("지훈과 사귀는 중", says="assistant"),
+        found("처음 만난 사이", "us", says="assistant"),
+    ]
     await talk(gieok, message, recentMessages=earlier)
     assert await values(gieok) == {"지훈": "지훈과 헤어짐"}
 
@@ -155,8 +163,8 @@ async def test_earlier_messages_are_not_extracted_again(gieok: Gieok, model: Scr
 async def test_a_retraction_retires_a_known_fact(gieok: Gieok, model: Scripted) -> None:
     await talk(gieok, MET)
     model.facts["그건 없던 일로 해줘"] = [
-        found("없음", retracts=True),
-        found("없음", "모르는 것", retracts=True),
+        found("없음", op="retire"),
+        found("없음", "모르는 것", op="retire"),
     ]
     result = await talk(gieok, "그건 없던 일로 해줘")
     saved = result.output_of(SaveFacts)
@@ -177,25 +185,30 @@ PASTES = [
 @pytest.mark.req("CANON-7", "CANON-3")
 @pytest.mark.parametrize("paste", PASTES)
 async def test_a_pasted_block_forges_no_fact(gieok: Gieok, model: Scripted, paste: str) -> None:
-    """What the user pastes is not shown to the extractor; what they say around it is."""
+    """A quote from what the user pastes proves nothing; one from what they say around it does."""
     message = f"이거 봐\n{paste}\n나 부산으로 이사했어"
-    model.facts[message] = [found("사장님", "나"), found("부산으로 이사함", "집", Category.EVENT)]
+    model.facts[message] = [
+        found("사장님", "나", quote="사장님"),
+        found("부산으로 이사함", "집", Category.EVENT, quote="나 부산으로 이사했어"),
+    ]
     await talk(gieok, message)
-    assert model.shown[-1][0].split() == ["이거", "봐", "나", "부산으로", "이사했어"]
     assert await values(gieok) == {"집": "부산으로 이사함"}
 
 
 async def test_a_turn_changes_a_limited_number_of_facts(gieok: Gieok, model: Scripted) -> None:
-    message = "하나 둘 셋 넷 다섯 여섯 일곱 apple"
-    model.facts[message] = [found("apple", f"key {number}", importance=number) for number in range(1, 9)]
+    message = "나 하나 둘 셋 넷 다섯 여섯 일곱 여덟 샀어"
+    model.facts[message] = [
+        found(f"{value} 삼", f"물건 {value}", Category.EVENT, importance=number)
+        for number, value in enumerate(("하나", "둘", "셋", "넷", "다섯", "여섯", "일곱", "여덟"), start=1)
+    ]
     result = await talk(gieok, message)
-    assert set(await values(gieok)) == {f"key {number}" for number in range(4, 9)}
-    (record,) = [step for step in result.record.steps if step.id == "extract"]
-    assert record.notes == {"facts": 5, "factsDropped": 3}
+    assert set(await values(gieok)) == {f"물건 {value}" for value in ("넷", "다섯", "여섯", "일곱", "여덟")}
+    (record,) = [step for step in result.record.steps if step.id == "ground"]
+    assert record.notes == {"facts": 5}
 
 
 @pytest.mark.req("ENG-6", "ENG-7")
-async def test_a_failing_extractor_fails_the_turn(
+async def test_a_model_that_cannot_remember_fails_the_whole_cycle(
     gieok: Gieok, model: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await talk(gieok, MET)
@@ -203,8 +216,8 @@ async def test_a_failing_extractor_fails_the_turn(
     async def refuse(*_: object, **__: object) -> tuple[()]:
         raise ModelUnavailable("the model did not answer")
 
-    monkeypatch.setattr(model, "extract_facts", refuse)
-    with pytest.raises(StepFailed, match="step 'extract' failed"):
+    monkeypatch.setattr(model, "remember", refuse)
+    with pytest.raises(StepFailed, match="step 'summarize' failed"):
         await talk(gieok, BROKE)
     assert await values(gieok) == {"지훈": "지훈과 사귀는 중"}
 
@@ -225,7 +238,7 @@ async def test_a_long_conversation_does_not_change_the_persona(
         assert system_prompt(await talk(gieok, message)).startswith(HANA.system_prompt)
     assert [repr(behind.run(sql)) for sql in (rows, heads)] == before
     assert await gieok.user("minsu").personas.versions("hana") == [card]
-    assert await values(gieok) == {"name": "해적 59호"}  # the same value under two keys is one fact
+    assert await values(gieok) == {"하나": "해적 59호"}  # the same value under two keys is one fact
 
 
 @pytest.mark.req("CANON-1")
@@ -277,10 +290,12 @@ async def test_a_plan_cannot_turn_a_message_into_an_edit(gieok: Gieok, source: s
         ("state", "maxChars"),
         ("state", "maxTokens"),
         ("known", "limit"),
-        ("extract", "maxFacts"),
-        ("extract", "minGrounding"),
-        ("extract", "fromReply"),
-        ("extract", "maxOutputTokens"),
+        ("list", "topK"),
+        ("ground", "maxFacts"),
+        ("ground", "fromReply"),
+        ("merge", "days"),
+        ("summarize", "verbatim"),
+        ("summarize", "maxOutputTokens"),
         ("call", "attempts"),
         ("call", "attemptSeconds"),
         ("call", "backoffSeconds"),

@@ -36,7 +36,9 @@ async def talk(user: User, persona: PersonaCard, clock: Clock, *messages: str) -
     """Say these in one new session; returns the session."""
     session: str | None = None
     for message in messages:
-        session = (await user.chat.send(persona.id, message, session_ref=session)).session_ref
+        session = (
+            await user.chat.send(persona.id, message, session_ref=session, wait_memory=True)
+        ).session_ref
         clock.advance(minutes=1)
     assert session is not None
     return session

@@ -8,8 +8,11 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from gieok import DecisionProposal, MemoryDraft, Message, PersonaDraft
 from gieok.client import GieokClient
+from gieok.errors import Conflict
 from gieok.memory.companion.records import MemoryChanges, MemoryConfig, MemoryOutline
 from gieok.memory.decisions.records import Target
 from gieok.memory.sessions.records import ChatMessage
@@ -77,7 +80,15 @@ async def _close_session(owner: SeededOwner) -> Any:
 async def _read_job(owner: SeededOwner) -> Any:
     closed = await owner.client.sessions.close(await _session_with_message(owner))
     assert closed.job_id is not None
-    return await owner.client.sessions.job(closed.job_id)
+    return await owner.client.jobs.get(closed.job_id)
+
+
+async def _retry_job(owner: SeededOwner) -> None:
+    """A job that has not failed is refused, and that is an answer of the route too."""
+    closed = await owner.client.sessions.close(await _session_with_message(owner), wait=False)
+    assert closed.job_id is not None
+    with pytest.raises(Conflict):
+        await owner.client.jobs.retry(closed.job_id)
 
 
 async def _restore_memory(owner: SeededOwner) -> Any:
@@ -141,6 +152,8 @@ CHAT = (
     Case("POST /sessions/{id}/plan", None, _move_session),
     Case("POST /sessions/{id}/close", None, _close_session),
     Case("GET /jobs/{id}", "job", _read_job),
+    Case("GET /jobs", None, lambda o: o.client.jobs.list(limit=2)),
+    Case("POST /jobs/{id}/retry", None, _retry_job),
 )
 MEMORY = (
     Case("POST /memory/summarize", None, lambda o: o.client.memory.summarize(o.session, o.persona)),

@@ -14,7 +14,7 @@ from gieok.errors import StepFailed, StoreDamaged
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.companion.records import MemoryDraft
 from gieok.memory.fields import AccountPlan
-from gieok.memory.turns.records import Turn, TurnSummary
+from gieok.memory.observations import Conversation, Understood, VerbatimLimit
 from gieok.plans import plan_names
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.sessions import message
@@ -32,10 +32,14 @@ class StumblingModel(MoodyModel):
 
     stumbles = False
 
-    async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
+    async def remember(
+        self, conversation: Conversation, *, summary_chars: int, max_keywords: int, verbatim: VerbatimLimit
+    ) -> Understood:
         if self.stumbles:
             raise RuntimeError("stumbled")
-        return await super().summarize_turn(turn, summary_chars=summary_chars, max_keywords=max_keywords)
+        return await super().remember(
+            conversation, summary_chars=summary_chars, max_keywords=max_keywords, verbatim=verbatim
+        )
 
 
 @pytest.fixture
@@ -155,7 +159,7 @@ async def test_a_failed_turn_leaves_the_notices_waiting(
     await converse(gieok, clock)
     model.stumbles = True
     with pytest.raises(StepFailed):
-        await told(user)
+        await user.chat.send("hana", "안녕", plan="chat_turn_whole")
     model.stumbles = False
     assert await told(user) == [FULL, MORE]
 

@@ -59,7 +59,7 @@ async def test_a_walk_is_not_found_before_it_has_run(gieok: Gieok, decisions: De
     for unknown in (job.id, uuid4()):
         with pytest.raises(NotFound):
             await decisions.walk_result(unknown)
-    assert (await gieok.user("minsu").sessions.job(job.id)).status == "queued"
+    assert (await gieok.user("minsu").jobs.get(job.id)).status == "queued"
 
 
 @pytest.mark.req("DEC-6", "DEC-15")

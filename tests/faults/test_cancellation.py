@@ -10,7 +10,7 @@ import pytest
 
 from gieok.app import Gieok
 from gieok.memory.conversation.records import Prompt, Reply
-from gieok.memory.turns.records import Turn, TurnSummary
+from gieok.memory.observations import Conversation, Understood, VerbatimLimit
 from gieok.testing.models import CountingModel
 from tests.crash.checker import half_written
 from tests.crash.conftest import NewPlace
@@ -49,9 +49,13 @@ class CancelledAt(Generic[T]):
 class PausingModel(CountingModel):
     """Lets others run while it thinks, as a model behind a network does."""
 
-    async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
+    async def remember(
+        self, conversation: Conversation, *, summary_chars: int, max_keywords: int, verbatim: VerbatimLimit
+    ) -> Understood:
         await asyncio.sleep(0)
-        return await super().summarize_turn(turn, summary_chars=summary_chars, max_keywords=max_keywords)
+        return await super().remember(
+            conversation, summary_chars=summary_chars, max_keywords=max_keywords, verbatim=verbatim
+        )
 
     async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:
         await asyncio.sleep(0)

@@ -14,7 +14,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from gieok.adapters.models.remote.model import RemoteModel
 from gieok.testing.model_server import Task
 
-_FIELDS: dict[str, Task] = {"keywords": "turn", "topics": "session", "facts": "facts", "hint": "hint"}
+_FIELDS: dict[str, Task] = {"observations": "remember", "topics": "session", "hint": "hint"}
 
 
 class FinishingModel(FunctionModel):

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gieok.adapters.models.offline import OfflineModel, emotion_of
+from gieok.adapters.models.offline.facts import facts_in
 from gieok.adapters.models.offline.reading import listed
+from gieok.adapters.models.offline.summary import summarize_turn
 from gieok.memory.companion.records import Spoken
 from gieok.memory.conversation.records import ContextMemory, Message, Persona, Prompt, StateFact
-from gieok.memory.turns.records import Turn
 from gieok.text import normalize
 from tests.models.phrases import assert_phrases
 
@@ -39,24 +40,23 @@ async def test_the_summary_of_any_turn_is_within_its_limits(
     user: str, assistant: str, chars: int, words: int
 ) -> None:
     """Not empty, not too long, not the raw text, and the same when repeated."""
-    model, turn = OfflineModel(), Turn(user=user, assistant=assistant)
-    made = await model.summarize_turn(turn, summary_chars=chars, max_keywords=words)
+    made = summarize_turn(user, assistant, chars=chars, max_keywords=words)
     assert 0 < len(made.summary) <= chars
     assert len(made.keywords) <= words
     assert len({word.casefold() for word in made.keywords}) == len(made.keywords)
     for raw in (normalize(user), normalize(assistant)):
         assert normalize(made.summary) != raw
         assert len(raw) < 40 or raw not in normalize(made.summary)
-    assert made == await OfflineModel().summarize_turn(turn, summary_chars=chars, max_keywords=words)
+    assert made == summarize_turn(user, assistant, chars=chars, max_keywords=words)
 
 
 @settings(max_examples=300, deadline=None)
 @given(anything, anything)
 async def test_extracting_facts_from_any_turn_does_not_fail(user: str, assistant: str) -> None:
     """One fact per key, and the same when repeated."""
-    found = await OfflineModel().extract_facts(user, assistant, ())
+    found = facts_in(user, assistant, (), "")
     assert len({(fact.category, fact.key, fact.retracts) for fact in found}) == len(found)
-    assert found == await OfflineModel().extract_facts(user, assistant, ())
+    assert found == facts_in(user, assistant, (), "")
 
 
 @settings(max_examples=200, deadline=None)
@@ -112,9 +112,9 @@ async def test_the_time_for_a_huge_message_is_bounded() -> None:
     """Only the beginning of a message is analysed."""
 
     async def seconds_for(times: int) -> float:
-        turn = Turn(user="오늘 회사에서 회의를 했는데 너무 힘들었어. " * times, assistant="")
+        said = "오늘 회사에서 회의를 했는데 너무 힘들었어. " * times
         started = time.perf_counter()
-        await OfflineModel().summarize_turn(turn, summary_chars=200, max_keywords=8)
+        summarize_turn(said, "", chars=200, max_keywords=8)
         return time.perf_counter() - started
 
     await seconds_for(10)

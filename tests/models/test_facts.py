@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from gieok.adapters.models.offline import OfflineModel
+from gieok.adapters.models.offline.facts import facts_in
 from gieok.adapters.models.offline.taken_back import owns_up
 from gieok.memory.canon.records import ExtractedFact, Fact
 from gieok.memory.observations import Category
@@ -17,7 +17,7 @@ START = datetime(2025, 10, 27, 12, tzinfo=UTC)
 
 
 async def facts(user: str, assistant: str = "", known: tuple[Fact, ...] = ()) -> list[ExtractedFact]:
-    return list(await OfflineModel().extract_facts(user, assistant, known))
+    return list(facts_in(user, assistant, known, ""))
 
 
 def as_known(fact: ExtractedFact, at: datetime = START) -> Fact:
@@ -295,7 +295,7 @@ async def test_an_unrelated_negation_retracts_nothing(said: str, then: str) -> N
 )
 async def test_a_statement_called_a_joke_is_retracted(said: str, then: str, stays: bool) -> None:
     known = await known_from("나 부산에 살아" if "나" in said else "I live in Boston", said)
-    made = await OfflineModel().extract_facts(then, "", known, before=said)
+    made = facts_in(then, "", known, said)
     assert {fact.key for fact in made if fact.retracts} == (set() if stays else {"partner"})
     assert not [fact for fact in await facts(then, known=known) if fact.retracts], (
         "it needs the previous message"

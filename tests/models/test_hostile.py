@@ -18,6 +18,7 @@ from gieok.memory.blocks import parse_state
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.decisions.records import DecisionProposal
 from gieok.memory.fields import MAX_MESSAGE_CHARS, storable
+from gieok.memory.observations import MAX_VALUE_CHARS
 from gieok.plans import read_plan
 from gieok.testing.contracts.sessions import message
 from gieok.testing.hostile_models import MARK, hostile_answers
@@ -33,6 +34,7 @@ AXIS = DecisionProposal(statement="기억은 잠가 둔다", strength="axis", sc
 SAID = "내일 중요한 면접이 있어"
 CASES = list(hostile_answers())
 HINT = 15
+UNSAID = ("얼룩말을 샀음", "부산으로 이사함", "사용자의 이름은 김철수", "회사를 그만둠", "지훈과 결혼함")
 
 
 def test_there_are_many_cases_and_their_names_are_unique() -> None:
@@ -41,7 +43,7 @@ def test_there_are_many_cases_and_their_names_are_unique() -> None:
 
 @pytest.mark.req("ENG-6", "ENG-7", "CANON-1", "COMP-2")
 @pytest.mark.parametrize("native_output", [True, False], ids=["schema", "tool"])
-@pytest.mark.parametrize("task", ["reply", "turn", "facts", "session", "hint"])
+@pytest.mark.parametrize("task", ["reply", "remember", "session", "hint"])
 async def test_no_answer_stores_invalid_data(tmp_path: Path, task: Task, *, native_output: bool) -> None:
     """Every case of a task on one database. Persona and decisions never change."""
     script = Script(VALID_ANSWERS.__getitem__)
@@ -85,7 +87,7 @@ async def check_chat(user: User, session: str) -> bool:
     """Whether the turn was refused. If not, what it stored must be valid."""
     before = await user.canon.facts("hana")
     try:
-        turn = await user.chat.send("hana", SAID, session_ref=session)
+        turn = await user.chat.send("hana", SAID, session_ref=session, plan="chat_turn_whole")
     except StepFailed as failed:
         check_refusal(failed)
         with pytest.raises(NotFound):
@@ -95,9 +97,10 @@ async def check_chat(user: User, session: str) -> bool:
     assert turn.reply.strip()
     assert len(storable(turn.reply)) <= MAX_MESSAGE_CHARS
     assert [each.content for each in await user.sessions.log(session)] == [SAID, turn.reply]
-    assert len(turn.changes) <= 10
+    assert len(turn.changes) <= 20
     for fact in await user.canon.facts("hana"):
-        assert fact.value in ("내일 면접이 있음", "면접이 있음", "면접이 없음"), "this was never said"
+        assert fact.value not in UNSAID
+        assert len(storable(fact.value)) <= MAX_VALUE_CHARS
         assert fact.provenance in ("user", "model")
     state = await user.canon.state("hana")
     assert [(line.key, line.value) for line in parse_state(state.block)] == [
@@ -106,19 +109,19 @@ async def check_chat(user: User, session: str) -> bool:
     return False
 
 
-async def check_turn(user: User, session: str) -> bool:
+async def check_remembering(user: User, session: str) -> bool:
+    """Both ways: in the cycle of the turn, and in turn memory alone."""
+    refused = await check_chat(user, session)
     try:
-        turn = await run_turn(user, session, SAID, persona=PERSONA)
+        turn = await run_turn(user, f"{session}-turn", SAID, persona=PERSONA)
     except StepFailed as failed:
         check_refusal(failed)
-        with pytest.raises(NotFound):
-            await user.sessions.get(session)
+        assert refused
         return True
     assert turn.summary
     assert len(storable(turn.summary)) <= 300
-    assert language(turn.summary) == "ko"
     assert turn.summary != SAID
-    return False
+    return refused
 
 
 async def check_session(user: User, session: str) -> bool:
@@ -154,8 +157,7 @@ async def check_hint(user: User, session: str) -> bool:
 
 CHECKS: Mapping[Task, Callable[[User, str], Awaitable[bool]]] = {
     "reply": check_chat,
-    "turn": check_turn,
-    "facts": check_chat,
+    "remember": check_remembering,
     "session": check_session,
     "hint": check_hint,
 }

@@ -38,13 +38,15 @@ def changed_plan(name: str, step: str, **metadata: Any) -> ExecutionPlan:
 
 
 async def test_a_complete_turn_and_its_session(remote: Settings, server: ModelServer) -> None:
-    """Reply, turn memory, facts and session summary all come from the model and are metered."""
+    """One call replies and one remembers: two a turn; one more summarises the session. All are metered."""
     records: list[CycleRecord] = []
     async with await Gieok.open(remote, observe=records.append) as gieok:
         user = gieok.user("minsu")
         hana = await user.personas.create(HANA)
         pieces: list[str] = []
-        turn = await user.chat.send(hana.id, SAID, listen=lambda event: pieces.append(event.data))
+        turn = await user.chat.send(
+            hana.id, SAID, wait_memory=True, listen=lambda event: pieces.append(event.data)
+        )
         closed = await user.sessions.close(turn.session_ref, wait=True)
         (memory,) = (await user.companion.list(hana.id)).memories
         found = await user.chat.send(hana.id, "면접 얘기 기억나?")
@@ -55,19 +57,19 @@ async def test_a_complete_turn_and_its_session(remote: Settings, server: ModelSe
     assert (memory.origin, memory.emotion, memory.importance) == ("summary", "stress", 8)
     assert not closed.is_excerpt
     assert memory.summary in found.prompt.system
-    assert turn.usage == ModelUsage(calls=3, input_tokens=3 * INPUT_TOKENS, output_tokens=3 * OUTPUT_TOKENS)
-    assert [(day.calls, day.tokens) for day in days] == [(7, 7 * (INPUT_TOKENS + OUTPUT_TOKENS))]
+    assert turn.usage == ModelUsage(calls=1, input_tokens=INPUT_TOKENS, output_tokens=OUTPUT_TOKENS)
+    assert [(day.calls, day.tokens) for day in days] == [(4, 4 * (INPUT_TOKENS + OUTPUT_TOKENS))]
     counted = {ran.id: ran.notes for ran in turn.record.steps if "modelCalls" in ran.notes}
-    assert set(counted) == {"call", "summarize", "extract"}
+    assert set(counted) == {"call"}
     assert all(notes["inputTokens"] == INPUT_TOKENS for notes in counted.values())
-    assert sum(ran.notes.get("modelCalls") == 1 for each in records for ran in each.steps) == 7
+    assert sum(ran.notes.get("modelCalls") == 1 for each in records for ran in each.steps) == 4
     assert {request.key for request in server.requests} == {"k3y"}
 
 
 @pytest.mark.req("ENG-5")
 async def test_the_plan_limits_the_tokens_of_each_answer(remote: Settings, server: ModelServer) -> None:
-    document = json.loads(read_plan("chat_turn"))
-    limits = {"call": 121, "summarize": 122, "extract": 123}
+    document = json.loads(read_plan("chat_turn_whole"))
+    limits = {"call": 121, "summarize": 122}
     for step in document["steps"]:
         if step["id"] in limits:
             step["metadata"]["maxOutputTokens"] = limits[step["id"]]
@@ -78,9 +80,7 @@ async def test_the_plan_limits_the_tokens_of_each_answer(remote: Settings, serve
     sent_limits = {
         request.task: json.dumps([request.body.get(name) for name in _LIMITS]) for request in server.requests
     }
-    assert all(
-        str(limit) in sent_limits[task] for task, limit in (("reply", 121), ("turn", 122), ("facts", 123))
-    )
+    assert all(str(limit) in sent_limits[task] for task, limit in (("reply", 121), ("remember", 122)))
 
 
 _LIMITS = ("max_tokens", "max_completion_tokens", "generationConfig")
@@ -137,10 +137,10 @@ async def test_a_retry_after_that_is_too_long_is_not_waited_for(
 
 
 async def test_a_slow_answer_times_out_after_the_plans_limit(remote: Settings, server: ModelServer) -> None:
-    plan = changed_plan("chat_turn", "summarize", attempts=1, attemptSeconds=0.2)
+    plan = changed_plan("chat_turn_whole", "summarize", attempts=1, attemptSeconds=0.2)
 
     def slow_to_summarize(request: Request) -> str:
-        if request.task == "turn":
+        if request.task == "remember":
             server.released.wait()
         return VALID_ANSWERS[request.task]
 
@@ -161,7 +161,7 @@ async def test_a_session_summary_has_three_attempts_and_then_becomes_an_excerpt(
     async with await Gieok.open(remote, job_plans={**JOB_PLANS, "summary": plan}) as gieok:
         user = gieok.user("minsu")
         hana = await user.personas.create(HANA)
-        turn = await user.chat.send(hana.id, SAID)
+        turn = await user.chat.send(hana.id, SAID, wait_memory=True)
         before = len(server.requests)
         server.fail("server_error", times=9)
         closed = await user.sessions.close(turn.session_ref, wait=True)
@@ -171,17 +171,17 @@ async def test_a_session_summary_has_three_attempts_and_then_becomes_an_excerpt(
 
 
 async def test_an_invalid_answer_is_repaired_once(remote: Settings, server: ModelServer) -> None:
-    answers = iter(['{"summary": "x"}', VALID_ANSWERS["turn"]])
+    answers = iter(['{"summary": "x"}', VALID_ANSWERS["remember"]])
 
     def invalid_at_first(request: Request) -> str:
-        return next(answers) if request.task == "turn" else VALID_ANSWERS[request.task]
+        return next(answers) if request.task == "remember" else VALID_ANSWERS[request.task]
 
     server.answer = invalid_at_first
     async with await Gieok.open(remote) as gieok:
         user = gieok.user("minsu")
         hana = await user.personas.create(HANA)
-        turn = await user.chat.send(hana.id, SAID)
-    requests = [request for request in server.requests if request.task == "turn"]
+        turn = await user.chat.send(hana.id, SAID, plan="chat_turn_whole")
+    requests = [request for request in server.requests if request.task == "remember"]
     assert len(requests) == 2
-    assert "keywords" in json.dumps(requests[1].body)
+    assert "turns의 개수가" in json.dumps(requests[1].body, ensure_ascii=False)
     assert next(ran for ran in turn.record.steps if ran.id == "summarize").notes["modelCalls"] == 2

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic_ai.messages import ModelMessage
 
 from gieok import Gieok
 from gieok.adapters.models.prompts import data_block, prompt_text
-from gieok.adapters.models.remote.answers import Conversation
+from gieok.adapters.models.remote.answers import (
+    Answer,
+    HintAnswer,
+    RememberAnswer,
+    SessionAnswer,
+    Sides,
+    schema_of,
+)
 from gieok.adapters.models.remote.model import RemoteModel
 from gieok.errors import ModelUnavailable
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.companion.records import Spoken
 from gieok.memory.model_calls import Meter, ModelLimits
-from gieok.memory.turns.records import Turn
+from gieok.memory.observations import (
+    Category,
+    Conversation,
+    Exchange,
+    ListedFact,
+    Reason,
+    SpokenMessage,
+    Understood,
+    VerbatimLimit,
+)
 from gieok.testing.model_server import VALID_ANSWERS
 from gieok.testing.settings import settings_for
 from tests.models.scripted import Script
@@ -57,6 +76,98 @@ def metered(script: Script) -> RemoteModel:
     return script.model(native_output=True).metered(Meter(LIMITS))
 
 
+def conversation(user: str, assistant: str) -> Conversation:
+    at = datetime(2026, 3, 5, 20, 30, tzinfo=UTC)
+    said = (
+        SpokenMessage(role="user", text=user, at=at),
+        SpokenMessage(role="assistant", text=assistant, at=at),
+    )
+    return Conversation(
+        language="ko",
+        character="하나",
+        timezone="Asia/Seoul",
+        before=(SpokenMessage(role="assistant", text="생일이 언제야?", at=at),),
+        exchanges=(Exchange(messages=said),),
+        known=(
+            ListedFact(id="F1", subject="user", category=Category.PERSONAL_INFO, key="home", value="부산"),
+        ),
+    )
+
+
+async def remember(script: Script, told: Conversation) -> Understood:
+    return await metered(script).remember(
+        told, summary_chars=300, max_keywords=8, verbatim=VerbatimLimit(chars=20, share=0.7)
+    )
+
+
+@pytest.mark.req("MIND-3", "MIND-8")
+async def test_the_request_to_remember_says_the_day_the_speakers_and_the_known_facts() -> None:
+    """The day is that of the message in the user's timezone: it is Friday in Seoul already."""
+    script = Script(VALID_ANSWERS.__getitem__)
+    await remember(script, conversation("내일 중요한 면접이 있어", "응원할게"))
+    (request,) = script.requests
+    text = sent(request)
+    for part in (
+        "2026-03-06 (금요일)",
+        "Asia/Seoul",
+        "하나",
+        "F1: (PERSONAL_INFO) home: 부산",
+        "assistant 2026-03-06 05:30: 생일이 언제야?",
+        "user 2026-03-06 05:30: 내일 중요한 면접이 있어",
+    ):
+        assert part in text
+
+
+@pytest.mark.req("MIND-2", "MIND-4")
+async def test_one_answer_has_notes_and_observations_and_a_broken_item_costs_only_itself() -> None:
+    answer = json.loads(VALID_ANSWERS["remember"])
+    answer["observations"] += [{"key": "없음"}, {**answer["observations"][0], "category": "일정"}]
+    script = Script(lambda _: f"여기 있습니다:\n{json.dumps(answer, ensure_ascii=False)}\n끝")
+    made = await remember(script, conversation("내일 중요한 면접이 있어", "응원할게"))
+    assert len(script.requests) == 1
+    assert [note.keywords for note in made.turns] == [("면접", "내일")]
+    assert [each.category for each in made.observations] == [Category.EVENT, Category.OTHER]
+    assert [refusal.reason for refusal in made.malformed] == [Reason.MALFORMED]
+
+
+UNUSABLE: list[tuple[list[dict[str, Any]], str]] = [
+    ([], "turns의 개수가"),
+    ([{"summary": "내일 중요한 면접이 있어서 너무 떨려", "keywords": []}], "그대로 옮겼습니다"),
+    ([{"summary": "가" * 301, "keywords": []}], "너무 깁니다"),
+]
+
+
+@pytest.mark.req("MIND-2")
+@pytest.mark.parametrize(("turns", "problem"), UNUSABLE)
+async def test_unusable_notes_are_repaired_once_in_the_language_of_the_prompt(
+    turns: list[Any], problem: str
+) -> None:
+    told = conversation("내일 중요한 면접이 있어서 너무 떨려", "응원할게")
+    wrong = json.dumps({"turns": turns, "observations": []}, ensure_ascii=False)
+    answers = iter([wrong, VALID_ANSWERS["remember"]])
+    repaired = Script(lambda _: next(answers))
+    assert (await remember(repaired, told)).turns[0].keywords == ("면접", "내일")
+    assert problem in sent(repaired.requests[1])
+    stubborn = Script(lambda _: wrong)
+    with pytest.raises(ModelUnavailable):
+        await remember(stubborn, told)
+    assert len(stubborn.requests) == 2
+
+
+@pytest.mark.req("MIND-2")
+async def test_notes_in_another_language_are_repaired_once_and_then_accepted() -> None:
+    english = json.dumps({"turns": [{"summary": "The user has an interview.", "keywords": []}]})
+    script = Script(lambda _: english)
+    made = await remember(script, conversation("내일 중요한 면접이 있어", "응원할게"))
+    assert (made.turns[0].summary, len(script.requests)) == ("The user has an interview.", 2)
+    assert "한국어로 쓰세요" in sent(script.requests[1])
+
+
+@pytest.mark.parametrize("answer", [RememberAnswer, SessionAnswer, HintAnswer])
+def test_a_schema_holds_none_of_our_docstrings(answer: type[Answer]) -> None:
+    assert "description" not in json.dumps(schema_of(answer))
+
+
 def sent(messages: list[ModelMessage]) -> str:
     """Everything that was sent to the model, as one text."""
     return repr(messages)
@@ -89,7 +200,7 @@ async def test_an_answer_in_another_language_is_repaired_once_and_then_refused()
     repaired = Script(lambda _: next(answers))
     made = await metered(repaired).summarize_session(KOREAN)
     assert (made.summary, len(repaired.tasks)) == ("사용자가 면접을 앞두고 긴장함.", 2)
-    assert "write in Korean" in sent(repaired.requests[1])
+    assert "한국어로 쓰세요" in sent(repaired.requests[1])
     stubborn = Script(lambda _: ENGLISH_SUMMARY)
     with pytest.raises(ModelUnavailable, match="hostile:script"):
         await metered(stubborn).summarize_session(KOREAN)
@@ -112,7 +223,7 @@ async def test_an_answer_in_another_language_is_repaired_once_and_then_refused()
 def test_an_answer_must_be_in_a_language_of_the_conversation(
     user: str, other: str, answer: str, is_accepted: bool
 ) -> None:
-    assert (Conversation(user, other).problem(answer) is None) is is_accepted
+    assert (Sides(user, other).problem(answer) is None) is is_accepted
 
 
 @pytest.mark.parametrize(
@@ -128,8 +239,7 @@ def test_a_data_block_cannot_be_closed_from_inside(content: str) -> None:
 
 async def test_placeholders_inside_a_value_are_not_replaced() -> None:
     script = Script(VALID_ANSWERS.__getitem__)
-    turn = Turn(user="${summaryChars} 원짜리 면접 책", assistant="응")
-    await metered(script).summarize_turn(turn, summary_chars=300, max_keywords=8)
+    await remember(script, conversation("${summaryChars} 원짜리 면접 책", "응"))
     assert "${summaryChars} 원짜리" in sent(script.requests[0])
 
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from gieok.adapters.models.offline import OfflineModel
-from gieok.memory.turns.records import Turn, TurnSummary
+from gieok.adapters.models.offline.summary import summarize_turn
+from gieok.memory.observations import TurnNote
 from gieok.text import normalize
 from tests.models.english_turns import ENGLISH
 from tests.models.korean_turns import KOREAN
@@ -22,10 +22,8 @@ LONG_ENGLISH = (
 )
 
 
-async def summarize(user: str, assistant: str = "", chars: int = 200, words: int = 8) -> TurnSummary:
-    return await OfflineModel().summarize_turn(
-        Turn(user=user, assistant=assistant), summary_chars=chars, max_keywords=words
-    )
+async def summarize(user: str, assistant: str = "", chars: int = 200, words: int = 8) -> TurnNote:
+    return summarize_turn(user, assistant, chars=chars, max_keywords=words)
 
 
 @pytest.mark.req("TURN-2")

@@ -58,7 +58,9 @@ async def test_a_model_call_is_tried_three_times_with_backoff(
 
     model = MoodyModel()
     model.failures = failures
-    made = await SummarizeSession(Services(model, None, "UTC"), sleep).run(shipped(), spoken(2), context())
+    made = await SummarizeSession(Services(model, model, None, "UTC"), sleep).run(
+        shipped(), spoken(2), context()
+    )
     assert (waited, made.is_final) == (waits, is_final)
     assert model.calls == min(failures + 1, TRIES)
 
@@ -75,7 +77,7 @@ class SilentModel(MoodyModel):
 async def test_a_model_that_never_answers_times_out() -> None:
     model = SilentModel()
     impatiently = shipped(attemptSeconds=0.01, backoffSeconds=[0])
-    made = await SummarizeSession(Services(model, None, "UTC")).run(impatiently, spoken(2), context())
+    made = await SummarizeSession(Services(model, model, None, "UTC")).run(impatiently, spoken(2), context())
     assert (model.calls, made.is_final) == (TRIES, False)
 
 
@@ -113,7 +115,7 @@ async def test_a_summary_replaces_the_excerpt_later(
         await work(worker, clock)
         (memory,) = await memories(gieok)
         assert (memory.id, memory.origin) == (excerpt.id, expected)
-    job = await gieok.user("minsu").sessions.job(closed.jobs[0].id)
+    job = await gieok.user("minsu").jobs.get(closed.jobs[0].id)
     assert (job.status, job.memory_id) == ("done", excerpt.id)
     assert len(model.summarized) == 1
 
@@ -143,7 +145,7 @@ async def test_an_excerpt_that_was_deleted_does_not_come_back(
     clock.advance(minutes=15)
     await work(worker, clock)
     assert await memories(gieok) == []
-    assert (await gieok.user("minsu").sessions.job(closed.jobs[0].id)).status == "done"
+    assert (await gieok.user("minsu").jobs.get(closed.jobs[0].id)).status == "done"
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ async def test_a_plan_without_checks_of_its_own_cannot_add_to_the_session_of_ano
     """The step that appends compares the hashes in the commit, with or without `ResumeSession`."""
     user = gieok.user("minsu")
     hana = await persona(user)
-    first = await user.chat.send(hana, "안녕")
+    first = await user.chat.send(hana, "안녕", wait_memory=True)
     unchecked = changed("chat_turn", lambda steps: steps.remove(find(steps, "ResumeSession")))
     with pytest.raises(PlanHashMismatch) as mismatch:
         await user.chat.send(hana, "몰래", session_ref=first.session_ref, plan=unchecked)
@@ -59,9 +59,9 @@ async def test_a_plan_without_checks_of_its_own_cannot_add_to_the_session_of_ano
 @pytest.mark.parametrize(
     ("name", "source"),
     [
-        ("summary", "request.message"),
-        ("summary", "call.text"),
-        ("keywords", "call.text"),
+        ("items", "request.message"),
+        ("items", "call.text"),
+        ("items", "exchange.exchanges"),
         ("sessionRef", "request.sessionRef"),
         ("sessionRef", "call.text"),
     ],

@@ -198,6 +198,6 @@ async def test_a_job_of_another_owner_is_not_found(gieok: Gieok) -> None:
     await begin(minsu)
     await minsu.sessions.save_messages("s", said(1, 1))
     (job,) = (await minsu.sessions.close("s")).jobs
-    assert (await minsu.sessions.job(job.id)).status == "queued"
+    assert (await minsu.jobs.get(job.id)).status == "queued"
     with pytest.raises(NotFound):
-        await gieok.user("jiyoung").sessions.job(job.id)
+        await gieok.user("jiyoung").jobs.get(job.id)

@@ -205,7 +205,7 @@ async def test_a_worker_finishes_its_job_when_it_is_stopped(
     stop.set()
     model.gate.set()
     await running
-    assert (await user.sessions.job(job.id)).status == "done"
+    assert (await user.jobs.get(job.id)).status == "done"
 
 
 async def test_a_failing_job_is_retried_and_then_fails(
@@ -217,12 +217,12 @@ async def test_a_failing_job_is_retried_and_then_fails(
     (job,) = (await user.sessions.close(session)).jobs
     behind.run("DELETE FROM messages WHERE seq = 2")
     await work(worker, clock)
-    put_back = await user.sessions.job(job.id)
+    put_back = await user.jobs.get(job.id)
     assert (put_back.status, put_back.error) == ("queued", "STORE_DAMAGED")
     for _ in range(10):
         clock.advance(hours=1)
         await work(worker, clock)
-    failed = await user.sessions.job(job.id)
+    failed = await user.jobs.get(job.id)
     assert (failed.status, failed.error, failed.attempts) == ("failed", "STORE_DAMAGED", 6)
     assert await memories(gieok) == []
 

@@ -47,7 +47,7 @@ async def run_turn(
     return TurnResult(
         reply=answer.text if answer else None,
         recalled=retrieved.memories if retrieved else (),
-        memory_id=persisted.id if persisted else None,
-        summary=summary.summary if summary else None,
+        memory_id=persisted.ids[0] if persisted else None,
+        summary=summary.items[0].summary if summary else None,
         prompt=assembled.prompt if assembled else None,
     )

@@ -15,7 +15,7 @@ from gieok.adapters.sql.scope import OwnerScope
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import InputRefused, ModelUnavailable, PlanInvalid, StepFailed
 from gieok.memory.conversation.records import Prompt, Reply
-from gieok.memory.turns.records import Turn, TurnSummary
+from gieok.memory.observations import Conversation, TurnNote, Understood, VerbatimLimit
 from gieok.plans import read_plan
 from gieok.testing.contracts.turns import item, save
 from tests.behind import Behind
@@ -54,7 +54,11 @@ async def test_a_turn_is_recalled_by_a_later_turn_of_its_session(gieok: Gieok) -
 async def test_without_its_step_nothing_is_summarised_or_stored(gieok: Gieok, behind: Behind) -> None:
     user = gieok.user("minsu")
     result = await run_turn(
-        user, "s1", "내일 중요한 면접이 있어", persona=HANA, plan=without("summarize", "persist", "count")
+        user,
+        "s1",
+        "내일 중요한 면접이 있어",
+        persona=HANA,
+        plan=without("exchange", "summarize", "persist", "count"),
     )
     assert (result.summary, result.memory_id) == (None, None)
     assert (behind.count("turn_memories"), behind.count("search_scopes")) == (0, 0)
@@ -105,14 +109,16 @@ async def test_top_k_of_the_plan_is_obeyed(gieok: Gieok) -> None:
 class BrokenModel(OfflineModel):
     """Answers, and then cannot condense."""
 
-    def __init__(self, made: TurnSummary | Exception) -> None:
+    def __init__(self, made: TurnNote | Exception) -> None:
         super().__init__()
         self.made = made
 
-    async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
+    async def remember(
+        self, conversation: Conversation, *, summary_chars: int, max_keywords: int, verbatim: VerbatimLimit
+    ) -> Understood:
         if isinstance(self.made, Exception):
             raise self.made
-        return self.made
+        return Understood(turns=(self.made,), observations=())
 
 
 RAW = "나는 내일 오후 세 시에 판교에 있는 작은 IT 스타트업에서 아주 중요한 면접을 보기로 했어"
@@ -122,17 +128,28 @@ RAW = "나는 내일 오후 세 시에 판교에 있는 작은 IT 스타트업�
 @pytest.mark.parametrize(
     "made",
     [
-        TurnSummary(summary=RAW, keywords=()),
-        TurnSummary(summary=f"사용자: {RAW.upper()}!", keywords=()),
-        TurnSummary(summary="x" * 301, keywords=()),
-        TurnSummary(summary="짧은 요약", keywords=tuple(str(number) for number in range(9))),
+        TurnNote(summary=RAW, keywords=()),
+        TurnNote(summary=f"사용자: {RAW.upper()}!", keywords=()),
+        TurnNote(summary=RAW[:-1], keywords=()),
+        TurnNote(summary=f"사용자가 {RAW[5:45]} 말함", keywords=()),
+        TurnNote(summary="x" * 301, keywords=()),
+        TurnNote(summary="짧은 요약", keywords=tuple(str(number) for number in range(9))),
         ModelUnavailable("away"),
         ValueError("bug"),
     ],
-    ids=["the message itself", "the whole message inside", "too long", "too many keywords", "away", "a bug"],
+    ids=[
+        "the message itself",
+        "the whole message inside",
+        "without its last letter",
+        "a long verbatim run",
+        "too long",
+        "too many keywords",
+        "away",
+        "a bug",
+    ],
 )
 async def test_a_summary_that_breaks_the_plan_fails_the_cycle(
-    settings: Settings, made: TurnSummary | Exception
+    settings: Settings, made: TurnNote | Exception
 ) -> None:
     async with await Gieok.open(settings, model=BrokenModel(made)) as gieok:
         user = gieok.user("minsu")
@@ -192,3 +209,20 @@ async def test_the_reply_is_streamed(gieok: Gieok) -> None:
 def test_a_hostile_owner_is_refused(owner: str) -> None:
     with pytest.raises(InputRefused, match="owner"):
         OwnerScope(None, None, owner)  # pyright: ignore[reportArgumentType]  refused before either is used
+
+
+@pytest.mark.req("TURN-1")
+@pytest.mark.parametrize(
+    ("summary", "message", "is_copy"),
+    [
+        ("사용자가 인사함", "안녕", False),
+        ("안녕!", "안녕!", True),
+        ("사용자가 안녕이라고 말함", "안녕", False),
+        ("사용자가 내일 면접을 앞둠", "내일 면접이 있어서 너무 떨려 어떡하지", False),
+        ("내일 면접이 있어서 너무 떨려", "내일 면접이 있어서 너무 떨려 어떡하지", True),
+        ("The user moved to Busan.", "I moved to Busan last week with my sister", False),
+        ("I moved to Busan last week with", "I moved to Busan last week with my sister", True),
+    ],
+)
+def test_a_summary_may_not_repeat_most_of_a_message(summary: str, message: str, *, is_copy: bool) -> None:
+    assert VerbatimLimit(chars=20, share=0.7).is_copy(summary, message) is is_copy

@@ -18,7 +18,7 @@ from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import InputRefused, ModelUnavailable, PlanInvalid, RateLimited, StepFailed
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.conversation.records import Prompt, Reply
-from gieok.memory.turns.records import Turn, TurnSummary
+from gieok.memory.observations import Conversation, Understood, VerbatimLimit
 from gieok.plans import plan_names, read_plan
 from gieok.testing.clock import Clock
 from gieok.testing.models import CountingModel
@@ -40,10 +40,14 @@ class Priced(CountingModel):
         self.replies += 1
         return Reply(text="그래", input_tokens=10, output_tokens=3)
 
-    async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
+    async def remember(
+        self, conversation: Conversation, *, summary_chars: int, max_keywords: int, verbatim: VerbatimLimit
+    ) -> Understood:
         if self.fails_later:
             raise ModelUnavailable("away")
-        return await super().summarize_turn(turn, summary_chars=summary_chars, max_keywords=max_keywords)
+        return await super().remember(
+            conversation, summary_chars=summary_chars, max_keywords=max_keywords, verbatim=verbatim
+        )
 
 
 def budgeted(name: str, tokens: Any) -> ExecutionPlan:
@@ -98,7 +102,7 @@ async def test_only_so_many_days_are_read_at_once(gieok: Gieok, days: int) -> No
 async def test_what_a_failed_cycle_spent_is_not_stored(gieok: Gieok, model: Priced, behind: Behind) -> None:
     model.fails_later = True
     with pytest.raises(StepFailed):
-        await gieok.user("minsu").chat.send("hana", "안녕")
+        await gieok.user("minsu").chat.send("hana", "안녕", plan="chat_turn_whole")
     assert (model.replies, behind.count("usage_days")) == (1, 0)
 
 
@@ -130,12 +134,12 @@ async def test_a_job_beyond_the_budget_waits_for_the_next_day(gieok: Gieok, cloc
     turn = await user.chat.send("hana", "안녕")
     (queued,) = (await user.sessions.close(turn.session_ref)).jobs
     await worker.run_once(clock())
-    waiting = await user.sessions.job(queued.id)
+    waiting = await user.jobs.get(queued.id)
     assert (waiting.status, waiting.error, waiting.attempts) == ("queued", "RATE_LIMITED", 0)
     assert waiting.due_at == datetime(2026, 1, 6, tzinfo=UTC)
     clock.advance(minutes=1)
     await worker.run_once(clock())
-    assert (await user.sessions.job(queued.id)).status == "done"
+    assert (await user.jobs.get(queued.id)).status == "done"
 
 
 async def test_erasing_an_owner_takes_their_usage_along(gieok: Gieok, behind: Behind) -> None:
@@ -153,7 +157,7 @@ def test_a_budget_that_is_none_is_refused(tokens: Any) -> None:
         build_registry(CountingModel()).check(budgeted("chat_turn", tokens))
 
 
-ASKING = {"LLMCall", "SummarizeMemory", "ExtractFacts", "SummarizeSession", "CompactConversation"}
+ASKING = {"LLMCall", "SummarizeMemory", "SummarizeSession", "CompactConversation"}
 
 
 @pytest.mark.parametrize("name", plan_names())

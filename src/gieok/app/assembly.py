@@ -11,8 +11,8 @@ from gieok.adapters.sql.driver.open import find_keystore, open_keystore
 from gieok.engine import AnyStep, Registry
 from gieok.errors import StoreDamaged
 from gieok.memory import profile, requests, usage
+from gieok.memory.canon import remembering
 from gieok.memory.canon import steps as canon
-from gieok.memory.canon.steps import FactExtractor
 from gieok.memory.companion import steps as companion
 from gieok.memory.companion.steps.summarize import SessionSummarizer
 from gieok.memory.companion.vectors.search import VectorSearch
@@ -21,9 +21,10 @@ from gieok.memory.conversation.steps import ChatModel
 from gieok.memory.decisions import steps as decisions
 from gieok.memory.decisions.compaction import ConversationSummarizer
 from gieok.memory.jobs import steps as jobs
+from gieok.memory.observations import Rememberer
+from gieok.memory.sessions import remembering as session_remembering
 from gieok.memory.sessions import steps as sessions
 from gieok.memory.turns import steps as turns
-from gieok.memory.turns.steps import TurnSummarizer
 from gieok.settings import Settings
 from gieok.vault import KeyStore, RootKeySource, Vault, choose_root_key
 
@@ -33,7 +34,7 @@ _RESTORE_KEYSTORE = (
 )
 
 
-class Model(ChatModel, TurnSummarizer, SessionSummarizer, ConversationSummarizer, FactExtractor, Protocol):
+class Model(ChatModel, Rememberer, SessionSummarizer, ConversationSummarizer, Protocol):
     """All parts of a language model that the steps use."""
 
 
@@ -51,6 +52,9 @@ class Services:
     """The services that the application gives to its steps."""
 
     model: Model
+    """Replies."""
+    memory_model: Model
+    """Remembers: notes, observations and summaries."""
     vector_search: VectorSearch | None
     """None without a configured embedder: recall then uses words and the other signals."""
     timezone: str
@@ -60,9 +64,11 @@ class Services:
 STEP_LISTS: tuple[tuple[type[AnyStep], ...], ...] = (
     turns.STEPS,
     sessions.STEPS,
+    session_remembering.STEPS,
     conversation.STEPS,
     companion.STEPS,
     canon.STEPS,
+    remembering.STEPS,
     decisions.STEPS,
     jobs.STEPS,
     profile.STEPS,
@@ -76,10 +82,11 @@ def build_registry(
     vector_search: VectorSearch | None = None,
     steps: Iterable[AnyStep] = (),
     *,
+    memory_model: Model | None = None,
     timezone: str = "UTC",
 ) -> Registry:
     """The registry of all steps. `steps` adds a program's own. Raises ValueError if a type is taken."""
-    services = Services(model, vector_search, timezone)
+    services = Services(model, memory_model or model, vector_search, timezone)
     return Registry([*(step(services) for types in STEP_LISTS for step in types), *steps])
 
 
@@ -129,7 +136,15 @@ def choose_model(settings: Settings) -> Model:
     """
     from gieok.adapters.models.choose import choose_model as choose  # noqa: PLC0415  its rules load when used
 
-    return choose(settings)
+    return choose(settings, settings.model)
+
+
+def choose_memory_model(settings: Settings) -> Model | None:
+    """The model that remembers, if the settings name another one than the model that replies."""
+    from gieok.adapters.models.choose import choose_model as choose  # noqa: PLC0415
+
+    name = settings.memory_model
+    return choose(settings, name) if name is not None and name != settings.model else None
 
 
 def offline_model() -> Model:

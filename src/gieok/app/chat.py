@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
 from uuid import UUID, uuid4
 
+from gieok.app.background.jobs import Jobs, Remembering
 from gieok.app.cycles import Cycles, Listener, output_of
 from gieok.app.session_plans import CHAT_PLAN
-from gieok.app.sessions import SessionLocks
 from gieok.engine import CycleRecord, CycleResult, ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.canon.records import Fact, FactChange
+from gieok.memory.canon.remembering import GroundFacts
 from gieok.memory.canon.steps import LoadState, SaveFacts
 from gieok.memory.companion.records import Memory, MemoryHit, Notice
 from gieok.memory.companion.steps.memories import TakeNotices
@@ -21,12 +22,17 @@ from gieok.memory.companion.steps.summarize import KeepSummary
 from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
 from gieok.memory.fields import MAX_MESSAGE_CHARS, AccountPlan, storable
+from gieok.memory.observations import Refusal
+from gieok.memory.sessions.remembering import QueueRemembering
 from gieok.memory.sessions.steps import QueueSummary
 from gieok.memory.turns.records import RecalledMemory
 from gieok.memory.turns.steps import RetrieveMemory
 from gieok.memory.usage import CountUsage, ModelUsage
 from gieok.plans import plan_name
 from gieok.refs import check_ref
+
+if TYPE_CHECKING:
+    from gieok.app import Gieok
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,14 @@ class ChatTurn:
     """Turn memories of this session."""
     state: tuple[Fact, ...]
     """The state in the prompt, before this turn changed it."""
+    turn_id: str
+    """The id of the user's message, which identifies the turn."""
+    remembering: Remembering | None
+    """The job that remembers this turn. None if the plan's `every` is not reached yet, or it makes none."""
     changes: tuple[FactChange, ...]
-    """The facts that this turn changed."""
+    """The facts that this turn changed: with `wait_memory`, or if the plan remembers in its own cycle."""
+    dropped: tuple[Refusal, ...]
+    """What the model proposed and was refused, with the reason; as `changes`."""
     summary_jobs: tuple[UUID, ...]
     """The jobs that will summarise this session, if it has become long enough."""
     memory: Memory | None
@@ -59,9 +71,10 @@ class ChatTurn:
 class Chat:
     """One owner's conversations."""
 
-    def __init__(self, cycles: Cycles, locks: SessionLocks) -> None:
+    def __init__(self, gieok: Gieok, cycles: Cycles) -> None:
+        self._gieok = gieok
         self._cycles = cycles
-        self._locks = locks
+        self._jobs = Jobs(gieok, cycles.scope)
 
     async def plan_of(self, session_ref: str) -> str:
         """The name of the plan to continue a session with: the shipped plan that it ran, or the chat plan.
@@ -74,19 +87,23 @@ class Chat:
             raise NotFound("no such session")
         return plan_name(session.last_execution_plan_hash) or CHAT_PLAN
 
-    async def send(
+    async def send(  # noqa: PLR0913  options of a public call, all by keyword
         self,
         persona_id: str,
         message: str,
         *,
         session_ref: str | None = None,
+        message_id: str | None = None,
         recent_messages: Sequence[Message] = (),
         account_plan: AccountPlan | None = None,
         plan: str | ExecutionPlan = CHAT_PLAN,
+        wait_memory: bool = False,
         listen: Listener | None = None,
     ) -> ChatTurn:
         """Send a message to a persona in a new or an existing session. All of the turn is stored, or nothing.
 
+        It returns when both messages are stored. What is to be remembered of them is a job that runs next;
+        `wait_memory` waits for it and returns what it changed and refused.
         Without `account_plan` the session keeps its own, and a new one gets "free". `recent_messages` is the
         window of a client that keeps its own. Of two concurrent sends to one session, the second waits in the
         same process and raises Conflict in another one. Raises NotFound for an unknown persona, SessionEnded
@@ -94,15 +111,28 @@ class Chat:
         """
         session = check_ref(session_ref, "sessionRef") if session_ref is not None else str(uuid4())
         check_message(message)
+        turn_id = check_ref(message_id, "messageId") if message_id is not None else str(uuid4())
         request = {
             "sessionRef": session,
             "personaId": check_ref(persona_id, "personaId"),
             "accountPlan": account_plan,
+            "messageId": turn_id,
+            "replyId": str(uuid4()),
             "message": message,
             "recentMessages": check_recent(recent_messages),
         }
-        async with self._locks.of(self._cycles.scope.owner, session):
-            return _chat_turn(session, await self._cycles.run(plan, request, listen))
+        async with self._gieok.session_locks.of(self._cycles.scope.owner, session):
+            result = await self._cycles.run(plan, request, listen)
+        turn = _chat_turn(session, turn_id, result)
+        queued = result.output_of(QueueRemembering)
+        if queued is None or not queued.jobs:
+            return turn
+        job_id = queued.jobs[-1]
+        if not wait_memory:
+            self._gieok.job_queued.set()
+            return replace(turn, remembering=Remembering(job_id, "queued"))
+        remembered = await self._jobs.wait(job_id)
+        return replace(turn, remembering=remembered, changes=remembered.changes, dropped=remembered.dropped)
 
 
 def check_message(message: object) -> None:
@@ -126,19 +156,23 @@ def check_recent(messages: object) -> tuple[Message, ...]:
     return tuple(cast("Sequence[Message]", messages))
 
 
-def _chat_turn(session_ref: str, result: CycleResult) -> ChatTurn:
+def _chat_turn(session_ref: str, turn_id: str, result: CycleResult) -> ChatTurn:
     answer, assembled = output_of(result, LLMCall), output_of(result, PromptAssemble)
     recalled, retrieved = result.output_of(RecallMemories), result.output_of(RetrieveMemory)
     state, saved = result.output_of(LoadState), result.output_of(SaveFacts)
     summary, queued = result.output_of(KeepSummary), result.output_of(QueueSummary)
     taken, counted = result.output_of(TakeNotices), result.output_of(CountUsage)
+    grounded = result.output_of(GroundFacts)
     return ChatTurn(
         session_ref=session_ref,
         reply=answer.text,
         recalled=recalled.hits if recalled else (),
         retrieved=retrieved.memories if retrieved else (),
         state=state.facts if state else (),
+        turn_id=turn_id,
+        remembering=None,
         changes=saved.changes if saved else (),
+        dropped=grounded.dropped if grounded else (),
         summary_jobs=queued.jobs if queued else (),
         memory=summary.kept.memory if summary and summary.kept else None,
         notices=taken.notices if taken else (),

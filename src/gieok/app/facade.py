@@ -15,8 +15,9 @@ from gieok.adapters.sql.cache import Caches
 from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.lifecycle.owners import rotate_data_key
 from gieok.adapters.sql.scope import OwnerScope
-from gieok.app.assembly import Closing, Model, build_registry, choose_model
-from gieok.app.background.jobs import JOB_PLANS, JobPlans
+from gieok.app.assembly import Closing, Model, build_registry, choose_memory_model, choose_model
+from gieok.app.background.jobs import JOB_PLANS, JobPlans, Jobs
+from gieok.app.background.worker import Background
 from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat
 from gieok.app.companion import Companion
@@ -52,6 +53,7 @@ class Gieok:
         vault: Vault,
         model: Model,
         *,
+        memory_model: Model | None = None,
         vector_search: VectorSearch | None = None,
         timezone: str = "UTC",
         clock: Callable[[], datetime] = utc_now,
@@ -66,14 +68,17 @@ class Gieok:
         vault.on_keys_removed(self.caches.clear)
         if vector_search is not None:
             vault.on_keys_removed(vector_search.clear)
-        registry = build_registry(model, vector_search, steps, timezone=timezone)
+        registry = build_registry(model, vector_search, steps, memory_model=memory_model, timezone=timezone)
         self.engine = Engine(registry, clock=clock, observe=observe)
         self.job_plans = job_plans
         self.session_locks = SessionLocks()
         self.exports = asyncio.Semaphore(EXPORTS_AT_ONCE)
         self.tokens = Tokens(database, vault, clock)
         self._plans = Plans(self.engine, load_plan)
-        self._own_model: Model | None = None
+        self.job_queued = asyncio.Event()
+        """Set when this process has queued a job, so that its worker need not wait for the next look."""
+        self._own_models: list[Model] = []
+        self._background: Background | None = None
         self.keep_results = KEEP_RESULTS
         """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
 
@@ -88,11 +93,14 @@ class Gieok:
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
         steps: Iterable[AnyStep] = (),
+        background: bool | None = None,
     ) -> Self:
         """Open the database, the keystore and the model of the settings, and finish interrupted erasures.
 
         `steps` are your own steps, which plans may use besides the built-in ones. `model`, `embedder` and
-        `job_plans` replace those of the settings. If this fails or is cancelled, nothing stays open.
+        `job_plans` replace those of the settings; `model` then also remembers. Background work, such as
+        remembering a turn, runs in a task of its own; `background=False` leaves it to workers (default:
+        GIEOK_BACKGROUND, or true). If this fails or is cancelled, nothing stays open.
         Raises StoreDamaged if the keystore is missing or belongs to another database; it never creates a
         new keystore for existing data.
         """
@@ -101,10 +109,12 @@ class Gieok:
             database, vault = await open_stores(settings, unless_done)
             vector_search = await open_vector_search(settings, embedder, database, unless_done)
             chosen = model or await asyncio.to_thread(choose_model, settings)
+            remembering = None if model else await asyncio.to_thread(choose_memory_model, settings)
             opened = cls(
                 database,
                 vault,
                 chosen,
+                memory_model=remembering,
                 vector_search=vector_search,
                 timezone=settings.timezone,
                 clock=clock,
@@ -112,17 +122,25 @@ class Gieok:
                 job_plans=job_plans,
                 steps=steps,
             )
-            opened._own_model = None if model else chosen
+            opened._own_models = [] if model else [each for each in (chosen, remembering) if each]
             opened.keep_results = timedelta(hours=settings.service.idempotency_hours)
             if settings.jwt:
                 opened.tokens.accept_jwts(settings.jwt)
             unless_done.pop_all()
+        if settings.background if background is None else background:
+            opened._background = Background(opened)
         return opened
 
     async def close(self) -> None:
-        """Wait for running transactions and close every connection."""
-        if isinstance(self._own_model, Closing):
-            await self._own_model.close()
+        """Finish background work within a few seconds, wait for transactions and close every connection.
+
+        Work that is left is done at the next start, or by a worker.
+        """
+        if self._background is not None:
+            await self._background.close()
+        for model in self._own_models:
+            if isinstance(model, Closing):
+                await model.close()
         if self.vector_search is not None:
             await self.vector_search.close()
         await self.database.close()
@@ -163,11 +181,15 @@ class User:
 
     @cached_property
     def chat(self) -> Chat:
-        return Chat(self._cycles, self._gieok.session_locks)
+        return Chat(self._gieok, self._cycles)
 
     @cached_property
     def sessions(self) -> Sessions:
         return Sessions(self._gieok, self._cycles)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        return Jobs(self._gieok, self._scope)
 
     @cached_property
     def profile(self) -> UserProfile:

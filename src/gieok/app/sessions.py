@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 from weakref import WeakValueDictionary
 
-from gieok.app.background.jobs import LEASE, run_job
+from gieok.app.background.jobs import LEASE, Jobs, Remembering, run_job
 from gieok.app.cycles import Cycles, output_of, validated
 from gieok.app.session_plans import Role, named_plans, plan_for
 from gieok.engine import CycleResult, ExecutionPlan
@@ -38,6 +38,7 @@ from gieok.memory.sessions.records import (
     SessionPosition,
     SessionStart,
 )
+from gieok.memory.sessions.remembering import QueueRemembering
 from gieok.memory.sessions.steps import (
     AppendMessages,
     EndSession,
@@ -81,6 +82,16 @@ class SessionWindow:
 
 
 @dataclass(frozen=True)
+class SavedMessages:
+    """The result of saving messages: the turn of the last of them, and the job that remembers them."""
+
+    appended: Appended
+    turn_id: str | None
+    """The id of the last message of the user among them."""
+    remembering: Remembering | None
+
+
+@dataclass(frozen=True)
 class Summaries:
     """The summary jobs of a session, queued now or before, in the order of their messages."""
 
@@ -113,6 +124,7 @@ class Sessions:
         self._gieok = gieok
         self._cycles = cycles
         self._scope = cycles.scope
+        self._jobs = Jobs(gieok, cycles.scope)
 
     async def start(
         self,
@@ -223,17 +235,43 @@ class Sessions:
             facts=facts.deleted if facts else 0,
         )
 
-    async def save_messages(self, session_ref: str, messages: Sequence[ChatMessage]) -> Appended:
-        """Save messages without a model call. Durable when it returns; idempotent by message id.
+    async def save_messages(
+        self, session_ref: str, messages: Sequence[ChatMessage], *, remember: bool = True
+    ) -> Appended:
+        """Save messages without a reply. Durable when it returns; idempotent by message id.
 
-        Raises Conflict for a stored id with another content, SessionEnded for a session that has ended.
+        A job remembers complete exchanges, unless `remember` is false. Raises Conflict for a stored id with
+        another content, SessionEnded for a session that has ended.
         """
-        return output_of(await self._save(session_ref, messages), AppendMessages).appended
+        return (await self.save(session_ref, messages, remember=remember)).appended
 
-    async def _save(self, session_ref: str, messages: Sequence[ChatMessage]) -> CycleResult:
+    async def save(
+        self,
+        session_ref: str,
+        messages: Sequence[ChatMessage],
+        *,
+        remember: bool = True,
+        wait_memory: bool = False,
+    ) -> SavedMessages:
+        """As `save_messages`, with the job that remembers them; `wait_memory` waits for it."""
+        result = await self._save(session_ref, messages, remember=remember)
+        queued = result.output_of(QueueRemembering)
+        remembering: Remembering | None = None
+        if queued is not None and queued.jobs:
+            job_id = queued.jobs[-1]
+            remembering = await self._jobs.wait(job_id) if wait_memory else Remembering(job_id, "queued")
+            self._gieok.job_queued.set()
+        said = [message.id for message in messages if message.role == "user"]
+        return SavedMessages(
+            output_of(result, AppendMessages).appended, said[-1] if said else None, remembering
+        )
+
+    async def _save(
+        self, session_ref: str, messages: Sequence[ChatMessage], *, remember: bool
+    ) -> CycleResult:
         plan = await self._plan(session_ref, "save_messages")
         async with self._gieok.session_locks.of(self._scope.owner, session_ref):
-            request = {"sessionRef": session_ref, "messages": tuple(messages)}
+            request = {"sessionRef": session_ref, "messages": tuple(messages), "remember": remember}
             return await self._cycles.run(plan, request)
 
     async def close(self, session_ref: str, *, wait: bool = False) -> Summaries:
@@ -246,6 +284,7 @@ class Sessions:
         async with self._gieok.session_locks.of(self._scope.owner, session_ref):
             closed = await self._cycles.run(plan, {"sessionRef": session_ref})
         output_of(closed, EndSession)
+        self._gieok.job_queued.set()
         if closed.output_of(QueueSummary) is None:
             return Summaries(())
         return await self._summaries(session_ref, _queued(closed), wait=wait)
@@ -277,26 +316,11 @@ class Sessions:
             await self.start(persona_id, plan=plan, account_plan=account_plan, session_ref=session_ref)
         elif session.persona_id != persona_id:
             raise Conflict("this session is with another persona; summarise it with its own")
-        saved = await self._save(session_ref, messages) if messages else None
+        saved = await self._save(session_ref, messages, remember=True) if messages else None
         plan_name = await self._plan(session_ref, "request_summary")
         requested = await self._cycles.run(plan_name, {"sessionRef": session_ref})
         queued = (*(_queued(saved) if saved else ()), *_queued(requested))
         return await self._summaries(session_ref, queued, wait=True)
-
-    async def job(self, job_id: UUID) -> Job:
-        """The current state of a job. Raises NotFound."""
-        job = await self._scope.read(lambda view: view.jobs.get(job_id))
-        if job is None:
-            raise NotFound(f"there is no job {job_id}")
-        return job
-
-    async def run_job(self, job_id: UUID) -> Job:
-        """Run a job in this process if it is due and no worker has claimed it. Returns its state."""
-        now = self._gieok.engine.clock()
-        claimed = await self._scope.write(lambda view: view.jobs.claim(job_id, now, now + LEASE))
-        if claimed is not None:
-            await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed))
-        return await self.job(job_id)
 
     async def _session(self, session_ref: str) -> Session:
         session = await self._scope.read(lambda view: view.sessions.get(session_ref))
@@ -312,6 +336,9 @@ class Sessions:
         jobs = await self._scope.read(lambda view: _jobs(view.jobs, session_ref, queued))
         if not wait or not jobs:
             return Summaries(tuple(jobs))
+        session = await self._session(session_ref)
+        if session.persona_id is not None:
+            await self._jobs.catch_up(session.persona_id)
         finished = [await self._wait_for(job.id) for job in jobs]
         memory_ids = [job.memory_id for job in finished if job.memory_id is not None]
         is_excerpt = await self._scope.read(lambda view: _has_excerpt(view.companion, memory_ids))
@@ -332,7 +359,7 @@ class Sessions:
             claimed = await self._scope.write(lambda view, now=now: view.jobs.claim(job_id, now, now + LEASE))
             if claimed is not None:
                 await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed))
-            job = await self.job(job_id)
+            job = await self._jobs.get(job_id)
             if job.memory_id is not None or job.status == "done":
                 return job
             is_postponed = job.status == "queued" and job.due_at is not None and job.due_at > now

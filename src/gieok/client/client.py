@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from gieok.client.conversation import Chat, Sessions
+from gieok.client.conversation import Chat, Jobs, Sessions
 from gieok.client.decisions import Decisions
 from gieok.client.memory import Me, Memories, Personas
 from gieok.client.transport import Retries, Transport
@@ -37,6 +37,7 @@ class GieokClient:
         )
         self.chat = Chat(self._transport)
         self.sessions = Sessions(self._transport)
+        self.jobs = Jobs(self._transport)
         self.memory = Memories(self._transport)
         self.personas = Personas(self._transport)
         self.decisions = Decisions(self._transport)

@@ -12,10 +12,12 @@ from gieok.client.transport import Call, ServerSentEvent, Transport, path, serve
 from gieok.engine import ExecutionPlan
 from gieok.memory.companion.records import Memory
 from gieok.memory.conversation.records import Message
+from gieok.memory.jobs.records import JobStatus
 from gieok.memory.sessions.records import ChatMessage, LogPage, SessionInfo, SessionPage
 from gieok.wire import (
     ChatTurn,
     DeletedSession,
+    JobPage,
     JobState,
     MovedSession,
     SavedMessages,
@@ -55,15 +57,20 @@ class Chat:
         message: str,
         *,
         session_ref: str | None = None,
+        message_id: str | None = None,
         recent_messages: Sequence[Message] = (),
         plan: Plan | None = None,
+        wait_memory: bool = False,
     ) -> ChatTurn:
         """Run one turn, in a new session or an existing one. It is stored completely or not at all.
+
+        A job remembers it; `wait_memory` waits for that and returns what changed and what was refused.
 
         `plan` is required if the session runs a custom plan. NotFound, SessionEnded, PlanHashMismatch,
         ModelUnavailable.
         """
         body = _turn_body(persona_id, message, session_ref, recent_messages, plan)
+        body |= {"messageId": message_id, "waitMemory": wait_memory}
         return await self._transport.request(Call("POST", "/chat/send", body=body), ChatTurn)
 
     async def stream(
@@ -148,9 +155,28 @@ class Sessions:
         call = Call("POST", path("sessions", session_ref, "close"), body={"wait": wait})
         return await self._transport.request(call, ClosedSession)
 
-    async def job(self, job_id: UUID) -> JobState:
-        """The progress of a job; NotFound if there is none."""
+
+class Jobs:
+    """Background jobs of one owner."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def get(self, job_id: UUID) -> JobState:
+        """The progress and the result of a job; NotFound if there is none."""
         return await self._transport.request(Call("GET", path("jobs", job_id)), JobState, field="job")
+
+    async def list(
+        self, *, status: JobStatus | None = None, limit: int = 50, cursor: str | None = None
+    ) -> JobPage:
+        """Jobs, newest first. `cursor` is the `next_cursor` of the previous page."""
+        query = {"status": status, "limit": limit, "cursor": cursor}
+        return await self._transport.request(Call("GET", "/jobs", query=query), JobPage)
+
+    async def retry(self, job_id: UUID) -> JobState:
+        """Run a failed job again; Conflict if it has not failed."""
+        call = Call("POST", path("jobs", job_id, "retry"), body={})
+        return await self._transport.request(call, JobState, field="job")
 
 
 def _plan_document(plan: Plan | None) -> str | Mapping[str, Any] | None:

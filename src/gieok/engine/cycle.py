@@ -238,15 +238,22 @@ class _Cycle:
 
         work: dict[str, Coroutine[Any, Any, None]] = {step.id: act(step) for step in ready.values()}
         work |= {read.step.id: ask(read) for read in pending}
-        if len(work) == 1:
-            await work.popitem()[1]
+        if len(work) <= 1:
+            for coroutine in work.values():
+                await coroutine
             return
+        # No TaskGroup: before Python 3.13 it leaves the caller's task marked as cancelled after a failure.
+        tasks |= {step_id: asyncio.create_task(coroutine) for step_id, coroutine in work.items()}
         try:
-            async with asyncio.TaskGroup() as group:
-                for step_id, coroutine in work.items():
-                    tasks[step_id] = group.create_task(coroutine)
-        except BaseExceptionGroup as failures:
-            raise failures.exceptions[0] from None
+            await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION)
+            failed = [task for task in tasks.values() if task.done() and not task.cancelled()]
+            errors = [error for task in failed if (error := task.exception()) is not None]
+        finally:
+            for task in tasks.values():
+                task.cancel()
+            await asyncio.gather(*tasks.values(), return_exceptions=True)
+        if errors:
+            raise errors[0]
 
     async def _run_act(self, step: CheckedStep) -> None:
         actor, context = cast("ActStep[Any, Any, Any]", step.step), self._context(step)

@@ -79,6 +79,12 @@ WORDING: Mapping[Language, Wording] = {
     ),
 }
 
+WEEKDAYS: Mapping[Language, tuple[str, ...]] = {
+    "ko": ("월요일", "화요일", "수요일", "목요일", "금요일", "토요일", "일요일"),
+    "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+}
+"""Names of the days, from Monday on."""
+
 HEADERS = tuple(header for each in WORDING.values() for header in (each.state_header, each.memory_header))
 """The first lines of the blocks. They must not appear anywhere else in a prompt."""
 

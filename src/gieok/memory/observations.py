@@ -6,7 +6,9 @@ change the facts.
 
 from __future__ import annotations
 
+import math
 from datetime import date, datetime
+from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Annotated, Literal, Protocol
 
@@ -14,6 +16,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from gieok.engine import Data
 from gieok.memory.fields import Importance, Language, Timestamp, storable
+from gieok.text import normalize
 
 MAX_KEY_CHARS = 128
 MAX_VALUE_CHARS = 1_000
@@ -157,6 +160,7 @@ class Conversation(Data):
     """What a model is told in order to remember exchanges."""
 
     language: Language
+    """The language of the user's words."""
     character: str
     """The name of the character."""
     timezone: str
@@ -181,13 +185,35 @@ class Understood(Data):
     """Items that could not be read."""
 
 
+class VerbatimLimit(Data):
+    """How much of a message a summary may repeat. A message of up to `chars` characters may be repeated, but
+    not be the whole summary.
+    """
+
+    chars: Annotated[int, Field(ge=0)]
+    share: Annotated[float, Field(gt=0, le=1)]
+    """The share of a longer message that may not stand in the summary as one run."""
+
+    def is_copy(self, summary: str, message: str) -> bool:
+        """Whether the summary repeats the message instead of condensing it."""
+        condensed, source = normalize(summary), normalize(message)
+        if not source or condensed == source:
+            return bool(source)
+        longest = math.ceil(self.share * len(source))
+        if len(source) <= self.chars or len(condensed) < longest:
+            return False
+        match = SequenceMatcher(None, condensed, source, autojunk=False).find_longest_match()
+        return match.size >= longest
+
+
 class Rememberer(Protocol):
     """The part of a language model that remembers exchanges."""
 
     async def remember(
-        self, conversation: Conversation, *, summary_chars: int, max_keywords: int
+        self, conversation: Conversation, *, summary_chars: int, max_keywords: int, verbatim: VerbatimLimit
     ) -> Understood:
         """Summarise each exchange in at most `summary_chars` characters and `max_keywords` keywords, in the
-        language of the user, and propose observations. Raises ModelUnavailable without a usable answer.
+        language of the user, and propose observations. No summary repeats more of a message than `verbatim`
+        allows. Raises ModelUnavailable without a usable answer.
         """
         ...

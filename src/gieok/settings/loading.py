@@ -25,6 +25,7 @@ from gieok.settings.sections import (
     JwtSettings,
     ServiceSettings,
     check_model,
+    parse_background,
     parse_embedder,
     parse_jwt,
     parse_service,
@@ -33,7 +34,8 @@ from gieok.settings.sections import (
 
 _PREFIX = "GIEOK_"
 _NAMES = (
-    *("database_url", "keystore_url", "root_key_file", "model", "model_base_url", "timezone"),
+    *("database_url", "keystore_url", "root_key_file", "model", "model_base_url"),
+    *("memory_model", "timezone", "background"),
     *(*SERVICE_NAMES, *JWT_NAMES, *EMBEDDER_NAMES),
 )
 _SECRETS = ("root_key", "root_key_next", "embedder_api_key", "model_api_key")
@@ -69,8 +71,12 @@ class Settings:
     """Which embedder makes the vectors of memories."""
     model_base_url: str | None = field(default=None, repr=False)
     """The model's server, if not its provider: any server with OpenAI's chat completions API."""
+    memory_model: str | None = None
+    """The model that remembers and summarises, such as a cheaper one. None: `model`."""
     timezone: str = "UTC"
     """The IANA name of the timezone whose days are meant, such as Asia/Seoul."""
+    background: bool = True
+    """Whether an open Gieok does background work itself, or leaves it to `gieok worker`."""
 
     @property
     def data_folder(self) -> Path | None:
@@ -86,8 +92,12 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
     database_url = values.get("database_url") or f"sqlite:///{_default_data_folder() / 'gieok.db'}"
     root_key_file = values.get("root_key_file")
     model, model_base_url = values.get("model") or OFFLINE, values.get("model_base_url")
+    memory_model = values.get("memory_model")
     check_model(model, model_base_url)
-    provider_keys = API_KEY_VARIABLES.get(model.partition(":")[0], ())
+    if memory_model is not None:
+        check_model(memory_model, None if memory_model == OFFLINE else model_base_url)
+    providers = {name.partition(":")[0] for name in (model, memory_model) if name is not None}
+    provider_keys = [key for provider in providers for key in API_KEY_VARIABLES.get(provider, ())]
     secret_names = (*(_PREFIX + name.upper() for name in _SECRETS), *provider_keys)
     return Settings(
         database_url=database_url,
@@ -100,7 +110,9 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
         jwt=parse_jwt(_select(values, JWT_NAMES)),
         embedding=parse_embedder(_select(values, EMBEDDER_NAMES)),
         model_base_url=model_base_url,
+        memory_model=memory_model,
         timezone=parse_timezone(values.get("timezone", "UTC")),
+        background=parse_background(values),
     )
 
 
@@ -184,7 +196,7 @@ def _config_file(environ: Mapping[str, str], folder: Path) -> Path:
 def _text_value(path: Path, name: str, value: Any) -> str:
     if name not in _NAMES:
         raise SettingsInvalid(f"{path}: '{name}' is not a setting{_did_you_mean(name, _NAMES)}")
-    if name in (*SERVICE_NAMES, "vector_cache_mb") and isinstance(value, int | float):
+    if name in (*SERVICE_NAMES, "vector_cache_mb", "background") and isinstance(value, int | float):
         return str(value).lower()
     if not isinstance(value, str) or not value:
         raise SettingsInvalid(f"{path}: '{name}' must be a non-empty string")

@@ -108,6 +108,11 @@ def _in_range(number: N, least: N, most: N) -> N:
     return number
 
 
+def parse_background(values: Mapping[str, str]) -> bool:
+    """Whether an open Gieok does background work. SettingsInvalid for anything but true or false."""
+    return _parse(values, "background", _BOOLEANS.__getitem__, "true or false", True)
+
+
 def parse_timezone(name: str) -> str:
     """The name of a timezone. SettingsInvalid if there is no such timezone."""
     try:

@@ -95,7 +95,7 @@ def hostile_answers() -> Iterator[HostileAnswer]:
     """All cases. Names are unique, and the cases are the same in every run."""
     for name, text in {**TEXTS, **_replies()}.items():
         yield HostileAnswer(f"reply/{name}", "reply", text)
-    structured: tuple[Task, ...] = ("turn", "session", "facts", "hint")
+    structured: tuple[Task, ...] = ("remember", "session", "hint")
     for task in structured:
         for name, text in _answers(task):
             yield HostileAnswer(f"{task}/{name}", task, text)
@@ -110,11 +110,16 @@ def _answers(task: Task) -> Iterator[tuple[str, str]]:
     document: dict[str, Any] = json.loads(VALID_ANSWERS[task])
     for name, changed in _documents(document):
         yield name, json.dumps(changed)
-    if task == "facts":
-        for name, fact in _documents(document["facts"][0]):
-            yield f"fact/{name}", json.dumps({"facts": [fact]})
-        for name, changed in _facts(document["facts"][0]):
-            yield f"fact/{name}", json.dumps({"facts": changed})
+    if task == "remember":
+        for name, turn in _documents(document["turns"][0]):
+            yield f"turn/{name}", json.dumps({**document, "turns": [turn]})
+        for number in (0, 2, 1_000):
+            yield f"turns/{number}", json.dumps({**document, "turns": document["turns"] * number})
+        observation = document["observations"][0]
+        for name, changed in _documents(observation):
+            yield f"observation/{name}", json.dumps({**document, "observations": [changed]})
+        for name, several in _observations(observation):
+            yield f"observations/{name}", json.dumps({**document, "observations": several})
 
 
 def _wrapped(good: str) -> Iterator[tuple[str, str]]:
@@ -171,15 +176,15 @@ def _values(field: str, value: Any) -> Mapping[str, Any]:
     return {}
 
 
-def _facts(good: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    """Lists of facts that are too long, contradict each other, or were never said."""
+def _observations(good: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """Observations that are too many, contradict each other, or were never said."""
     yield "many", [{**good, "key": f"{MARK}{number}"} for number in range(2_000)]
     yield "as-many-as-may-be", [{**good, "key": f"{MARK}{number}"} for number in range(100)]
     yield "contradicting", [{**good, "value": value} for value in ("면접이 있음", "면접이 없음")]
     yield "by-hand", [{**good, "provenance": "hand"}]
-    yield "said-by-system", [{**good, "saidBy": "system"}]
+    yield "said-by-system", [{**good, "says": "system"}]
     for number, value in enumerate(_UNSAID):
-        for said_by in ("user", "assistant"):
-            yield f"unsaid-{number}-{said_by}", [{**good, "value": value, "saidBy": said_by}]
-            retracted = {**good, "value": value, "saidBy": said_by, "retracts": True}
-            yield f"retracted-{number}-{said_by}", [{**retracted, "key": value}]
+        for says in ("user", "assistant"):
+            unsaid = {**good, "value": value, "quote": value, "says": says}
+            yield f"unsaid-{number}-{says}", [unsaid]
+            yield f"retired-{number}-{says}", [{**unsaid, "op": "retire", "key": value}]

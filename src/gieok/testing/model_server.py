@@ -15,14 +15,13 @@ from types import TracebackType
 from typing import Any, Literal, Self, cast
 
 Api = Literal["openai", "anthropic", "google"]
-Task = Literal["reply", "turn", "session", "facts", "hint"]
+Task = Literal["reply", "remember", "session", "hint"]
 INPUT_TOKENS, OUTPUT_TOKENS = 11, 7
 """Reported with every answer."""
 
 _TASK_BY_FIELD: Mapping[str, Task] = {
-    "keywords": "turn",
+    "observations": "remember",
     "topics": "session",
-    "facts": "facts",
     "hint": "hint",
 }
 
@@ -78,27 +77,33 @@ _STATUS: Mapping[Failure, int] = {"rate_limited": 429, "server_error": 500, "una
 
 VALID_ANSWERS: Mapping[Task, str] = {
     "reply": "면접 잘 보고 와! 응원할게.",
-    "turn": json.dumps({"summary": "사용자가 내일 중요한 면접을 앞두고 있음.", "keywords": ["면접", "내일"]}),
+    "remember": json.dumps(
+        {
+            "turns": [{"summary": "사용자가 내일 중요한 면접을 앞두고 있음.", "keywords": ["면접", "내일"]}],
+            "observations": [
+                {
+                    "turn": 1,
+                    "op": "add",
+                    "id": None,
+                    "subject": "user",
+                    "category": "EVENT",
+                    "key": "면접",
+                    "value": "내일 면접이 있음",
+                    "quote": "내일 중요한 면접이 있어",
+                    "says": "user",
+                    "when": None,
+                    "until": None,
+                    "importance": 8,
+                }
+            ],
+        }
+    ),
     "session": json.dumps(
         {
             "summary": "사용자가 면접을 앞두고 긴장함.",
             "topics": ["면접"],
             "emotion": "스트레스",
             "importance": 8,
-        }
-    ),
-    "facts": json.dumps(
-        {
-            "facts": [
-                {
-                    "category": "GOAL",
-                    "key": "면접",
-                    "value": "내일 면접이 있음",
-                    "importance": 8,
-                    "saidBy": "user",
-                    "retracts": False,
-                }
-            ]
         }
     ),
     "hint": json.dumps({"hint": "면접 준비 이야기"}),

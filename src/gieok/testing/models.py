@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gieok.memory.canon.records import ExtractedFact, Fact
 from gieok.memory.companion.records import Emotion, SessionSummary, Spoken
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.memory.decisions.compaction import ConversationMessage
-from gieok.memory.turns.records import Turn, TurnSummary
+from gieok.memory.observations import Conversation, TurnNote, Understood, VerbatimLimit
 from gieok.text import words
 
 
@@ -18,15 +17,15 @@ class CountingModel:
     Its keywords are the first words of the user's message, so a memory is found by any of them.
     """
 
-    async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
-        distinct = list(dict.fromkeys(words(turn.user)))
-        summary = f"The user said {len(distinct)} different words."
-        return TurnSummary(summary=summary[:summary_chars], keywords=tuple(distinct[:max_keywords]))
-
-    async def extract_facts(
-        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
-    ) -> tuple[ExtractedFact, ...]:
-        return ()
+    async def remember(
+        self, conversation: Conversation, *, summary_chars: int, max_keywords: int, verbatim: VerbatimLimit
+    ) -> Understood:
+        notes: list[TurnNote] = []
+        for exchange in conversation.exchanges:
+            distinct = list(dict.fromkeys(words(exchange.text("user"))))
+            summary = f"The user said {len(distinct)} different words."
+            notes.append(TurnNote(summary=summary[:summary_chars], keywords=tuple(distinct[:max_keywords])))
+        return Understood(turns=tuple(notes), observations=())
 
     async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary:
         distinct = list(dict.fromkeys(word for message in messages for word in words(message.content)))

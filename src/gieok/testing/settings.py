@@ -8,11 +8,15 @@ from gieok.settings import Settings, default_keystore_url
 
 
 def settings_for(database_url: str, key_file: Path) -> Settings:
-    """The offline model on this database, with a keystore next to it. The key file is created when needed."""
+    """The offline model on this database, with a keystore next to it. The key file is created when needed.
+
+    Background work is off, so that a test decides when jobs run.
+    """
     return Settings(
         database_url=database_url,
         keystore_url=default_keystore_url(database_url),
         root_key_file=None,
         own_key_file=key_file,
         model="offline",
+        background=False,
     )

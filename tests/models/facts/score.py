@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, Protocol, cast
 
-from gieok.memory.canon.records import ExtractedFact
-from gieok.memory.canon.steps import FactExtractor
+from gieok.adapters.models.offline.facts import facts_in
+from gieok.memory.canon.records import ExtractedFact, Fact
 from gieok.memory.observations import Category
 from gieok.text import language
 
@@ -97,6 +97,23 @@ def sentences(*groups: Group) -> list[Sentence]:
                 for number, (said, facts) in enumerate(rows.items())
             ]
     return [each for each in table if not groups or each.group in groups]
+
+
+class FactExtractor(Protocol):
+    """Finds facts in what the user and the character said."""
+
+    async def extract_facts(
+        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
+    ) -> tuple[ExtractedFact, ...]: ...
+
+
+class OfflineRules:
+    """The rules of the offline model."""
+
+    async def extract_facts(
+        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
+    ) -> tuple[ExtractedFact, ...]:
+        return facts_in(user, assistant, known, before)
 
 
 async def score(extractor: FactExtractor, table: Iterable[Sentence]) -> Score:

@@ -41,7 +41,10 @@ def test_a_turn_answers_with_what_it_was_based_on(api: Api) -> None:
 @pytest.mark.req("CANON-7")
 def test_a_turn_lists_its_changes(api: Api) -> None:
     persona = api.persona()
-    turn = api.post("/chat/send", {"personaId": persona, "message": "나 부산으로 이사했어"})
+    turn = api.post(
+        "/chat/send", {"personaId": persona, "message": "나 부산으로 이사했어", "waitMemory": True}
+    )
+    assert turn["remembering"]["status"] == "done"
     changed = [change["fact"]["value"] for change in turn["changes"]]
     assert any("부산" in value for value in changed)
 

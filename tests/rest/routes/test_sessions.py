@@ -54,9 +54,18 @@ def test_messages_are_saved_once(api: Api) -> None:
         "content": "요즘 스트레스 받아",
         "timestamp": "2025-10-27T12:00:00.5Z",
     }
-    assert api.post(path, {"messages": [said]}) == {"success": True, "saved": 1, "messageCount": 1}
+    assert api.post(path, {"messages": [said]}) == {
+        "success": True,
+        "saved": 1,
+        "messageCount": 1,
+        "turnId": "m1",
+        "remembering": None,
+        "changes": [],
+        "dropped": [],
+    }
     unnamed = {"role": "assistant", "content": "무슨 일 있어?"}
-    assert api.post(path, {"messages": [said, unnamed]}) == {"success": True, "saved": 1, "messageCount": 2}
+    saved = api.post(path, {"messages": [said, unnamed]})
+    assert (saved["saved"], saved["messageCount"], saved["remembering"]["status"]) == (1, 2, "queued")
     assert api.post(path, {"messages": [said | {"content": "다른 말"}]}, 409)["error"] == "CONFLICT"
     first, second = api.get(path.removesuffix("/messages"))["messages"]
     assert first == said | {"timestamp": "2025-10-27T12:00:00.500000Z"}
@@ -182,9 +191,9 @@ def test_closing_uses_the_close_plan_of_the_chat_plan(api: Api) -> None:
 
 @pytest.mark.req("TURN-3", "ENG-10")
 def test_a_plan_that_stores_the_message_as_its_summary_is_invalid(api: Api) -> None:
-    plan = json.loads(read_plan("chat_turn"))
+    plan = json.loads(read_plan("chat_turn_whole"))
     number = next(i for i, step in enumerate(plan["steps"]) if step["type"] == "PersistMemory")
-    plan["steps"][number]["inputs"]["summary"] = "request.message"
+    plan["steps"][number]["inputs"]["items"] = "request.message"
     body = {"personaId": api.persona(), "message": "안녕", "plan": plan}
     refused = api.post("/chat/send", body, 422)
-    assert (refused["error"], refused["at"]) == ("PLAN_INVALID", f"steps[{number}].inputs.summary")
+    assert (refused["error"], refused["at"]) == ("PLAN_INVALID", f"steps[{number}].inputs.items")

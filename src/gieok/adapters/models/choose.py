@@ -13,28 +13,29 @@ if TYPE_CHECKING:
     from gieok.adapters.models.remote.model import RemoteModel
 
 
-def choose_model(settings: Settings) -> OfflineModel | RemoteModel:
-    """The configured model, ready to be called. Loads the provider's library (seconds) and sends nothing.
+def choose_model(settings: Settings, model: str | None = None) -> OfflineModel | RemoteModel:
+    """The model with this name, by default that of the settings. Loads the provider's library (seconds).
 
     SettingsInvalid where the library or the API key is missing; the message says what to install or set.
     """
-    if settings.model == OFFLINE:
+    model = model or settings.model
+    if model == OFFLINE:
         from gieok.adapters.models.offline import OfflineModel  # noqa: PLC0415  its rules load when first used
 
         return OfflineModel()
-    provider, name = parse_model(settings.model, settings.model_base_url)
-    api_key = _api_key(settings, provider)
+    provider, name = parse_model(model, settings.model_base_url)
+    api_key = _api_key(settings, model, provider)
     try:
         from gieok.adapters.models.remote.providers import Endpoint, open_remote_model  # noqa: PLC0415
 
         return open_remote_model(provider, Endpoint(name, settings.model_base_url, api_key))
     except ImportError as error:
         raise SettingsInvalid(
-            f"model '{settings.model}' needs a library that is not installed: pip install 'gieok[{provider}]'"
+            f"model '{model}' needs a library that is not installed: pip install 'gieok[{provider}]'"
         ) from error
 
 
-def _api_key(settings: Settings, provider: str) -> str | None:
+def _api_key(settings: Settings, model: str, provider: str) -> str | None:
     """GIEOK_MODEL_API_KEY, or the provider's usual variable.
 
     A self-hosted server may need no key, and never gets the key that was meant for the provider.
@@ -45,7 +46,5 @@ def _api_key(settings: Settings, provider: str) -> str | None:
         key = next((settings.secrets[name] for name in variables if settings.secrets.get(name)), None)
         if key is None:
             names = " or ".join((*variables, "GIEOK_MODEL_API_KEY"))
-            raise SettingsInvalid(
-                f"model '{settings.model}' needs an API key: set {names} in the environment"
-            )
+            raise SettingsInvalid(f"model '{model}' needs an API key: set {names} in the environment")
     return key

@@ -23,6 +23,7 @@ from gieok.adapters.sql.stores.notices import SqlNoticeStore
 from gieok.adapters.sql.stores.policy import SqlPolicyStore
 from gieok.adapters.sql.stores.profile import SqlProfileStore
 from gieok.adapters.sql.stores.relations import SqlRelationStore
+from gieok.adapters.sql.stores.remembered import SqlRememberedStore
 from gieok.adapters.sql.stores.requests import SqlRequestStore
 from gieok.adapters.sql.stores.search import IndexCache, TooManyRows
 from gieok.adapters.sql.stores.search_indexes import SqlSearchIndexes
@@ -148,6 +149,10 @@ class SqlView:
         return SqlAnchorStore(self._tx, self._keys)
 
     @property
+    def remembered(self) -> SqlRememberedStore:
+        return SqlRememberedStore(self._tx, self._keys)
+
+    @property
     def walks(self) -> SqlWalkStore:
         return SqlWalkStore(self._tx, self._keys)
 
@@ -203,6 +208,7 @@ class SqlView:
             self.evidence,
             self.anchors,
             self.walks,
+            self.remembered,
             self.companion,
             self.memory_versions,
             SqlMomentStore(self._tx, self._keys),

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from gieok.adapters.sql.lifecycle.owners import erase_owner
 from gieok.adapters.sql.scope import OwnerScope, SqlView
@@ -22,14 +24,18 @@ from gieok.errors import (
     Conflict,
     GieokError,
     InputRefused,
+    NotFound,
     OwnerErased,
     RateLimited,
     StoreDamaged,
     SummaryFailed,
     cause_of,
 )
-from gieok.memory.jobs.records import ClaimedJob, Job, JobKind, JobOutcome
+from gieok.memory.canon.records import FactChange
+from gieok.memory.canon.remembering import Remembered
+from gieok.memory.jobs.records import ClaimedJob, Job, JobKind, JobOutcome, JobStatus
 from gieok.memory.jobs.rules import after_batch
+from gieok.memory.observations import Refusal
 from gieok.text import ANALYZER_VERSION
 
 if TYPE_CHECKING:
@@ -37,6 +43,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+MAX_JOBS = 1000
+POLL_SECONDS = 0.02
 LEASE = timedelta(minutes=5)
 """How long a claim lasts. Longer than a cycle can take, so that a live worker keeps its job."""
 REINDEX_BATCH = 100
@@ -52,8 +60,101 @@ JOB_PLANS: JobPlans = {"walk": "walk_anchors"}
 
 A plan that a program gives for a kind in `SESSION_ROLES` replaces the one that the session's chat plan names.
 """
-SESSION_ROLES: Mapping[JobKind, Role] = {"summary": "summarize", "watch": "close_inactive"}
+SESSION_ROLES: Mapping[JobKind, Role] = {
+    "remember": "remember",
+    "summary": "summarize",
+    "watch": "close_inactive",
+}
 """The kinds that work on a session, and the role of their plan among those that its chat plan names."""
+
+
+@dataclass(frozen=True)
+class Remembering:
+    """A job that remembers exchanges: its state, and once it is done what it changed and refused."""
+
+    job_id: UUID
+    status: JobStatus
+    changes: tuple[FactChange, ...] = ()
+    dropped: tuple[Refusal, ...] = ()
+
+
+class Jobs:
+    """One owner's background jobs."""
+
+    def __init__(self, gieok: Gieok, scope: OwnerScope) -> None:
+        self._gieok = gieok
+        self._scope = scope
+
+    async def get(self, job_id: UUID) -> Job:
+        """The current state of a job. Raises NotFound."""
+        job = await self._scope.read(lambda view: view.jobs.get(job_id))
+        if job is None:
+            raise NotFound(f"there is no job {job_id}")
+        return job
+
+    async def list(
+        self, *, status: JobStatus | None = None, limit: int = 50, after: UUID | None = None
+    ) -> Sequence[Job]:
+        """Jobs, newest first. For the next page, `after` is the id of the last job seen."""
+        if not 1 <= limit <= MAX_JOBS:
+            raise InputRefused(f"must be 1 to {MAX_JOBS}", at="limit")
+        return await self._scope.read(lambda view: view.jobs.list(status=status, after=after, limit=limit))
+
+    async def retry(self, job_id: UUID) -> Job:
+        """Run a failed job again. Raises NotFound, Conflict if it has not failed."""
+        now = self._gieok.engine.clock()
+        job = await self._scope.write(lambda view: view.jobs.retry(job_id, now))
+        self._gieok.job_queued.set()
+        return job
+
+    async def result(self, job_id: UUID) -> Remembered | None:
+        """What a remember job changed and refused. None for other jobs, or while there is no result."""
+        return await self._scope.read(lambda view: view.remembered.get(job_id))
+
+    async def remembering(self, job_id: UUID) -> Remembering:
+        """A remember job with its result."""
+        job, result = await self.get(job_id), await self.result(job_id)
+        if result is None:
+            return Remembering(job_id, job.status)
+        return Remembering(job_id, job.status, result.changes, result.dropped)
+
+    async def run(self, job_id: UUID) -> Job:
+        """Run a job in this process if it is due and no worker has claimed it. Returns its state."""
+        now = self._gieok.engine.clock()
+        claimed = await self._scope.write(lambda view: view.jobs.claim(job_id, now, now + LEASE))
+        if claimed is not None:
+            await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed))
+        return await self.get(job_id)
+
+    async def catch_up(self, lane: str) -> None:
+        """Run the jobs of a lane that are due, in order, until one fails or another worker has the next."""
+        while True:
+            now = self._gieok.engine.clock()
+            claimed = await self._scope.write(
+                lambda view, now=now: view.jobs.claim_first(lane, now, now + LEASE)
+            )
+            if claimed is None or not await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed)):
+                return
+
+    async def wait(self, job_id: UUID) -> Remembering:
+        """Run a remember job here, after the earlier ones of its lane, or wait for the worker that runs it.
+
+        Returns early if one of them has failed and waits for its next attempt.
+        """
+        while (job := await self.get(job_id)).status in ("queued", "running"):
+            lane, now = job.lane or "", self._gieok.engine.clock()
+            claimed = await self._scope.write(
+                lambda view, lane=lane, now=now: view.jobs.claim_first(lane, now, now + LEASE)
+            )
+            if claimed is not None:
+                if not await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed)):
+                    break
+                continue
+            first = await self._scope.read(lambda view, lane=lane: view.jobs.first(lane))
+            if first is not None and first.status == "queued" and first.due_at and first.due_at > now:
+                break
+            await asyncio.sleep(POLL_SECONDS)
+        return await self.remembering(job_id)
 
 
 async def run_job(gieok: Gieok, claimed: ClaimedJob) -> bool:

@@ -24,6 +24,29 @@ JOBS_AT_ONCE = 4
 IDLE_SECONDS = 1.0
 
 
+CLOSE_SECONDS = 10.0
+"""How long closing waits for background work."""
+
+
+class Background:
+    """The background work of an open Gieok: a worker in a task of its own."""
+
+    def __init__(self, gieok: Gieok) -> None:
+        self._worker = Worker(gieok)
+        self._stop = asyncio.Event()
+        self._task = asyncio.create_task(self._worker.run(self._stop))
+
+    async def close(self, seconds: float = CLOSE_SECONDS) -> None:
+        """Finish running jobs and what is due, for at most `seconds`. Cancels what is left."""
+        self._stop.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.wait([self._task])
+                await self._worker.finish()
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+
 class Worker:
     """Runs the jobs of an open Gieok, whose clock says what is due."""
 
@@ -63,14 +86,30 @@ class Worker:
     async def run(self, stop: asyncio.Event) -> None:
         """Run jobs until `stop` is set, then finish the running ones. Wait while the store is unavailable."""
         while not stop.is_set():
+            self._gieok.job_queued.clear()
             try:
                 count = await self.run_once(self._gieok.engine.clock())
             except GieokError as error:
                 _log.warning("no jobs can be claimed now: %s", error)
                 count = 0
             if not count:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(stop.wait(), self._idle_seconds)
+                await self._wait(stop)
+
+    async def finish(self) -> None:
+        """Run the jobs that are due, until there are none or the store is unavailable."""
+        with suppress(GieokError):
+            while await self.run_once(self._gieok.engine.clock()):
+                pass
+
+    async def _wait(self, stop: asyncio.Event) -> None:
+        """Wait for a stop, for a job that this process queues, or for the next look at the queue."""
+        queued = self._gieok.job_queued
+        waiting = [asyncio.ensure_future(event.wait()) for event in (stop, queued)]
+        try:
+            await asyncio.wait(waiting, timeout=self._idle_seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waiting:
+                each.cancel()
 
     async def _claim(self, now: datetime, kinds: Sequence[JobKind], limit: int) -> list[ClaimedJob]:
         return await self._gieok.database.system(lambda tx: claim_due(tx, now, now + LEASE, kinds, limit))

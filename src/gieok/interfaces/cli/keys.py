@@ -158,7 +158,7 @@ async def _rotate_users(settings: Settings, user: str | None, t: Translator) -> 
     """Rotate the data key of one user, or of all users."""
     from gieok.app import Gieok
 
-    async with await Gieok.open(settings) as gieok:
+    async with await Gieok.open(settings, background=False) as gieok:
         if user is not None:
             with _progress(1, t) as advance:
                 return UserRotation(1, await gieok.user(user).rotate_key(partial(advance, 0)))

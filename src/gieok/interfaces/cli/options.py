@@ -79,7 +79,7 @@ def run_with_gieok(work: Callable[[Gieok], Awaitable[T]], *, needs_model: bool =
             from gieok.adapters.models.offline import OfflineModel
 
             model = OfflineModel()
-        async with await Gieok.open(model=model) as gieok:
+        async with await Gieok.open(model=model, background=False) as gieok:
             return await work(gieok)
 
     return asyncio.run(run())

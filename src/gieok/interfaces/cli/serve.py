@@ -71,7 +71,7 @@ async def _run_worker(t: Translator) -> None:
     from gieok.app.background.worker import Worker
 
     stop = asyncio.Event()
-    async with await Gieok.open() as gieok:
+    async with await Gieok.open(background=False) as gieok:
         running = asyncio.ensure_future(Worker(gieok).run(stop))
 
         def end() -> None:

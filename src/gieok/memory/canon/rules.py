@@ -32,16 +32,20 @@ def normal_key(key: str) -> str:
 
 
 def rank_facts(known: Sequence[Fact], query: str, limit: int) -> tuple[Fact, ...]:
-    """The best `limit` facts that are not state: most words shared with the query first, then `_order`."""
+    """The best `limit` facts that are not state, in the order of `relevant_facts`."""
+    return relevant_facts([fact for fact in known if not is_state(fact.category)], query, limit)
+
+
+def relevant_facts(known: Sequence[Fact], query: str, limit: int) -> tuple[Fact, ...]:
+    """The best `limit` facts of any category: most words shared with the query first, then `_order`."""
     # A single syllable occurs in too many words.
     query_terms = {term for term in terms(query) if len(term) > 1}
 
     def rank(fact: Fact) -> tuple[int, tuple[int, float, str, str, bytes]]:
         text = normalize(f"{fact.key} {fact.value}")
-        shared = sum(term in text for term in query_terms)
-        return -shared, _order(fact)
+        return -sum(term in text for term in query_terms), _order(fact)
 
-    return tuple(sorted((fact for fact in known if not is_state(fact.category)), key=rank)[:limit])
+    return tuple(sorted(known, key=rank)[:limit])
 
 
 def _order(fact: Fact) -> tuple[int, float, str, str, bytes]:

@@ -5,8 +5,7 @@ A conversation never writes a persona. Only `CreatePersona` and `EditPersona` do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import Annotated, Protocol
 from uuid import UUID, uuid4
 
@@ -15,31 +14,27 @@ from pydantic import Field
 from gieok.engine import ActStep, AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import NotFound
 from gieok.memory.canon.deletion import DeleteFacts, DeletePersona
-from gieok.memory.canon.grounding import grounded, most_important, own_words, turn_words
 from gieok.memory.canon.records import (
-    ExtractedFact,
     Fact,
     FactChange,
     FactDraft,
     PersonaCard,
     PersonaDraft,
     PersonaPrompt,
+    PlannedChange,
 )
 from gieok.memory.canon.rules import (
     check_persona,
     in_order,
-    normal_key,
     persona_prompt,
     rank_facts,
     state_block,
 )
-from gieok.memory.canon.store import MAX_ACTIVE, CanonView, FactStore
+from gieok.memory.canon.store import MAX_ACTIVE, CanonView
 from gieok.memory.canon.validity import ValidityDays, day_of, standing, with_validity
 from gieok.memory.fields import Importance, Language, PersonaId, Timestamp
-from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.observations import Category, FactValue, Key, Subject
 from gieok.memory.profile import ProfileView
-from gieok.memory.usage import ModelUsage
 
 MAX_KNOWN = 10_000
 MAX_BLOCK_CHARS = 100_000
@@ -52,6 +47,7 @@ class PersonaInputs(Data):
 
 class LoadedPersona(Data):
     persona: PersonaPrompt
+    name: str
     language: Language
 
 
@@ -68,7 +64,8 @@ class LoadPersona(ReadStep[NoData, PersonaInputs, LoadedPersona]):
         if card is None:
             raise NotFound("no such persona")
         context.note("version", card.version)
-        return LoadedPersona(persona=persona_prompt(card.id, card.version, card), language=card.language)
+        prompt = persona_prompt(card.id, card.version, card)
+        return LoadedPersona(persona=prompt, name=card.name, language=card.language)
 
 
 class CanonServices(Protocol):
@@ -200,153 +197,26 @@ class RecallFacts(ActStep[RecallFactsMetadata, RecallFactsInputs, RecalledFacts]
         return RecalledFacts(facts=facts)
 
 
-class PromptFact(Data, from_attributes=True):
-    key: str
-    value: str
-
-
-class PromptMemory(Data, from_attributes=True):
-    summary: str
-
-
-class PromptMessage(Data, from_attributes=True):
-    role: str
-    content: str
-
-
-class PromptPersona(Data, from_attributes=True):
-    system_prompt: str
-
-
-class PromptParts(Data, from_attributes=True):
-    """The parts of the prompt. The last message is that of this turn."""
-
-    persona: PromptPersona
-    messages: tuple[PromptMessage, ...]
-    state: tuple[PromptFact, ...]
-    facts: tuple[PromptFact, ...]
-    memories: tuple[PromptMemory, ...]
-
-    @property
-    def before(self) -> str:
-        """The user's last message before this turn."""
-        said = (message.content for message in reversed(self.messages[:-1]) if message.role == "user")
-        return own_words(next(said, ""))
-
-    def texts(self) -> tuple[str, ...]:
-        """Every text that a reply may have copied from the prompt."""
-        facts = (f"{fact.key}: {fact.value}" for fact in (*self.state, *self.facts))
-        memories = (memory.summary for memory in self.memories)
-        earlier = (message.content for message in self.messages[:-1])
-        # The persona line by line: nearly any two words occur somewhere in the whole of it.
-        return (*facts, *memories, *earlier, *self.persona.system_prompt.splitlines())
-
-
-class ExtractMetadata(ModelLimits):
-    max_facts: Annotated[int, Field(ge=0, le=1_000)]
-    min_grounding: Annotated[float, Field(ge=0, le=1)]
-    """The share of a value's words that must occur in the turn."""
-    from_reply: tuple[Category, ...]
-    """The categories in which words of the reply count too; empty for none."""
-
-
-class ExtractInputs(Data):
-    message: str
-    reply: str
-    known: tuple[Fact, ...]
-    prompt: PromptParts
-
-
-class Extracted(Data):
-    facts: tuple[ExtractedFact, ...]
-    usage: ModelUsage
-
-
-class FactExtractor(Protocol):
-    """The part of a language model that extracts facts from a turn."""
-
-    async def extract_facts(
-        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
-    ) -> tuple[ExtractedFact, ...]:
-        """The facts that this turn states.
-
-        `known` are the active facts, which the turn may supersede or retract by key. `before` is the user's
-        previous message, which the turn may take back (아니 농담이야); it states nothing new by itself.
-        """
-        ...
-
-
-class ExtractorServices(Protocol):
-    """What `ExtractFacts` needs from the application."""
-
-    @property
-    def model(self) -> FactExtractor: ...
-
-
-class ExtractFacts(ActStep[ExtractMetadata, ExtractInputs, Extracted]):
-    """Extract the facts that a turn changed. Drop facts that were recalled or pasted, not said."""
-
-    type = "ExtractFacts"
-    stages = frozenset({Stage.POST_PROCESS})
-
-    def __init__(self, services: ExtractorServices) -> None:
-        self._model = services.model
-
-    async def run(self, metadata: ExtractMetadata, inputs: ExtractInputs, context: StepContext) -> Extracted:
-        message = own_words(inputs.message)
-        reply = own_words(inputs.reply) if metadata.from_reply else ""
-        found: Sequence[ExtractedFact] = ()
-        with metered_model(self._model, metadata, context) as (model, meter):
-            if message or reply:
-                found = await model.extract_facts(message, reply, inputs.known, before=inputs.prompt.before)
-        facts: Sequence[ExtractedFact] = ()
-        if found:  # most turns state nothing, and then the prompt need not be analysed
-            facts = grounded(
-                found,
-                turn_words(message, reply, inputs.prompt.texts()),
-                inputs.known,
-                from_reply=metadata.from_reply,
-                min_grounding=metadata.min_grounding,
-            )
-        kept = most_important(facts, metadata.max_facts)
-        context.note("facts", len(kept))
-        context.note("factsDropped", len(found) - len(kept))
-        return Extracted(facts=kept, usage=meter.usage)
-
-
 class SaveInputs(Data):
     persona_id: PersonaId
-    facts: tuple[ExtractedFact, ...]
+    changes: tuple[PlannedChange, ...]
 
 
 class SavedFacts(Data):
     changes: tuple[FactChange, ...]
-    """One for each fact, by category and key."""
 
 
 class SaveFacts(WriteStep[NoData, SaveInputs, SavedFacts]):
-    """Add, supersede and retract facts."""
+    """Store the changes of the facts. Conflict if one was changed since they were planned."""
 
     type = "SaveFacts"
+    input_sources = {"changes": frozenset({"MergeFacts"})}  # noqa: RUF012
 
     def apply(
         self, view: CanonView, metadata: NoData, inputs: SaveInputs, context: StepContext
     ) -> SavedFacts:
-        # Always in the same order, so that two turns at once cannot deadlock.
-        ordered = sorted(inputs.facts, key=lambda fact: (fact.category, normal_key(fact.key)))
-        changes = (_save(view.facts, inputs.persona_id, fact, context.now) for fact in ordered)
+        changes = view.facts.apply(inputs.persona_id, inputs.changes, at=context.now)
         return SavedFacts(changes=tuple(changes))
-
-
-def _save(store: FactStore, persona_id: str, fact: ExtractedFact, now: datetime) -> FactChange:
-    if not fact.retracts:
-        return store.save(persona_id, fact, at=now)
-    known = store.active(persona_id, only_state=False, limit=MAX_ACTIVE)
-    place = fact.category, normal_key(fact.key)
-    found = next((each for each in known if (each.category, normal_key(each.key)) == place), None)
-    if found is None:
-        return FactChange(outcome="unknown", fact=None)
-    return store.retire(persona_id, found.root_id, at=now)
 
 
 class CreateInputs(Data):
@@ -471,7 +341,6 @@ STEPS: tuple[type[AnyStep], ...] = (
     LoadState,
     LoadFacts,
     RecallFacts,
-    ExtractFacts,
     SaveFacts,
     CreatePersona,
     EditPersona,

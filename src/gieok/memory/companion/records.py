@@ -262,7 +262,7 @@ class MemoryPage(Data):
     has_more: bool
 
 
-NoticeKind = Literal["full", "more", "excerpt"]
+NoticeKind = Literal["full", "more", "excerpt", "unremembered"]
 
 
 class Notice(Data):
@@ -288,7 +288,12 @@ EXCERPT = Notice(
     korean="대화를 요약하지 못해 대화의 앞부분을 그대로 저장했습니다.",
     english="A conversation could not be summarised, so its beginning was kept as it was said.",
 )
-NOTICES = (FULL, MORE, EXCERPT)
+UNREMEMBERED = Notice(
+    kind="unremembered",
+    korean="대화 일부를 기억하지 못했습니다. 메시지는 남아 있으며, 실패한 작업을 다시 시도할 수 있습니다.",
+    english="Part of a conversation could not be remembered. Its messages are kept; retry the failed job.",
+)
+NOTICES = (FULL, MORE, EXCERPT, UNREMEMBERED)
 """All notices, in the order in which they are delivered."""
 
 

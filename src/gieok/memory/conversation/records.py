@@ -47,6 +47,12 @@ class Message(Data, from_attributes=True):
     content: str
 
 
+class TimedMessage(Message):
+    """A message and when it was said."""
+
+    timestamp: datetime
+
+
 class Context(Data):
     """Everything that was selected for the prompt of this turn."""
 

@@ -7,7 +7,7 @@ from typing import Annotated, Protocol
 
 from pydantic import Field
 
-from gieok.engine import ActStep, AnyStep, Data, Stage, StepContext
+from gieok.engine import ActStep, AnyStep, Data, NoData, Stage, StepContext
 from gieok.errors import ModelUnavailable
 from gieok.memory.conversation.records import (
     Context,
@@ -18,10 +18,12 @@ from gieok.memory.conversation.records import (
     Prompt,
     Reply,
     StateFact,
+    TimedMessage,
 )
 from gieok.memory.conversation.rules import assemble, prompt_tokens
-from gieok.memory.fields import MAX_MESSAGE_CHARS, storable
+from gieok.memory.fields import MAX_MESSAGE_CHARS, Timestamp, storable
 from gieok.memory.model_calls import ModelLimits, metered_model
+from gieok.memory.observations import Exchange, SpokenMessage
 from gieok.memory.usage import ModelUsage
 
 
@@ -150,4 +152,37 @@ def _check_reply(text: str) -> None:
         raise ModelUnavailable(f"the model's reply {error}") from None
 
 
-STEPS: tuple[type[AnyStep], ...] = (ContextSelect, PromptAssemble, LLMCall)
+class CurrentInputs(Data):
+    message_id: str | None = None
+    reply_id: str | None = None
+    message: str
+    reply: str
+    recent_messages: tuple[TimedMessage, ...] = ()
+    """The messages before this turn."""
+
+
+class CurrentTurn(Data):
+    exchanges: tuple[Exchange, ...]
+    before: tuple[SpokenMessage, ...]
+    timestamps: tuple[Timestamp, ...]
+
+
+class CurrentExchange(ActStep[NoData, CurrentInputs, CurrentTurn]):
+    """This turn as an exchange, for a plan that remembers it in its own cycle."""
+
+    type = "CurrentExchange"
+    stages = frozenset({Stage.POST_PROCESS})
+
+    async def run(self, metadata: NoData, inputs: CurrentInputs, context: StepContext) -> CurrentTurn:
+        said = SpokenMessage(id=inputs.message_id, role="user", text=inputs.message, at=context.now)
+        answered = SpokenMessage(id=inputs.reply_id, role="assistant", text=inputs.reply, at=context.now)
+        before = tuple(
+            SpokenMessage(role=message.role, text=message.content, at=message.timestamp)
+            for message in inputs.recent_messages
+        )
+        return CurrentTurn(
+            exchanges=(Exchange(messages=(said, answered)),), before=before, timestamps=(context.now,)
+        )
+
+
+STEPS: tuple[type[AnyStep], ...] = (ContextSelect, PromptAssemble, LLMCall, CurrentExchange)

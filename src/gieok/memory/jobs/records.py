@@ -12,9 +12,10 @@ from gieok.engine import Data
 from gieok.memory.fields import Timestamp
 from gieok.refs import check_ref
 
-JobKind = Literal["summary", "watch", "walk", "embed", "reindex", "merge", "erase"]
+JobKind = Literal["remember", "summary", "watch", "walk", "embed", "reindex", "merge", "erase"]
 """What a job does, and what its subject is:
 
+- `remember`: remember exchanges of a session; the session.
 - `summary`: summarise messages of a session; the session.
 - `watch`: end a session after inactivity; the session.
 - `walk`: follow a session's anchors through the decisions; the session.
@@ -30,13 +31,18 @@ Subject = Annotated[str, AfterValidator(lambda value: check_ref(value, "subject"
 
 
 class JobDraft(Data):
-    """A job to be queued. `first_seq` to `last_seq` are its messages; 0 if it has none."""
+    """A job to be queued. `first_seq` to `last_seq` are its messages; 0 if it has none.
+
+    Jobs of one owner in the same lane run one at a time, in the order in which they were queued. A job
+    without a lane runs at any time.
+    """
 
     id: UUID
     kind: JobKind
     subject: Subject
     first_seq: Seq = 0
     last_seq: Seq = 0
+    lane: Subject | None = None
     due_at: Timestamp
 
 
@@ -48,6 +54,7 @@ class Job(Data):
     subject: Subject
     first_seq: Seq
     last_seq: Seq
+    lane: Subject | None = None
     status: JobStatus
     attempts: int
     """How often a worker claimed it since it was queued or last succeeded."""

@@ -57,7 +57,14 @@ class PutBackInputs(Data):
     """Seconds to wait after a rate limit; None after any other failure."""
 
 
-class PutBackJob(WriteStep[PutBackMetadata, PutBackInputs, None]):
+class PutBack(Data):
+    failed: bool
+    """Whether it has failed for good."""
+    persona_id: str | None
+    """The persona whose turns it was to remember; None for other jobs."""
+
+
+class PutBackJob(WriteStep[PutBackMetadata, PutBackInputs, PutBack]):
     """Return a job to the queue after a failure. After the last of `retrySeconds` it has failed for good.
 
     A rate limit or a spent budget says how long to wait, and does not count as an attempt.
@@ -67,7 +74,7 @@ class PutBackJob(WriteStep[PutBackMetadata, PutBackInputs, None]):
 
     def apply(
         self, view: JobView, metadata: PutBackMetadata, inputs: PutBackInputs, context: StepContext
-    ) -> None:
+    ) -> PutBack:
         job = inputs.job
         if inputs.retry_after is not None:
             job, outcome = put_off(job, inputs.code, now=context.now, seconds=inputs.retry_after)
@@ -80,6 +87,7 @@ class PutBackJob(WriteStep[PutBackMetadata, PutBackInputs, None]):
                 retry_seconds=metadata.retry_seconds,
             )
         view.jobs.settle(job, outcome)
+        return PutBack(failed=outcome.status == "failed", persona_id=job.lane)
 
 
 class RetryInputs(Data):

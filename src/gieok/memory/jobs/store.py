@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from gieok.memory.jobs.records import Job, JobDraft, JobOutcome
+from gieok.memory.jobs.records import Job, JobDraft, JobOutcome, JobStatus
 
 
 class JobStore(Protocol):
     """A claim is a lease with a fencing token: a worker that lost its lease cannot settle the job."""
 
     def add(self, draft: JobDraft, at: datetime) -> None:
-        """Queue a job. A job with the same id stays as it is, also if it has ended."""
+        """Queue a job at the end of its lane. A job with the same id stays as it is, even if it has ended."""
         ...
 
     def requeue(self, draft: JobDraft, at: datetime) -> None:
@@ -25,12 +25,28 @@ class JobStore(Protocol):
         """The job, or None."""
         ...
 
+    def list(self, *, status: JobStatus | None, after: UUID | None, limit: int) -> Sequence[Job]:
+        """Jobs, newest first, after the job with this id. Raises NotFound if there is no such job."""
+        ...
+
     def unfinished_summaries(self, session_ref: str) -> Sequence[Job]:
         """The summary jobs of a session that have made no memory yet, in the order of their messages."""
         ...
 
     def claim(self, job_id: UUID, now: datetime, lease_until: datetime) -> Job | None:
-        """Claim this job. None if it is not due, or another worker has claimed it."""
+        """Claim this job. None if it is not due, not first in its lane, or claimed by another worker."""
+        ...
+
+    def first(self, lane: str) -> Job | None:
+        """The first unfinished job of a lane, or None."""
+        ...
+
+    def claim_first(self, lane: str, now: datetime, lease_until: datetime) -> Job | None:
+        """Claim the first unfinished job of a lane. None if there is none, or it is not due."""
+        ...
+
+    def retry(self, job_id: UUID, at: datetime) -> Job:
+        """Make a failed job due now. Raises NotFound without such a job, Conflict if it has not failed."""
         ...
 
     def settle(self, job: Job, outcome: JobOutcome) -> None:

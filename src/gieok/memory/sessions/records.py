@@ -74,6 +74,8 @@ class Session(SessionInfo):
     """Number of messages that a summary covers or is queued for: always the oldest ones."""
     summarized_count: int
     """Number of messages that a memory covers."""
+    unremembered_count: int
+    """Number of last messages that no job was queued for yet that remembers them."""
     plans: SessionPlans | None
     """The plans that serve it, as its chat plan names them. None if an older version started it."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
 from gieok.errors import Conflict, InputRefused, PlanHashMismatch, SessionEnded
-from gieok.memory.sessions.records import MAX_MESSAGES, ChatMessage, MessageRange, Session
+from gieok.memory.sessions.records import MAX_MESSAGES, ChatMessage, MessageRange, Role, Session
 
 _WATCHES = UUID("5a0c8f0e-7c3e-4f0b-9a55-1d1f4c6f2b7e")
 
@@ -67,6 +68,38 @@ def check_batch(messages: tuple[ChatMessage, ...]) -> tuple[ChatMessage, ...]:
     if not 1 <= len(messages) <= MAX_MESSAGES:
         raise ValueError(f"must be 1 to {MAX_MESSAGES} messages")
     return messages
+
+
+def exchange_ends(roles: Sequence[Role], *, is_over: bool) -> list[int]:
+    """The number of messages up to the end of each complete exchange: the user's messages and the answers.
+
+    Messages that wait for an answer are no exchange yet, unless the session is over.
+    """
+    ends = [
+        number
+        for number, (role, following) in enumerate(zip(roles, (*roles[1:], "user"), strict=False), start=1)
+        if role == "assistant" and following == "user"
+    ]
+    return [*ends, len(roles)] if is_over and roles and (not ends or ends[-1] < len(roles)) else ends
+
+
+def unremembered(
+    roles: Sequence[Role], *, after: int, every: int, at_most: int, is_over: bool
+) -> tuple[list[MessageRange], int]:
+    """The message ranges to be remembered, each of at most `at_most` exchanges, and how many messages wait.
+
+    `roles` are those of the messages after number `after`, which no job remembers yet. They wait for `every`
+    exchanges, unless nothing follows them.
+    """
+    ends = exchange_ends(roles, is_over=is_over)
+    if len(ends) < (1 if is_over else every):
+        return [], len(roles)
+    groups = [ends[index : index + at_most][-1] for index in range(0, len(ends), at_most)]
+    spans = [
+        MessageRange(first=after + begin + 1, last=after + end)
+        for begin, end in zip((0, *groups), groups, strict=False)
+    ]
+    return spans, len(roles) - groups[-1]
 
 
 def unclaimed(session: Session, *, summarize_after: int, at_most: int) -> list[MessageRange]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID, uuid4
 
@@ -17,9 +18,11 @@ from gieok.memory.sessions.records import (
     MAX_MESSAGES,
     Appended,
     ChatMessage,
+    MessageId,
     MessageRange,
     PlanHash,
     PlanMove,
+    Role,
     Session,
     SessionPlans,
     SessionStart,
@@ -204,6 +207,9 @@ class AppendMessages(WriteStep[NoData, AppendInputs, AppendOutput]):
 
 
 class TurnInputs(RememberInputs):
+    message_id: MessageId | None = None
+    reply_id: MessageId | None = None
+    """Ids of the two messages; None for new ones."""
     message: str
     reply: str
     message_count: int
@@ -224,11 +230,15 @@ class AppendTurn(WriteStep[PlanMetadata, TurnInputs, AppendOutput]):
     ) -> AppendOutput:
         _record_plan(view, metadata, inputs, context)
         messages = (
-            ChatMessage(id=str(uuid4()), role="user", content=inputs.message, timestamp=context.now),
-            ChatMessage(id=str(uuid4()), role="assistant", content=inputs.reply, timestamp=context.now),
+            _message(inputs.message_id, "user", inputs.message, context.now),
+            _message(inputs.reply_id, "assistant", inputs.reply, context.now),
         )
         appended = view.messages.append(inputs.session_ref, messages, context.now, inputs.message_count)
         return AppendOutput(session_ref=inputs.session_ref, appended=appended)
+
+
+def _message(message_id: str | None, role: Role, content: str, at: datetime) -> ChatMessage:
+    return ChatMessage(id=message_id or str(uuid4()), role=role, content=content, timestamp=at)
 
 
 # Start and end

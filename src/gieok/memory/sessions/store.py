@@ -14,6 +14,7 @@ from gieok.memory.sessions.records import (
     ChatMessage,
     MessageRange,
     PlanMove,
+    Role,
     Session,
     SessionPlans,
     SessionPosition,
@@ -61,6 +62,10 @@ class SessionStore(Protocol):
         """Record that summaries are queued for all messages up to number `last`."""
         ...
 
+    def set_unremembered(self, session_ref: str, count: int) -> None:
+        """Record how many of the last messages no job was queued for yet that remembers them."""
+        ...
+
     def mark_summarized(self, session_ref: str, count: int) -> None:
         """Record that a memory covers `count` more messages."""
         ...
@@ -97,6 +102,10 @@ class MessageStore(Protocol):
 
     def window(self, session_ref: str, limit: int) -> Sequence[ChatMessage]:
         """The newest messages, oldest first."""
+        ...
+
+    def roles(self, session_ref: str, span: MessageRange) -> Sequence[Role]:
+        """Who said the messages of this range, in order."""
         ...
 
     def between(self, session_ref: str, span: MessageRange) -> Sequence[ChatMessage]:

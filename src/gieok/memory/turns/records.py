@@ -18,20 +18,6 @@ def _v4(value: UUID) -> UUID:
     return value
 
 
-class Turn(Data):
-    """A message and its reply. A summariser reads it; turn memory never stores it."""
-
-    user: str
-    assistant: str
-
-
-class TurnSummary(Data):
-    """The summary and the keywords of a turn."""
-
-    summary: Summary
-    keywords: Keywords
-
-
 class MemoryItem(Data):
     """The five fields that turn memory stores. Any other field is refused."""
 

@@ -1,4 +1,4 @@
-"""Rules of turn memory: which keywords match a query, and what is not a summary. Pure functions."""
+"""Rules of turn memory: which keywords match a query. Pure functions."""
 
 from __future__ import annotations
 
@@ -78,9 +78,3 @@ def check_search(query: str, top_k: int) -> None:
         raise InputRefused(
             f"may have at most {MAX_QUERY_CHARS} characters, and this one has {len(query)}", at="query"
         )
-
-
-def is_copy(summary: str, original: str) -> bool:
-    """Whether the summary is the original itself, or contains all of a longer original."""
-    condensed, source = normalize(summary), normalize(original)
-    return bool(source) and (condensed == source or (len(source) >= 40 and source in condensed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Annotated, Protocol
 from uuid import UUID, uuid4
 
@@ -10,12 +10,26 @@ from pydantic import Field
 
 from gieok.engine import ActStep, AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import ModelUnavailable
+from gieok.memory.fields import Language, SessionRef, Timestamp
 from gieok.memory.model_calls import ModelLimits, metered_model
-from gieok.memory.observations import MAX_KEYWORDS, MAX_SUMMARY_CHARS, Keywords, Summary
-from gieok.memory.turns.records import MemoryItem, RecalledMemory, SessionRef, Turn, TurnSummary
-from gieok.memory.turns.rules import MAX_TOP_K, is_copy
+from gieok.memory.observations import (
+    MAX_KEYWORDS,
+    MAX_SUMMARY_CHARS,
+    Conversation,
+    Exchange,
+    ListedFact,
+    Observation,
+    Refusal,
+    Rememberer,
+    SpokenMessage,
+    TurnNote,
+    VerbatimLimit,
+)
+from gieok.memory.turns.records import MemoryItem, RecalledMemory
+from gieok.memory.turns.rules import MAX_TOP_K
 from gieok.memory.turns.store import TurnView
 from gieok.memory.usage import ModelUsage
+from gieok.text import language
 
 
 class RetrieveMetadata(Data):
@@ -45,108 +59,143 @@ class RetrieveMemory(ReadStep[RetrieveMetadata, RetrieveInputs, Retrieved]):
         return Retrieved(memories=memories)
 
 
-class TurnSummarizer(Protocol):
-    """The part of a language model that summarises turns, in the language of the user's message."""
-
-    async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
-        """A summary of at most `summary_chars` characters with at most `max_keywords` keywords.
-
-        Raises ModelUnavailable when the model cannot answer.
-        """
-        ...
-
-
-class SummarizerServices(Protocol):
+class RemembererServices(Protocol):
     """What the steps of turn memory need from the application."""
 
     @property
-    def model(self) -> TurnSummarizer: ...
+    def memory_model(self) -> Rememberer: ...
+    @property
+    def timezone(self) -> str: ...
 
 
 class SummarizeMetadata(ModelLimits):
     summary_chars: Annotated[int, Field(ge=1, le=MAX_SUMMARY_CHARS)]
     max_keywords: Annotated[int, Field(ge=0, le=MAX_KEYWORDS)]
+    verbatim: VerbatimLimit
 
 
 class SummarizeInputs(Data):
-    message: str
-    reply: str
+    exchanges: tuple[Exchange, ...]
+    before: tuple[SpokenMessage, ...] = ()
+    """The last messages before the exchanges."""
+    known: tuple[ListedFact, ...] = ()
+    """The known facts that matter, with their short ids."""
+    character: str = ""
+    language: Language = "ko"
+    """The language of the character, for a user who writes no letters."""
 
 
-class Summarized(TurnSummary):
+class Summarized(Data):
+    items: tuple[TurnNote, ...]
+    """One per exchange."""
+    observations: tuple[Observation, ...]
+    malformed: tuple[Refusal, ...]
+    """Items of the answer that could not be read."""
     usage: ModelUsage
 
 
 class SummarizeMemory(ActStep[SummarizeMetadata, SummarizeInputs, Summarized]):
-    """Make the summary and the keywords of the turn. Nothing is stored."""
+    """Ask the model once what is to be remembered of the exchanges: a note for each, and observations.
+
+    Nothing is stored. ModelUnavailable if a summary repeats what was said instead of condensing it.
+    """
 
     type = "SummarizeMemory"
     stages = frozenset({Stage.POST_PROCESS})
 
-    def __init__(self, services: SummarizerServices) -> None:
-        self._model = services.model
+    def __init__(self, services: RemembererServices) -> None:
+        self._model = services.memory_model
+        self._timezone = services.timezone
 
     async def run(
         self, metadata: SummarizeMetadata, inputs: SummarizeInputs, context: StepContext
     ) -> Summarized:
-        turn = Turn(user=inputs.message, assistant=inputs.reply)
+        said = "\n".join(exchange.text("user") for exchange in inputs.exchanges)
+        conversation = Conversation(
+            language=language(said, default=inputs.language),
+            character=inputs.character,
+            timezone=self._timezone,
+            before=inputs.before,
+            exchanges=inputs.exchanges,
+            known=inputs.known,
+        )
         with metered_model(self._model, metadata, context) as (model, meter):
-            summary = await model.summarize_turn(
-                turn, summary_chars=metadata.summary_chars, max_keywords=metadata.max_keywords
+            answer = await model.remember(
+                conversation,
+                summary_chars=metadata.summary_chars,
+                max_keywords=metadata.max_keywords,
+                verbatim=metadata.verbatim,
             )
-        _check(summary, turn, metadata)
-        context.note("keywords", len(summary.keywords))
-        return Summarized(summary=summary.summary, keywords=summary.keywords, usage=meter.usage)
+        if problem := notes_problem(answer.turns, inputs.exchanges, metadata):
+            raise ModelUnavailable(f"the model's answer cannot be stored: {problem}")
+        context.note("keywords", sum(len(note.keywords) for note in answer.turns))
+        context.note("observations", len(answer.observations))
+        return Summarized(
+            items=answer.turns,
+            observations=answer.observations,
+            malformed=answer.malformed,
+            usage=meter.usage,
+        )
 
 
-def _check(result: TurnSummary, turn: Turn, metadata: SummarizeMetadata) -> None:
-    """Raise ModelUnavailable for a summary that breaks the plan's limits or repeats the turn."""
-    if len(result.summary) > metadata.summary_chars:
-        raise ModelUnavailable(f"the model's summary is longer than summaryChars ({metadata.summary_chars})")
-    if len(result.keywords) > metadata.max_keywords:
-        raise ModelUnavailable(f"the model gave more keywords than maxKeywords ({metadata.max_keywords})")
-    if is_copy(result.summary, turn.user) or is_copy(result.summary, turn.assistant):
-        raise ModelUnavailable("the model repeated the turn instead of summarising it")
+def notes_problem(
+    notes: Sequence[TurnNote], exchanges: Sequence[Exchange], metadata: SummarizeMetadata
+) -> str | None:
+    """Why turn memory refuses these notes; None if it does not."""
+    if len(notes) != len(exchanges):
+        return f"it has {len(notes)} turns for {len(exchanges)} exchanges"
+    for note, exchange in zip(notes, exchanges, strict=True):
+        if len(note.summary) > metadata.summary_chars:
+            return f"a summary is longer than summaryChars ({metadata.summary_chars})"
+        if len(note.keywords) > metadata.max_keywords:
+            return f"a turn has more keywords than maxKeywords ({metadata.max_keywords})"
+        if any(metadata.verbatim.is_copy(note.summary, message.text) for message in exchange.messages):
+            return "a summary repeats a message instead of condensing it"
+    return None
 
 
 class PersistInputs(Data):
     session_ref: SessionRef
-    summary: Summary
-    keywords: Keywords
+    items: tuple[TurnNote, ...]
+    timestamps: tuple[Timestamp, ...]
+    """When each exchange ended."""
 
 
 class Persisted(Data):
-    id: UUID
-    timestamp: datetime
+    ids: tuple[UUID, ...]
 
 
 class PersistMemory(WriteStep[NoData, PersistInputs, Persisted]):
-    """Save the summary and the keywords of the turn. The only caller of `MemoryStore.save()`.
+    """Save the summary and the keywords of each exchange. The only caller of `MemoryStore.save()`.
 
     It takes them from `SummarizeMemory` only, so that no plan can store a message or a reply, and the session
-    from a step that has checked in this commit that the session runs this plan.
+    from a step that knows it to run this plan or to have queued this job.
     """
 
     type = "PersistMemory"
     input_sources = {  # noqa: RUF012
-        "session_ref": frozenset({"AppendTurn", "RememberPlan"}),
-        "summary": frozenset({"SummarizeMemory"}),
-        "keywords": frozenset({"SummarizeMemory"}),
+        "session_ref": frozenset({"AppendTurn", "RememberPlan", "LoadExchanges"}),
+        "items": frozenset({"SummarizeMemory"}),
+        "timestamps": frozenset({"CurrentExchange", "LoadExchanges"}),
     }
 
     def apply(
         self, view: TurnView, metadata: NoData, inputs: PersistInputs, context: StepContext
     ) -> Persisted:
-        item = MemoryItem(
-            id=uuid4(),
-            session_ref=inputs.session_ref,
-            timestamp=context.now,
-            summary=inputs.summary,
-            keywords=inputs.keywords,
-        )
-        view.turns.save(item)
-        context.note("saved", str(item.id))
-        return Persisted(id=item.id, timestamp=item.timestamp)
+        items = [
+            MemoryItem(
+                id=uuid4(),
+                session_ref=inputs.session_ref,
+                timestamp=timestamp,
+                summary=note.summary,
+                keywords=note.keywords,
+            )
+            for note, timestamp in zip(inputs.items, inputs.timestamps, strict=True)
+        ]
+        for item in items:
+            view.turns.save(item)
+        context.note("saved", [item.id for item in items])
+        return Persisted(ids=tuple(item.id for item in items))
 
 
 class DeleteTurnsInputs(Data):

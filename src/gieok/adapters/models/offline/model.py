@@ -4,33 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gieok.adapters.models.offline.facts import facts_in
+from gieok.adapters.models.offline.observing import observe
 from gieok.adapters.models.offline.reply import compose
 from gieok.adapters.models.offline.summary import hint, summarize_session, summarize_turn
-from gieok.memory.canon.records import ExtractedFact, Fact
 from gieok.memory.companion.records import SessionSummary, Spoken
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.memory.decisions.compaction import ConversationMessage
-from gieok.memory.turns.records import Turn, TurnSummary
+from gieok.memory.observations import Conversation, Observation, TurnNote, Understood, VerbatimLimit
 from gieok.text import count_tokens
 
 
 class OfflineModel:
     """Answers prompts and remembers turns in Korean and English. Stateless and thread-safe."""
 
-    async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
-        """One or two sentences about what the user said, in their language, and the keywords of the turn."""
-        return summarize_turn(turn.user, turn.assistant, chars=summary_chars, max_keywords=max_keywords)
+    async def remember(
+        self, conversation: Conversation, *, summary_chars: int, max_keywords: int, verbatim: VerbatimLimit
+    ) -> Understood:
+        """One or two sentences and the keywords of each exchange, and the facts that the rules find in it."""
+        before = [message.text for message in conversation.before if message.role == "user"][-1:]
+        turns: list[TurnNote] = []
+        observations: list[Observation] = []
+        for number, exchange in enumerate(conversation.exchanges, start=1):
+            said, answered = exchange.text("user"), exchange.text("assistant")
+            turns.append(summarize_turn(said, answered, chars=summary_chars, max_keywords=max_keywords))
+            observations += observe(number, said, answered, conversation.known, "".join(before))
+            before = [said]
+        return Understood(turns=tuple(turns), observations=tuple(observations))
 
     async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary:
         """One or two sentences about the whole conversation, with topics, emotion and importance."""
         return summarize_session(messages)
-
-    async def extract_facts(
-        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
-    ) -> tuple[ExtractedFact, ...]:
-        """What the user stated or took back in this turn, and what the assistant promised or settled."""
-        return facts_in(user, assistant, known, before)
 
     async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:
         """One line about what was said. The caller may cut it."""

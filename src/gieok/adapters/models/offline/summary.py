@@ -20,7 +20,7 @@ from gieok.adapters.models.offline.reading import (
 )
 from gieok.memory.companion.records import Emotion, SessionSummary
 from gieok.memory.companion.records import Spoken as SpokenMessage
-from gieok.memory.turns.records import TurnSummary
+from gieok.memory.observations import TurnNote
 from gieok.text import normalize
 from gieok.text.english.stemming import is_stop_word
 
@@ -102,12 +102,12 @@ _HANGUL_WORD = re.compile(r"[가-힣]+")
 _LATIN_WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 
 
-def summarize_turn(user: str, assistant: str, *, chars: int, max_keywords: int) -> TurnSummary:
+def summarize_turn(user: str, assistant: str, *, chars: int, max_keywords: int) -> TurnNote:
     """The summary of what the user said in at most `chars` characters, and the keywords. Never verbatim."""
     said = read(user)
     found = keywords(said, assistant, max(max_keywords, _TOPICS))
     summary = _summarize(said, assistant, found[:_TOPICS], chars, _salience)
-    return TurnSummary(summary=summary, keywords=found[:max_keywords])
+    return TurnNote(summary=summary, keywords=found[:max_keywords])
 
 
 def summarize_session(messages: Sequence[SpokenMessage]) -> SessionSummary:

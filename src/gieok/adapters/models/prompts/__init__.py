@@ -11,11 +11,14 @@ from functools import lru_cache
 from importlib.resources import files
 from string import Template
 from typing import Literal
+from zoneinfo import ZoneInfo
 
+from gieok.memory.blocks import WEEKDAYS
 from gieok.memory.fields import Language
+from gieok.memory.observations import Conversation, ListedFact, SpokenMessage
 from gieok.text.escaping import escape_line
 
-Task = Literal["data", "reply", "turn", "session", "facts", "hint"]
+Task = Literal["data", "reply", "remember", "session", "hint", "repair"]
 
 
 def prompt_text(task: Task, language: Language, **values: object) -> str:
@@ -28,6 +31,45 @@ def data_block(lines: Iterable[tuple[str, str]]) -> str:
     cannot close the block.
     """
     return "\n".join(("<data>", *(f"{role}: {escape_line(content)}" for role, content in lines), "</data>"))
+
+
+def remember_task(conversation: Conversation, summary_chars: int, max_keywords: int) -> str:
+    """The prompt to remember exchanges: the day, who speaks, what was said before, known facts with ids."""
+    spoken_in = conversation.language
+    zone = ZoneInfo(conversation.timezone)
+    today = conversation.said_at.astimezone(zone)
+    exchanges = "\n\n".join(
+        f"[{number}]\n{_said(exchange.messages, zone)}"
+        for number, exchange in enumerate(conversation.exchanges, start=1)
+    )
+    known = [(fact.id, _fact(fact)) for fact in conversation.known]
+    return prompt_text(
+        "remember",
+        spoken_in,
+        today=f"{today:%Y-%m-%d} ({WEEKDAYS[spoken_in][today.weekday()]})",
+        timezone=conversation.timezone,
+        character=escape_line(conversation.character) or "…",
+        known=data_block(known),
+        before=_said(conversation.before, zone),
+        exchanges=exchanges,
+        count=len(conversation.exchanges),
+        summaryChars=summary_chars,
+        maxKeywords=max_keywords,
+    )
+
+
+def _said(messages: Iterable[SpokenMessage], zone: ZoneInfo) -> str:
+    return data_block(
+        (f"{message.role} {message.at.astimezone(zone):%Y-%m-%d %H:%M}", message.text) for message in messages
+    )
+
+
+def _fact(fact: ListedFact) -> str:
+    days = ", ".join(
+        f"{name} {day}" for name, day in (("when", fact.when), ("until", fact.until)) if day is not None
+    )
+    about = "" if fact.subject == "user" else f"{fact.subject} "
+    return f"{about}({fact.category}) {fact.key}: {fact.value}" + (f" [{days}]" if days else "")
 
 
 @lru_cache

@@ -1,23 +1,19 @@
-"""Structured answers of a model: their fields, and checks that pydantic cannot express (length, language)."""
+"""Structured answers of a model: their fields, their schemas, and what can be wrong with them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from gieok.memory.canon.records import ExtractedFact
 from gieok.memory.companion.records import Emotion, Labels, SessionSummary, SummaryText
 from gieok.memory.fields import Importance, Language, storable
-from gieok.memory.observations import Category, FactValue, Key, Keywords, Summary
-from gieok.memory.turns.records import Turn, TurnSummary
-from gieok.memory.turns.rules import is_copy
+from gieok.memory.observations import Category, Speaker
 from gieok.text import language
 
-MAX_FACTS = 100
 MAX_HINT_CHARS = 2_000
 
 EmotionWord = Literal[
@@ -38,23 +34,30 @@ class Answer(BaseModel):
 
 
 class TurnAnswer(Answer):
-    """A summary of one turn, and its search keywords."""
+    summary: str
+    keywords: tuple[str, ...]
 
-    summary: Summary
-    keywords: Keywords
 
-    def problem(self, turn: Turn, summary_chars: int) -> str | None:
-        """Why turn memory would refuse the summary, as an instruction for the repair request."""
-        if len(self.summary) > summary_chars:
-            return f"the summary may have at most {summary_chars} characters"
-        if is_copy(self.summary, turn.user) or is_copy(self.summary, turn.assistant):
-            return "the summary repeats the message; condense it in other words"
-        return None
+class ObservationAnswer(Answer):
+    turn: int
+    op: Literal["add", "update", "retire"]
+    id: str | None
+    subject: str
+    category: Category
+    key: str
+    value: str
+    quote: str
+    says: Speaker
+    when: str | None
+    until: str | None
+    importance: int
 
-    def turn_summary(self, max_keywords: int) -> TurnSummary:
-        """Convert to the record, with at most `max_keywords` keywords."""
-        keywords = tuple(dict.fromkeys(self.keywords))[:max_keywords]
-        return TurnSummary(summary=self.summary, keywords=keywords)
+
+class RememberAnswer(Answer):
+    """The form that a model is asked for. What it answers is read leniently, see `parse_remembered`."""
+
+    turns: tuple[TurnAnswer, ...]
+    observations: tuple[ObservationAnswer, ...]
 
 
 class SessionAnswer(Answer):
@@ -75,34 +78,6 @@ class SessionAnswer(Answer):
         )
 
 
-class FactAnswer(Answer):
-    """One fact extracted from a turn. The step checks by grounding that it was really said."""
-
-    category: Category
-    key: Key
-    value: FactValue
-    importance: Importance
-    said_by: Literal["user", "assistant"]
-    retracts: bool
-
-    def extracted_fact(self) -> ExtractedFact:
-        """Convert to the record. What the character said counts as concluded by the model."""
-        return ExtractedFact(
-            category=self.category,
-            key=self.key,
-            value=self.value,
-            importance=self.importance,
-            provenance="user" if self.said_by == "user" else "model",
-            retracts=self.retracts,
-        )
-
-
-class FactsAnswer(Answer):
-    """The facts of a turn; may be empty."""
-
-    facts: Annotated[tuple[FactAnswer, ...], Field(max_length=MAX_FACTS)]
-
-
 class HintAnswer(Answer):
     """A one-line description of a part of a conversation."""
 
@@ -113,15 +88,34 @@ class HintAnswer(Answer):
     ]
 
 
+def schema_of(answer: type[Answer]) -> dict[str, Any]:
+    """The JSON schema of an answer, without our titles and descriptions."""
+    return _without_notes(answer.model_json_schema(by_alias=True))
+
+
+def _without_notes(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        members = cast("dict[str, Any]", schema)
+        notes = ("title", "description")
+        return {
+            name: _without_notes(value)
+            for name, value in members.items()
+            if name not in notes or not isinstance(value, str)
+        }
+    return (
+        [_without_notes(each) for each in cast("list[Any]", schema)] if isinstance(schema, list) else schema
+    )
+
+
 @dataclass(frozen=True)
-class Conversation:
+class Sides:
     """The text of both sides of a conversation, to check that an answer is in its language."""
 
     user: str
     other: str
 
     @classmethod
-    def from_lines(cls, lines: Sequence[tuple[str, str]]) -> Conversation:
+    def from_lines(cls, lines: Sequence[tuple[str, str]]) -> Sides:
         """Join (role, content) lines by side."""
         return cls(
             user="\n".join(content for role, content in lines if role == "user"),
@@ -133,22 +127,43 @@ class Conversation:
         """The language of the user's text, or of the other side's where the user wrote no letters."""
         return language(self.user, default=language(self.other, default="ko"))
 
-    def problem(self, text: str) -> str | None:
-        """What is wrong with the language of an answer, as an instruction for the repair request.
+    def problem(self, text: str) -> Problem | None:
+        """What is wrong with the language of an answer.
 
         Where the two sides use two languages ("ok", said to a Korean character), either is accepted.
         """
         if not any(map(str.isalpha, text)):
-            return "write words"
+            return "no_words"
         allowed = {self.language, language(self.other, default=self.language)}
         if language(text) not in allowed:
-            return f"write in {_LANGUAGE_NAMES[self.language]}, the language of the conversation"
+            return "language"
         if "ko" not in allowed and _is_latin(self.user) and not _is_latin(text):
-            return "write in the language of the conversation"
+            return "language"
         return None
 
 
-_LANGUAGE_NAMES: dict[Language, str] = {"ko": "Korean (한국어)", "en": "the language of the user's words"}
+Problem = Literal["format", "turns", "long", "copy", "no_words", "language"]
+PROBLEMS: Mapping[Problem, Mapping[Language, str]] = {
+    "format": {
+        "ko": "요청한 형식의 JSON이 아닙니다. 설명 없이 요청한 형식으로만 쓰세요.",
+        "en": "It is not JSON in the requested form. Write only the requested form, without any explanation.",
+    },
+    "turns": {
+        "ko": "turns의 개수가 대화 차례의 수와 다릅니다. 차례마다 하나씩, 순서대로 쓰세요.",
+        "en": "turns does not have one entry per exchange. Write one for each exchange, in their order.",
+    },
+    "long": {"ko": "summary가 너무 깁니다. 더 짧게 쓰세요.", "en": "A summary is too long. Make it shorter."},
+    "copy": {
+        "ko": "summary가 메시지를 그대로 옮겼습니다. 다른 말로 간추리세요.",
+        "en": "A summary repeats the message. Condense it in other words.",
+    },
+    "no_words": {"ko": "낱말이 없습니다. 문장으로 쓰세요.", "en": "There are no words. Write a sentence."},
+    "language": {
+        "ko": "사용자가 쓰는 언어가 아닙니다. 한국어로 쓰세요.",
+        "en": "It is not in the language that the user writes. Write in that language.",
+    },
+}
+"""What can be wrong with an answer, as the repair request says it."""
 
 
 def _is_latin(text: str) -> bool:

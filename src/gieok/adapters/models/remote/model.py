@@ -1,55 +1,68 @@
-"""`RemoteModel`: replies are streamed; summaries, facts and hints are requested as structured answers."""
+"""`RemoteModel`: replies are streamed; notes, summaries and hints are requested as structured answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import Generic, Self, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar
 
-from pydantic_ai import Agent, ModelRetry, NativeOutput, RunContext
-from pydantic_ai.direct import model_request_stream
+from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.exceptions import ContentFilterError, ModelConnectionError, UnexpectedModelBehavior
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
+    ModelRequestPart,
     ModelResponse,
     ModelResponseStreamEvent,
     PartDeltaEvent,
     PartStartEvent,
     TextPart,
     TextPartDelta,
+    ToolCallPart,
+    ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models import Model, StreamedResponse
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
-from pydantic_ai.usage import RunUsage, UsageLimits
+from pydantic_ai.tools import ToolDefinition
 
-from gieok.adapters.models.prompts import data_block, prompt_text
+from gieok.adapters.models.prompts import data_block, prompt_text, remember_task
 from gieok.adapters.models.remote.answers import (
+    PROBLEMS,
     Answer,
-    Conversation,
-    FactsAnswer,
     HintAnswer,
+    Problem,
+    RememberAnswer,
     SessionAnswer,
-    TurnAnswer,
+    Sides,
+    schema_of,
 )
 from gieok.adapters.models.remote.retries import call_with_retries
 from gieok.errors import ModelUnavailable
-from gieok.memory.blocks import state_line
-from gieok.memory.canon.records import ExtractedFact, Fact
+from gieok.memory.answers import Remembered, parse_remembered
 from gieok.memory.companion.records import SessionSummary, Spoken
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.memory.decisions.compaction import ConversationMessage
 from gieok.memory.fields import MAX_MESSAGE_CHARS, Language
 from gieok.memory.model_calls import Meter, ModelLimits
-from gieok.memory.turns.records import Turn, TurnSummary
+from gieok.memory.observations import (
+    MAX_KEYWORD_CHARS,
+    Conversation,
+    TurnNote,
+    Understood,
+    VerbatimLimit,
+)
 from gieok.text import language
 
-A = TypeVar("A", bound=Answer)
-Check = Callable[[A], str | None]
+A = TypeVar("A")
+T = TypeVar("T", bound=Answer)
+Check = Callable[[A], Problem | None]
 """Returns what is wrong with a well-formed answer, or None."""
 
 _REPAIRS = 1
+_TOOL = "answer"
 _EMPTY_USER_MESSAGE = "…"
 
 
@@ -60,10 +73,12 @@ class RemoteModel:
         """`native_output`: the server enforces a JSON schema; otherwise the model answers by a tool call."""
         self._model = model
         self._name = name
-        self._turn = StructuredRequest(model, name, TurnAnswer, native_output=native_output)
-        self._session = StructuredRequest(model, name, SessionAnswer, native_output=native_output)
-        self._facts = StructuredRequest(model, name, FactsAnswer, native_output=native_output)
-        self._hint = StructuredRequest(model, name, HintAnswer, native_output=native_output)
+        output = OutputForm(native=native_output)
+        self._remember = StructuredRequest(model, name, schema_of(RememberAnswer), parse_remembered, output)
+        self._session = StructuredRequest(
+            model, name, schema_of(SessionAnswer), strictly(SessionAnswer), output
+        )
+        self._hint = StructuredRequest(model, name, schema_of(HintAnswer), strictly(HintAnswer), output)
         self._current_meter: Meter | None = None
 
     def metered(self, meter: Meter) -> Self:
@@ -103,60 +118,64 @@ class RemoteModel:
 
         return await call_with_retries(self._name, meter.limits, stream_reply, lambda: not received)
 
-    async def summarize_turn(self, turn: Turn, *, summary_chars: int, max_keywords: int) -> TurnSummary:
-        """Summarise one turn in one or two sentences, with keywords."""
-        lines = (("user", turn.user), ("assistant", turn.assistant))
-        conversation = Conversation.from_lines(lines)
-        task = prompt_text(
-            "turn",
-            conversation.language,
-            turn=data_block(lines),
-            summaryChars=summary_chars,
-            maxKeywords=max_keywords,
+    async def remember(
+        self, conversation: Conversation, *, summary_chars: int, max_keywords: int, verbatim: VerbatimLimit
+    ) -> Understood:
+        """Summarise each exchange and propose observations, in one answer.
+
+        Another language than the user's is repaired once and then accepted, since nothing is lost by it.
+        """
+        exchanges = conversation.exchanges
+        sides = Sides.from_lines(
+            [(message.role, message.text) for exchange in exchanges for message in exchange.messages]
         )
-        answer = await self._turn.run(
-            task,
-            conversation.language,
-            lambda answer: answer.problem(turn, summary_chars) or conversation.problem(answer.summary),
-            self._meter,
+        task = remember_task(conversation, summary_chars, max_keywords)
+
+        def check(answer: Remembered) -> Problem | None:
+            if len(answer.turns) != len(exchanges):
+                return "turns"
+            for turn, exchange in zip(answer.turns, exchanges, strict=True):
+                if not turn.summary:
+                    return "format"
+                if len(turn.summary) > summary_chars:
+                    return "long"
+                if any(verbatim.is_copy(turn.summary, message.text) for message in exchange.messages):
+                    return "copy"
+            return next((problem for turn in answer.turns if (problem := sides.problem(turn.summary))), None)
+
+        answer = await self._remember.run(
+            task, conversation.language, check, self._meter, tolerate="language"
         )
-        return answer.turn_summary(max_keywords)
+        notes = [
+            TurnNote(
+                summary=turn.summary,
+                keywords=tuple(word[:MAX_KEYWORD_CHARS].strip() for word in turn.keywords[:max_keywords]),
+            )
+            for turn in answer.turns
+        ]
+        return Understood(
+            turns=tuple(notes),
+            observations=tuple(answer.observations),
+            malformed=tuple(answer.refusals),
+        )
 
     async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary:
         """Summarise a conversation in one or two sentences, with topics, emotion and importance."""
         lines = [(message.role, message.content) for message in messages]
-        conversation = Conversation.from_lines(lines)
-        task = prompt_text("session", conversation.language, conversationHistory=data_block(lines))
+        sides = Sides.from_lines(lines)
+        task = prompt_text("session", sides.language, conversationHistory=data_block(lines))
         answer = await self._session.run(
-            task, conversation.language, lambda answer: conversation.problem(answer.summary), self._meter
+            task, sides.language, lambda answer: sides.problem(answer.summary), self._meter
         )
         return answer.session_summary()
-
-    async def extract_facts(
-        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
-    ) -> tuple[ExtractedFact, ...]:
-        """Extract the facts that a turn states. The step checks that they were really said."""
-        lines = [(role, content) for role, content in (("user", user), ("assistant", assistant)) if content]
-        conversation = Conversation.from_lines(lines)
-        task = prompt_text(
-            "facts",
-            conversation.language,
-            turn=data_block(lines),
-            known="\n".join(("<data>", *map(state_line, known), "</data>")),
-            before=data_block([("user", before)] if before else []),
-        )
-        answer = await self._facts.run(task, conversation.language, lambda _: None, self._meter)
-        return tuple(fact.extracted_fact() for fact in answer.facts)
 
     async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:
         """Describe a part of a conversation in one line."""
         lines = [(message.role, message.content) for message in messages]
-        conversation = Conversation.from_lines(lines)
-        task = prompt_text(
-            "hint", conversation.language, conversation=data_block(lines), hintTokens=hint_tokens
-        )
+        sides = Sides.from_lines(lines)
+        task = prompt_text("hint", sides.language, conversation=data_block(lines), hintTokens=hint_tokens)
         answer = await self._hint.run(
-            task, conversation.language, lambda answer: conversation.problem(answer.hint), self._meter
+            task, sides.language, lambda answer: sides.problem(answer.hint), self._meter
         )
         return answer.hint
 
@@ -173,43 +192,102 @@ class RemoteModel:
             )
 
 
+@dataclass(frozen=True)
+class OutputForm:
+    """How a model gives a structured answer: by the server's own JSON schema, or by a tool call."""
+
+    native: bool
+
+    def parameters(self, schema: dict[str, Any]) -> ModelRequestParameters:
+        """The parameters of a request for an answer with this schema."""
+        if self.native:
+            wanted = OutputObjectDefinition(json_schema=schema, name=_TOOL)
+            return ModelRequestParameters(output_mode="native", output_object=wanted)
+        tool = ToolDefinition(name=_TOOL, parameters_json_schema=schema, kind="output")
+        return ModelRequestParameters(output_mode="tool", output_tools=[tool])
+
+
 class StructuredRequest(Generic[A]):
     """Requests one kind of structured answer. An invalid answer is sent back once with the reason."""
 
-    def __init__(self, model: Model, name: str, answer_type: type[A], *, native_output: bool) -> None:
-        def check(context: RunContext[Check[A]], answer: A) -> A:
-            problem = context.deps(answer)
-            if problem is not None:
-                raise ModelRetry(problem)
-            return answer
-
-        output_type = NativeOutput(answer_type) if native_output else answer_type
+    def __init__(
+        self,
+        model: Model,
+        name: str,
+        schema: dict[str, Any],
+        parse: Callable[[str | Mapping[str, Any]], A],
+        form: OutputForm,
+    ) -> None:
+        """`parse` reads the text or the arguments of the answer. ValueError if it cannot be read."""
+        self._model = model
         self._name = name
-        self._agent = cast(
-            "Agent[Check[A], A]",
-            Agent(model, output_type=output_type, retries={"output": _REPAIRS, "tools": 0}),
-        )
-        self._agent.output_validator(check)
+        self._parse = parse
+        self._parameters = form.parameters(schema)
 
-    async def run(self, task: str, language: Language, check: Check[A], meter: Meter) -> A:
-        """The answer to a task. ModelUnavailable where there is no valid one."""
+    async def run(
+        self, task: str, language: Language, check: Check[A], meter: Meter, *, tolerate: Problem | None = None
+    ) -> A:
+        """The answer to a task. ModelUnavailable where there is no valid one.
+
+        An answer whose only problem is `tolerate` is accepted after the repair request.
+        """
 
         async def request() -> A:
-            usage = RunUsage()
-            try:
-                result = await self._agent.run(
-                    task,
-                    deps=check,
-                    instructions=prompt_text("data", language),
-                    model_settings=_model_settings(meter.limits),
-                    usage=usage,
-                    usage_limits=UsageLimits(request_limit=1 + _REPAIRS),
-                )
-            finally:
-                meter.count(max(usage.requests, 1), usage.input_tokens, usage.output_tokens)
-            return result.output
+            instructions = prompt_text("data", language)
+            messages: list[ModelMessage] = [
+                ModelRequest(parts=[UserPromptPart(task)], instructions=instructions)
+            ]
+            for repairs_left in range(_REPAIRS, -1, -1):
+                response = await self._ask(messages, meter)
+                answer, problem = self._read(response, check)
+                if answer is not None and (problem is None or (problem == tolerate and not repairs_left)):
+                    return answer
+                repair = prompt_text("repair", language, problem=PROBLEMS[problem or "format"][language])
+                parts = _replies(response, repair)
+                messages += [response, ModelRequest(parts=parts, instructions=instructions)]
+            raise UnexpectedModelBehavior("no valid answer")
 
         return await call_with_retries(self._name, meter.limits, request)
+
+    async def _ask(self, messages: Sequence[ModelMessage], meter: Meter) -> ModelResponse:
+        meter.count(1, 0, 0)
+        response = await model_request(
+            self._model,
+            messages,
+            model_settings=_model_settings(meter.limits),
+            model_request_parameters=self._parameters,
+        )
+        meter.count(0, response.usage.input_tokens, response.usage.output_tokens)
+        if response.finish_reason == "content_filter":
+            raise ContentFilterError("stopped")
+        return response
+
+    def _read(self, response: ModelResponse, check: Check[A]) -> tuple[A | None, Problem | None]:
+        calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
+        text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+        try:
+            answer = self._parse((calls[0].args or "") if calls else text)
+        except ValueError:
+            return None, "format"
+        return answer, check(answer)
+
+
+def strictly(answer: type[T]) -> Callable[[str | Mapping[str, Any]], T]:
+    """A parser of exactly this answer. ValueError for anything else."""
+
+    def parse(content: str | Mapping[str, Any]) -> T:
+        if isinstance(content, str):
+            return answer.model_validate_json(content)
+        return answer.model_validate(content)
+
+    return parse
+
+
+def _replies(response: ModelResponse, text: str) -> list[ModelRequestPart]:
+    """A reply to every tool call of a response, or a message of the user where there is none."""
+    calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
+    replies = [ToolReturnPart(call.tool_name, text, tool_call_id=call.tool_call_id) for call in calls]
+    return list(replies) or [UserPromptPart(text)]
 
 
 def _model_settings(limits: ModelLimits) -> ModelSettings:

@@ -35,6 +35,7 @@ ERASE_QUERIES = {
     "messages": "erase_messages",
     "session_plan_moves": "erase_session_plan_moves",
     "sessions": "erase_sessions",
+    "remembered": "erase_remembered",
     "decision_walks": "erase_decision_walks",
     "anchor_targets": "erase_anchor_targets",
     "anchors": "erase_anchors",

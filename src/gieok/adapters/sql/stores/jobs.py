@@ -7,12 +7,15 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from gieok.adapters.sql.driver.database import Database, Row, SystemTx, Tx, from_micros, to_micros
-from gieok.errors import Conflict
-from gieok.memory.jobs.records import ClaimedJob, Job, JobDraft, JobKind, JobOutcome
+from gieok.adapters.sql.driver.database import Database, Row, SystemTx, Tx, Value, from_micros, to_micros
+from gieok.adapters.sql.stores.notices import SqlNoticeStore
+from gieok.errors import Conflict, NotFound
+from gieok.memory.jobs.records import ClaimedJob, Job, JobDraft, JobKind, JobOutcome, JobStatus
 from gieok.refs import check_ref
 
 T = TypeVar("T")
+_END = 2**63 - 1, b"\xff" * 16
+"""After every job in the list of jobs, which is sorted from the newest to the oldest."""
 
 
 class SqlJobStore:
@@ -22,7 +25,7 @@ class SqlJobStore:
         self._tx = tx
 
     def add(self, draft: JobDraft, at: datetime) -> None:
-        self._queue("add_job", draft, at)
+        self._queue("add_job", draft, at, lane=draft.lane)
 
     def requeue(self, draft: JobDraft, at: datetime) -> None:
         self._queue("requeue_job", draft, at)
@@ -30,6 +33,18 @@ class SqlJobStore:
     def get(self, job_id: UUID) -> Job | None:
         row = self._tx.one("get_job", id=job_id.bytes)
         return _job(row) if row else None
+
+    def list(self, *, status: JobStatus | None, after: UUID | None, limit: int) -> list[Job]:
+        created_at, last = _END
+        if after is not None:
+            job = self.get(after)
+            if job is None:
+                raise NotFound(f"there is no job {after}")
+            created_at, last = to_micros(job.created_at), after.bytes
+        page: dict[str, Value] = {"created_at": created_at, "id": last, "limit": limit}
+        if status is None:
+            return [_job(row) for row in self._tx.all("list_jobs", **page)]
+        return [_job(row) for row in self._tx.all("list_jobs_by_status", status=status, **page)]
 
     def unfinished_summaries(self, session_ref: str) -> list[Job]:
         rows = self._tx.all("list_unfinished_summaries", session_ref=check_ref(session_ref, "sessionRef"))
@@ -40,6 +55,28 @@ class SqlJobStore:
             "claim_job", id=job_id.bytes, now=to_micros(now), lease_until=to_micros(lease_until)
         )
         return _job(row) if row else None
+
+    def first(self, lane: str) -> Job | None:
+        row = self._tx.one("get_first_job", lane=check_ref(lane, "lane"))
+        return _job(row) if row else None
+
+    def claim_first(self, lane: str, now: datetime, lease_until: datetime) -> Job | None:
+        row = self._tx.one(
+            "claim_first_job",
+            lane=check_ref(lane, "lane"),
+            now=to_micros(now),
+            lease_until=to_micros(lease_until),
+        )
+        return _job(row) if row else None
+
+    def retry(self, job_id: UUID, at: datetime) -> Job:
+        changed = self._tx.run("retry_job", id=job_id.bytes, at=to_micros(at))
+        job = self.get(job_id)
+        if job is None:
+            raise NotFound(f"there is no job {job_id}")
+        if not changed:
+            raise Conflict(f"job {job_id} is {job.status}; only a failed job can be retried")
+        return job
 
     def settle(self, job: Job, outcome: JobOutcome) -> None:
         went_well = outcome.status == "queued" and outcome.error is None
@@ -59,7 +96,7 @@ class SqlJobStore:
     def retry_summaries(self, session_ref: str, at: datetime) -> int:
         return self._tx.run("retry_summary_jobs", session_ref=session_ref, at=to_micros(at))
 
-    def _queue(self, query: str, draft: JobDraft, at: datetime) -> None:
+    def _queue(self, query: str, draft: JobDraft, at: datetime, **lane: str | None) -> None:
         self._tx.run(
             query,
             id=draft.id.bytes,
@@ -69,6 +106,7 @@ class SqlJobStore:
             last_seq=draft.last_seq,
             due_at=to_micros(draft.due_at),
             created_at=to_micros(at),
+            **lane,
         )
 
 
@@ -89,10 +127,11 @@ class JobScope:
 
 
 class SqlJobView:
-    """One owner's jobs inside one transaction."""
+    """One owner's jobs and notices inside one transaction."""
 
     def __init__(self, tx: Tx) -> None:
         self.jobs = SqlJobStore(tx)
+        self.notices = SqlNoticeStore(tx)
 
 
 def claim_due(
@@ -111,7 +150,7 @@ def count_due(tx: SystemTx, now: datetime, kinds: Sequence[JobKind], limit: int 
 
 
 def _job(row: Row) -> Job:
-    identity, kind, subject, first, last, status, attempts, fence, due_at, error, memory, created = row
+    identity, kind, subject, first, last, lane, status, attempts, fence, due_at, error, memory, created = row
     return Job.model_validate(
         {
             "id": UUID(bytes=identity),
@@ -119,6 +158,7 @@ def _job(row: Row) -> Job:
             "subject": subject,
             "first_seq": first,
             "last_seq": last,
+            "lane": lane,
             "status": status,
             "attempts": attempts,
             "fence": fence,

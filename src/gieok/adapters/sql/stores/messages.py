@@ -8,7 +8,7 @@ from datetime import datetime
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.adapters.sql.stores.sessions import SqlSessionStore
 from gieok.errors import Conflict, StoreDamaged
-from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange
+from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange, Role
 from gieok.memory.sessions.rules import check_appendable
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Place
@@ -42,6 +42,11 @@ class SqlMessageStore:
         check_ref(session_ref, "sessionRef")
         rows = self._tx.all("list_newest_messages", session_ref=session_ref, limit=limit)
         return [self._open(row) for row in _without_gaps(rows[::-1])]
+
+    def roles(self, session_ref: str, span: MessageRange) -> list[Role]:
+        check_ref(session_ref, "sessionRef")
+        rows = self._tx.all("list_roles", session_ref=session_ref, first=span.first, last=span.last)
+        return [role for (role,) in rows]
 
     def between(self, session_ref: str, span: MessageRange) -> list[ChatMessage]:
         check_ref(session_ref, "sessionRef")

@@ -73,6 +73,9 @@ class SqlSessionStore:
     def mark_queued(self, session_ref: str, last: int) -> None:
         self._tx.run("mark_messages_queued", session_ref=session_ref, last=last)
 
+    def set_unremembered(self, session_ref: str, count: int) -> None:
+        self._tx.run("set_unremembered", session_ref=session_ref, count=count)
+
     def mark_summarized(self, session_ref: str, count: int) -> None:
         self._tx.run("mark_messages_summarized", session_ref=session_ref, count=count)
 
@@ -156,5 +159,6 @@ def _session(session_ref: str, row: Row) -> Session:
         message_count=counts[0],
         claimed_count=counts[1],
         summarized_count=counts[2],
+        unremembered_count=counts[3],
         plans=None if plans is None else SessionPlans.model_validate_json(plans),
     )

@@ -105,7 +105,7 @@ class BackgroundGieok:
                 self._opened.set_exception(error)
 
     async def _main(self) -> None:
-        async with await Gieok.open() as gieok:
+        async with await Gieok.open(background=False) as gieok:
             worker = asyncio.create_task(Worker(gieok).run(self._stop))
             self._opened.set_result(gieok)
             await self._stop.wait()

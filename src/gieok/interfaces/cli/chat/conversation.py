@@ -70,7 +70,7 @@ class Conversation:
 
     async def _turn(self, message: str, listen: Listener) -> ChatTurn:
         return await self.user.chat.send(
-            self.persona.id, message, session_ref=self._session_ref, listen=listen
+            self.persona.id, message, session_ref=self._session_ref, wait_memory=True, listen=listen
         )
 
 

@@ -127,7 +127,7 @@ def walk(
         user = gieok.user(owner)
         root = await find_decision(user, owner, name) if name is not None else None
         job = await user.decisions.walk(anchor_id=anchor, root_id=root, session_ref=session, depth=depth)
-        done = await user.sessions.run_job(job.id)
+        done = await user.jobs.run(job.id)
         if done.status != "done":
             raise NotFound(f"job {job.id} has no result yet ({done.status}); a worker will run it")
         return done, await user.decisions.walk_result(job.id)

@@ -48,7 +48,7 @@ class DemoFolder:
             model="offline",
         )
         calls = count()
-        return await Gieok.open(settings, clock=lambda: at + next(calls) * _BETWEEN_CALLS)
+        return await Gieok.open(settings, clock=lambda: at + next(calls) * _BETWEEN_CALLS, background=False)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ async def run_session(story: Story, folder: DemoFolder, messages: Messages) -> T
         user = gieok.user(story.owner)
         for message in messages.texts:
             session_ref = exchanges[0].turn.session_ref if exchanges else None
-            turn = await user.chat.send(story.persona_id, message, session_ref=session_ref)
+            turn = await user.chat.send(story.persona_id, message, session_ref=session_ref, wait_memory=True)
             exchanges.append(Exchange(message, turn))
         closed = await user.sessions.close(exchanges[0].turn.session_ref, wait=True)
         if closed.memory_id is None:
@@ -155,7 +155,8 @@ async def start_new_session(story: Story, folder: DemoFolder) -> Exchange:
     """Act 3: send the first message of a new session."""
     async with await folder.open(story.recall.at) as gieok:
         message = story.recall.texts[0]
-        return Exchange(message, await gieok.user(story.owner).chat.send(story.persona_id, message))
+        chat = gieok.user(story.owner).chat
+        return Exchange(message, await chat.send(story.persona_id, message, wait_memory=True))
 
 
 async def change_fact(story: Story, folder: DemoFolder, session_ref: str) -> FactChange:
@@ -164,7 +165,7 @@ async def change_fact(story: Story, folder: DemoFolder, session_ref: str) -> Fac
     async with await folder.open(story.change.at) as gieok:
         user = gieok.user(story.owner)
         persona, before = await user.personas.get(persona_id), await user.canon.state(persona_id)
-        turn = await user.chat.send(persona_id, message, session_ref=session_ref)
+        turn = await user.chat.send(persona_id, message, session_ref=session_ref, wait_memory=True)
         return FactChange(
             exchange=Exchange(message, turn),
             before=before.block,

@@ -61,7 +61,9 @@ def run_killed_turn(story: Story, folder: DemoFolder, session_ref: str) -> Kille
         async with await folder.open(story.killed.at) as gieok:
             after = count_rows(folder.database)
             user = gieok.user(story.owner)
-            await user.chat.send(story.persona_id, story.killed.texts[0], session_ref=session_ref)
+            await user.chat.send(
+                story.persona_id, story.killed.texts[0], session_ref=session_ref, wait_memory=True
+            )
             return after, count_rows(folder.database)
 
     before = count_rows(folder.database)

@@ -71,7 +71,9 @@ router = APIRouter(tags=["chat"], route_class=JsonRoute)
     summary="Send a message to a persona",
 )
 async def send(body: SendMessage, caller: Writer) -> Response:
-    """One turn of conversation: recall, reply, remember. It is stored completely or not at all.
+    """One turn of conversation. It is stored completely or not at all, then answered; a job remembers it.
+
+    With `waitMemory: true` the answer comes after remembering, with `changes` and `dropped`.
 
     With `stream: true` the answer is a stream of server-sent events: `token` with `{"text": …}` for each
     part of the reply, then `done` with the same object as without `stream`, or `error` with an error body.
@@ -83,6 +85,8 @@ async def send(body: SendMessage, caller: Writer) -> Response:
             body.persona_id,
             body.message,
             session_ref=body.session_id,
+            message_id=body.message_id,
+            wait_memory=body.wait_memory,
             recent_messages=to_messages(body.context.recent_messages if body.context else ()),
             account_plan=caller.account_plan,
             plan=plan,

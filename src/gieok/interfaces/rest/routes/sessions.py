@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from gieok.interfaces.rest.schema.chat import (
     ClosedAnswer,
     CloseSession,
     JobAnswer,
+    JobsAnswer,
     MovedAnswer,
     PlanBody,
     SavedAnswer,
@@ -25,11 +27,15 @@ from gieok.interfaces.rest.schema.chat import (
     StartSession,
     WindowAnswer,
     job_view,
+    remembering_view,
     to_plan,
 )
 from gieok.interfaces.rest.schema.common import failures, json_response, to_chat_messages
 from gieok.interfaces.rest.schema.memory import SummaryAnswer
-from gieok.interfaces.rest.schema.params import JobPath, Now, SessionPath
+from gieok.interfaces.rest.schema.params import JobCursor, JobPath, Limit, Now, SessionPath, has_more
+from gieok.memory.canon.remembering import Remembered
+from gieok.memory.decisions.walks import WalkResult
+from gieok.memory.jobs.records import Job, JobStatus
 
 router = APIRouter(tags=["sessions"], route_class=JsonRoute)
 
@@ -63,9 +69,25 @@ async def get(session_id: SessionPath, caller: Reader) -> WindowAnswer:
 
 @router.post("/sessions/{id}/messages", responses=failures(404, 409), summary="Save messages")
 async def save_messages(session_id: SessionPath, body: SaveMessages, now: Now, caller: Writer) -> SavedAnswer:
-    """Stored without a model call, and durable when this returns. A message whose `id` exists is ignored."""
-    saved = await caller.user.sessions.save_messages(session_id, to_chat_messages(body.messages, now))
-    return SavedAnswer(saved=saved.added, message_count=saved.message_count)
+    """Stored without a reply, and durable when this returns. A message whose `id` exists is ignored.
+
+    A job remembers complete exchanges; `remember: false` leaves these messages out.
+    """
+    saved = await caller.user.sessions.save(
+        session_id,
+        to_chat_messages(body.messages, now),
+        remember=body.remember,
+        wait_memory=body.wait_memory,
+    )
+    remembering = saved.remembering
+    return SavedAnswer(
+        saved=saved.appended.added,
+        message_count=saved.appended.message_count,
+        turn_id=saved.turn_id,
+        remembering=remembering_view(remembering),
+        changes=remembering.changes if remembering else (),
+        dropped=remembering.dropped if remembering else (),
+    )
 
 
 @router.post("/sessions/{id}/resume", responses=failures(404, 409), summary="Resume a session")
@@ -107,10 +129,36 @@ async def close(
 
 @router.get("/jobs/{id}", responses=failures(404), summary="Get the status of a job")
 async def get_job(job_id: JobPath, caller: Reader) -> JobAnswer:
-    """A job that is `done` has created the memory `memoryId`, or has a `result`: what a walk has found."""
-    job = await caller.user.sessions.job(job_id)
-    result = None
+    """A summary job that is `done` has created the memory `memoryId`.
+
+    `result` is what a remember job changed and refused, or what a walk has found.
+    """
+    job = await caller.user.jobs.get(job_id)
+    result: Remembered | WalkResult | None = await caller.user.jobs.result(job_id)
     if job.kind == "walk" and job.status == "done":
         with suppress(NotFound):  # the result of a walk is stored for some weeks only
             result = await caller.user.decisions.walk_result(job_id)
     return JobAnswer(job=job_view(job, result))
+
+
+@router.get("/jobs", responses=failures(404), summary="List jobs")
+async def list_jobs(
+    caller: Reader,
+    status: JobStatus | None = None,
+    limit: Limit = 50,
+    cursor: JobCursor | None = None,
+) -> JobsAnswer:
+    """Newest first. `cursor` is the `nextCursor` of the previous page."""
+    jobs = await caller.user.jobs.list(status=status, limit=limit, after=cursor)
+
+    async def after(job: Job) -> Sequence[Job]:
+        return await caller.user.jobs.list(status=status, limit=1, after=job.id)
+
+    more = await has_more(jobs, limit, after)
+    return JobsAnswer(jobs=tuple(map(job_view, jobs)), next_cursor=str(jobs[-1].id) if more else None)
+
+
+@router.post("/jobs/{id}/retry", status_code=202, responses=failures(404, 409), summary="Retry a failed job")
+async def retry_job(job_id: JobPath, caller: Writer) -> JobAnswer:
+    """409 `CONFLICT` for a job that has not failed."""
+    return JobAnswer(job=job_view(await caller.user.jobs.retry(job_id)))

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from gieok import wire
 from gieok.app import ChatTurn
+from gieok.app.background.jobs import Remembering
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import PlanInvalid
 from gieok.interfaces.rest.schema.common import (
@@ -22,6 +23,7 @@ from gieok.interfaces.rest.schema.common import (
     example,
 )
 from gieok.interfaces.rest.schema.memory import localised
+from gieok.memory.canon.remembering import Remembered
 from gieok.memory.conversation.records import StateFact
 from gieok.memory.decisions.walks import WalkResult
 from gieok.memory.fields import Language
@@ -83,6 +85,8 @@ class SendMessage(RequestBody):
     session_id: Ref | None = None
     context: ChatContext | None = None
     plan: PlanIn | None = None
+    message_id: Ref | None = None
+    wait_memory: bool = False
     stream: bool = False
 
 
@@ -95,12 +99,22 @@ class ChatAnswer(wire.ChatTurn, Answer):
         reply="어제 면접 어땠어?! 정말 궁금하다!",
         recalled=[],
         state=[{"category": "GOAL", "key": "취업", "value": "IT 스타트업 입사를 준비 중"}],
+        turnId="m_789",
+        remembering={"jobId": "b1a5e1c2-3d4f-4a6b-8c7d-9e0f1a2b3c4d", "status": "queued"},
         changes=[],
+        dropped=[],
         summaryJobs=[],
         notices=[],
         planHash="4b1d3c7e9a0f5d2b8c6e4f1a3d5b7c9e0f2a4c6e8b0d1f3a5c7e9b1d3f5a7c9e",
         usage={"inputTokens": 214, "outputTokens": 12},
     )
+
+
+def remembering_view(remembering: Remembering | None) -> wire.RememberingJob | None:
+    """The job that remembers a turn, without its result."""
+    if remembering is None:
+        return None
+    return wire.RememberingJob(job_id=remembering.job_id, status=remembering.status)
 
 
 def chat_answer(turn: ChatTurn, language: Language) -> ChatAnswer:
@@ -119,7 +133,10 @@ def chat_answer(turn: ChatTurn, language: Language) -> ChatAnswer:
             for hit in turn.recalled
         ),
         state=tuple(StateFact.model_validate(fact) for fact in turn.state),
+        turn_id=turn.turn_id,
+        remembering=remembering_view(turn.remembering),
         changes=turn.changes,
+        dropped=turn.dropped,
         memory=turn.memory,
         summary_jobs=turn.summary_jobs,
         notices=localised(turn.notices, language),
@@ -154,6 +171,8 @@ class SaveMessages(RequestBody):
     model_config = example(messages=[{"id": "m1", "role": "user", "content": "요즘 스트레스 받아"}])
 
     messages: Messages
+    remember: bool = True
+    wait_memory: bool = False
 
 
 class PlanBody(RequestBody):
@@ -197,7 +216,9 @@ class WindowAnswer(wire.SessionWindow, Answer):
 class SavedAnswer(wire.SavedMessages, Answer):
     """How many of the messages were new, and how many the session has now."""
 
-    model_config = example(success=True, saved=1, messageCount=3)
+    model_config = example(
+        success=True, saved=1, messageCount=3, turnId="m1", remembering=None, changes=[], dropped=[]
+    )
 
 
 class MovedAnswer(wire.MovedSession, Answer):
@@ -225,7 +246,17 @@ class JobAnswer(Answer):
     job: wire.JobState
 
 
-def job_view(job: Job, result: WalkResult | None = None) -> wire.JobState:
+class JobsAnswer(wire.JobPage, Answer):
+    model_config = example(
+        success=True,
+        jobs=[
+            {"id": _JOB, "kind": "remember", "status": "failed", "attempts": 6, "error": "MODEL_UNAVAILABLE"}
+        ],
+        nextCursor=None,
+    )
+
+
+def job_view(job: Job, result: Remembered | WalkResult | None = None) -> wire.JobState:
     """A job as the API shows it: `done` as soon as it has made a memory."""
     return wire.JobState(
         id=job.id,
@@ -234,5 +265,5 @@ def job_view(job: Job, result: WalkResult | None = None) -> wire.JobState:
         attempts=job.attempts,
         error=job.error,
         memory_id=job.memory_id,
-        result=result,
+        result=wire.Remembered(**dict(result)) if isinstance(result, Remembered) else result,
     )

@@ -43,6 +43,7 @@ RelationPath = Annotated[UUID, _parsed_or_not_found(parse_uuid, "relation"), Pat
 DecisionPath = Annotated[UUID, _parsed_or_not_found(parse_uuid, "decision"), Path(alias="rootId")]
 FactPath = Annotated[UUID, _parsed_or_not_found(parse_uuid, "fact"), Path(alias="rootId")]
 
+JobCursor = Annotated[UUID, BeforeValidator(parse_uuid), Query(description="The last job already read.")]
 PersonaQuery = Annotated[Ref, Query(alias="personaId")]
 PersonaFilter = Annotated[Ref | None, Query(alias="personaId")]
 SessionFilter = Annotated[Ref | None, Query(alias="sessionId")]

@@ -85,7 +85,7 @@ class Service:
             if tracing is not None:
                 tracing.cycle(record)
 
-        async with await Gieok.open(self._settings, observe=observe) as gieok:
+        async with await Gieok.open(self._settings, observe=observe, background=False) as gieok:
             self._app = create_app(gieok, options_from(self._settings.service), metrics, tracing)
             _tune_garbage_collector()
             self._worker = asyncio.create_task(Worker(gieok, on_job=metrics.job).run(self._stop))
@@ -131,7 +131,7 @@ def serve(settings: Settings, workers: int, announce: Callable[[str], None]) -> 
 
 async def _check(settings: Settings) -> None:
     """Open everything once, so that a wrong setting is reported in one line before the server starts."""
-    async with await Gieok.open(settings) as gieok:
+    async with await Gieok.open(settings, background=False) as gieok:
         host = settings.service.host
         if is_loopback(host) or settings.jwt is not None:
             return

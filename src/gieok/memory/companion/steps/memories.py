@@ -16,6 +16,7 @@ from gieok.engine import ActStep, AnyStep, Data, NoData, Stage, StepContext, Wri
 from gieok.errors import Conflict, MemoryLimitReached, NotFound
 from gieok.memory.companion.records import (
     MAX_BATCH,
+    UNREMEMBERED,
     Emotion,
     EmotionalMoment,
     Memory,
@@ -435,7 +436,23 @@ class TakeNotices(WriteStep[NoData, TakeInputs, TakenNotices]):
         return TakenNotices(notices=tuple(view.notices.take(inputs.persona_id)))
 
 
+class NotifyInputs(Data):
+    failed: bool
+    persona_id: PersonaId | None
+
+
+class NotifyFailure(WriteStep[NoData, NotifyInputs, None]):
+    """Leave a notice for the user if a job that remembers turns with a persona has failed for good."""
+
+    type = "NotifyFailure"
+
+    def apply(self, view: NoticeView, metadata: NoData, inputs: NotifyInputs, context: StepContext) -> None:
+        if inputs.failed and inputs.persona_id is not None:
+            view.notices.leave(inputs.persona_id, [UNREMEMBERED], context.now)
+
+
 STEPS: tuple[type[AnyStep], ...] = (
+    NotifyFailure,
     DraftMemory,
     CreateMemory,
     CreateMemories,

@@ -46,7 +46,7 @@ class SummarizerServices(Protocol):
     """Services of the steps that summarise conversations."""
 
     @property
-    def model(self) -> SessionSummarizer: ...
+    def memory_model(self) -> SessionSummarizer: ...
 
 
 class SummarizeMetadata(ModelLimits):
@@ -79,7 +79,7 @@ class SummarizeSession(ActStep[SummarizeMetadata, SummarizeInputs, Summarized]):
     def __init__(
         self, services: SummarizerServices, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
-        self._model = services.model
+        self._model = services.memory_model
         self._sleep = sleep
 
     async def run(

@@ -1,9 +1,13 @@
 -- Background jobs of one owner. Claiming due jobs of any owner is in queries/system.
 
--- name: add_job(owner, id, kind, subject, first_seq, last_seq, due_at, created_at)!
--- 0 rows when the job exists.
-INSERT INTO jobs (owner, id, kind, subject, first_seq, last_seq, status, attempts, fence, due_at, created_at)
-VALUES (:owner, :id, :kind, :subject, :first_seq, :last_seq, 'queued', 0, 0, :due_at, :created_at)
+-- name: add_job(owner, id, kind, subject, first_seq, last_seq, lane, due_at, created_at)!
+-- 0 rows when the job exists. Two transactions at once may give the same position; then subject and first_seq decide.
+INSERT INTO jobs
+    (owner, id, kind, subject, first_seq, last_seq, lane, position, status, attempts, fence, due_at, created_at)
+SELECT :owner, :id, :kind, :subject, :first_seq, :last_seq, :lane, 1 + coalesce(max(position), 0), 'queued', 0, 0,
+       :due_at, :created_at
+FROM jobs
+WHERE owner = :owner AND lane = :lane
 ON CONFLICT (owner, id) DO NOTHING;
 
 -- name: requeue_job(owner, id, kind, subject, first_seq, last_seq, due_at, created_at)!
@@ -17,23 +21,65 @@ SET
 WHERE jobs.due_at IS NULL OR jobs.subject <> excluded.subject;
 
 -- name: get_job(owner, id)^
-SELECT id, kind, subject, first_seq, last_seq, status, attempts, fence, due_at, error, memory_id, created_at
+SELECT id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error, memory_id, created_at
 FROM jobs
 WHERE owner = :owner AND id = :id;
 
 -- name: list_unfinished_summaries(owner, session_ref)
 -- The summaries of a session that have made no memory yet.
-SELECT id, kind, subject, first_seq, last_seq, status, attempts, fence, due_at, error, memory_id, created_at
+SELECT id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error, memory_id, created_at
 FROM jobs
 WHERE owner = :owner AND subject = :session_ref AND kind = 'summary' AND memory_id IS NULL
 ORDER BY first_seq;
 
 -- name: claim_job(owner, id, now, lease_until)^
--- No row when it is not due, or another worker has claimed it.
+-- No row when it is not due, another job of its lane is before it, or another worker has claimed it.
 UPDATE jobs
 SET status = 'running', attempts = attempts + 1, fence = fence + 1, due_at = :lease_until
-WHERE owner = :owner AND id = :id AND due_at <= :now
-RETURNING id, kind, subject, first_seq, last_seq, status, attempts, fence, due_at, error, memory_id, created_at;
+WHERE owner = :owner AND id = :id AND due_at <= :now AND NOT EXISTS (
+    SELECT 1 FROM jobs AS before
+    WHERE before.owner = jobs.owner AND before.lane = jobs.lane AND before.due_at IS NOT NULL
+      AND (before.position, before.subject, before.first_seq) < (jobs.position, jobs.subject, jobs.first_seq)
+  )
+RETURNING id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error, memory_id, created_at;
+
+-- name: get_first_job(owner, lane)^
+SELECT id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error, memory_id, created_at
+FROM jobs
+WHERE owner = :owner AND lane = :lane AND due_at IS NOT NULL
+ORDER BY position, subject, first_seq
+LIMIT 1;
+
+-- name: claim_first_job(owner, lane, now, lease_until)^
+-- No row when the first unfinished job of the lane is not due.
+UPDATE jobs
+SET status = 'running', attempts = attempts + 1, fence = fence + 1, due_at = :lease_until
+WHERE owner = :owner AND lane = :lane AND due_at <= :now AND NOT EXISTS (
+    SELECT 1 FROM jobs AS before
+    WHERE before.owner = jobs.owner AND before.lane = jobs.lane AND before.due_at IS NOT NULL
+      AND (before.position, before.subject, before.first_seq) < (jobs.position, jobs.subject, jobs.first_seq)
+  )
+RETURNING id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error, memory_id, created_at;
+
+-- name: list_jobs(owner, created_at, id, limit)
+-- Newest first, before this time and id.
+SELECT id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error, memory_id, created_at
+FROM jobs
+WHERE owner = :owner AND (created_at, id) < (:created_at, :id)
+ORDER BY created_at DESC, id DESC
+LIMIT :limit;
+
+-- name: list_jobs_by_status(owner, status, created_at, id, limit)
+SELECT id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error, memory_id, created_at
+FROM jobs
+WHERE owner = :owner AND status = :status AND (created_at, id) < (:created_at, :id)
+ORDER BY created_at DESC, id DESC
+LIMIT :limit;
+
+-- name: retry_job(owner, id, at)!
+-- 0 rows when it has not failed.
+UPDATE jobs SET status = 'queued', attempts = 0, due_at = :at, error = NULL
+WHERE owner = :owner AND id = :id AND status = 'failed';
 
 -- name: settle_job(owner, id, fence, status, attempts, due_at, error, memory_id)!
 -- 0 rows when another worker has claimed it since.

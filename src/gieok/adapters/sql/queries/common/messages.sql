@@ -25,6 +25,12 @@ FROM messages
 WHERE owner = :owner AND session_ref = :session_ref AND seq BETWEEN :first AND :last
 ORDER BY seq;
 
+-- name: list_roles(owner, session_ref, first, last)
+SELECT role
+FROM messages
+WHERE owner = :owner AND session_ref = :session_ref AND seq BETWEEN :first AND :last
+ORDER BY seq;
+
 -- name: list_message_seals(owner, session_ref, seq, limit)
 -- The next rows by session and number.
 SELECT session_ref, seq, id, role, at, content

@@ -2,7 +2,7 @@
 
 -- name: get_session(owner, session_ref)^
 SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count, plans
+       message_count, claimed_count, summarized_count, unremembered_count, plans
 FROM sessions
 WHERE owner = :owner AND session_ref = :session_ref;
 
@@ -33,6 +33,10 @@ WHERE owner = :owner AND session_ref = :session_ref;
 UPDATE sessions SET summarized_count = summarized_count + :count
 WHERE owner = :owner AND session_ref = :session_ref;
 
+-- name: set_unremembered(owner, session_ref, count)!
+UPDATE sessions SET unremembered_count = :count
+WHERE owner = :owner AND session_ref = :session_ref;
+
 -- name: move_session(owner, session_ref, plan_hash, plans)!
 UPDATE sessions SET last_plan_hash = :plan_hash, plans = :plans
 WHERE owner = :owner AND session_ref = :session_ref;
@@ -58,7 +62,7 @@ DELETE FROM sessions WHERE owner = :owner;
 -- name: lock_session(owner, session_ref)^
 -- The session with a row lock, for a transaction that decides by what it reads.
 SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count, plans
+       message_count, claimed_count, summarized_count, unremembered_count, plans
 FROM sessions
 WHERE owner = :owner AND session_ref = :session_ref FOR UPDATE;
 

@@ -1,12 +1,17 @@
 -- Across owners: claiming jobs that are due. The table of jobs holds no content.
 
 -- name: claim_due_jobs(now, lease_until, kinds, limit)
--- Queued jobs that are due, and running jobs whose lease has expired; the longest due first.
+-- Queued jobs that are due, and running jobs whose lease has expired; the longest due first. Of the jobs in a lane
+-- only the first.
 -- Rows that another worker is claiming at this moment are skipped.
 WITH due AS MATERIALIZED (
     SELECT owner, id
     FROM jobs
-    WHERE due_at <= :now AND kind IN list(:kinds)
+    WHERE due_at <= :now AND kind IN list(:kinds) AND NOT EXISTS (
+        SELECT 1 FROM jobs AS before
+        WHERE before.owner = jobs.owner AND before.lane = jobs.lane AND before.due_at IS NOT NULL
+          AND (before.position, before.subject, before.first_seq) < (jobs.position, jobs.subject, jobs.first_seq)
+    )
     ORDER BY due_at, owner, id
     LIMIT :limit
     FOR UPDATE SKIP LOCKED
@@ -15,5 +20,5 @@ UPDATE jobs
 SET status = 'running', attempts = attempts + 1, fence = fence + 1, due_at = :lease_until
 FROM due
 WHERE jobs.owner = due.owner AND jobs.id = due.id
-RETURNING jobs.owner, jobs.id, kind, subject, first_seq, last_seq, status, attempts, fence, due_at, error,
+RETURNING jobs.owner, jobs.id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error,
           memory_id, created_at;

@@ -1,0 +1,143 @@
+"""The steps that queue the remembering of exchanges, and load them for it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID, uuid4
+
+from pydantic import Field
+
+from gieok.engine import AnyStep, Data, ReadStep, StepContext, WriteStep
+from gieok.errors import StoreDamaged
+from gieok.memory.fields import PersonaId, SessionRef, Timestamp
+from gieok.memory.jobs.records import JobDraft
+from gieok.memory.observations import Exchange, SpokenMessage
+from gieok.memory.sessions.records import MAX_MESSAGES, Appended, ChatMessage, MessageRange
+from gieok.memory.sessions.rules import exchange_ends, unremembered
+from gieok.memory.sessions.steps import CONTEXT_SELECT, JobInputs, SessionInputs
+from gieok.memory.sessions.store import LogView
+
+
+class QueueRememberingMetadata(Data):
+    every: Annotated[int, Field(ge=1, le=MAX_MESSAGES)]
+    """How many exchanges one model call remembers."""
+    at_most: Annotated[int, Field(ge=1, le=MAX_MESSAGES)]
+    """How many it remembers at most, if more were saved at once."""
+
+
+class QueueRememberingInputs(SessionInputs):
+    appended: Appended | None = None
+    """The messages that this cycle has added; None for a plan that may end the session."""
+    wanted: bool = True
+    """Whether the added messages are to be remembered."""
+
+
+class QueuedRemembering(Data):
+    jobs: tuple[UUID, ...]
+
+
+class QueueRemembering(WriteStep[QueueRememberingMetadata, QueueRememberingInputs, QueuedRemembering]):
+    """Queue a job that remembers the exchanges since the last one, once there are `every` of them.
+
+    In a session that has ended, all the rest is queued. The jobs of a persona run one at a time, in order.
+    """
+
+    type = "QueueRemembering"
+
+    def apply(
+        self,
+        view: LogView,
+        metadata: QueueRememberingMetadata,
+        inputs: QueueRememberingInputs,
+        context: StepContext,
+    ) -> QueuedRemembering:
+        session, added = view.sessions.lock(inputs.session_ref), inputs.appended
+        waiting = session.unremembered_count + (added.added if added else 0)
+        if not waiting or (added is None and session.ended_at is None):
+            return QueuedRemembering(jobs=())
+        # Messages that are not to be remembered are the last ones. What waits before them is queued now.
+        last = session.message_count - (added.added if added and not inputs.wanted else 0)
+        span = MessageRange(first=session.message_count - waiting + 1, last=last)
+        roles = view.messages.roles(inputs.session_ref, span)
+        spans, left = unremembered(
+            roles,
+            after=span.first - 1,
+            every=metadata.every,
+            at_most=metadata.at_most,
+            is_over=session.ended_at is not None or not inputs.wanted,
+        )
+        drafts = [
+            JobDraft(
+                id=uuid4(),
+                kind="remember",
+                subject=inputs.session_ref,
+                first_seq=span.first,
+                last_seq=span.last,
+                lane=session.persona_id,
+                due_at=context.now,
+            )
+            for span in spans
+        ]
+        for draft in drafts:
+            view.jobs.add(draft, context.now)
+        view.sessions.set_unremembered(inputs.session_ref, left)
+        return QueuedRemembering(jobs=tuple(draft.id for draft in drafts))
+
+
+class ExchangesMetadata(Data):
+    before: Annotated[int, Field(ge=0, le=MAX_MESSAGES)]
+    """How many messages before the exchanges are loaded with them."""
+    chars_per_message: Annotated[int, Field(ge=1)]
+
+
+class LoadedExchanges(Data):
+    session_ref: SessionRef
+    persona_id: PersonaId
+    exchanges: tuple[Exchange, ...]
+    before: tuple[SpokenMessage, ...]
+    timestamps: tuple[Timestamp, ...]
+    """When each exchange ended."""
+    query: str
+    """What the user said, to find the facts that matter."""
+
+
+class LoadExchanges(ReadStep[ExchangesMetadata, JobInputs, LoadedExchanges]):
+    """Load the exchanges that a job remembers, and the messages before them. At most `charsPerMessage` each.
+
+    StoreDamaged if one is missing, because the job would claim to remember it.
+    """
+
+    type = "LoadExchanges"
+    stages = CONTEXT_SELECT
+
+    def read(
+        self, view: LogView, metadata: ExchangesMetadata, inputs: JobInputs, context: StepContext
+    ) -> LoadedExchanges:
+        job = inputs.job
+        first = max(1, job.first_seq - metadata.before)
+        session = view.sessions.get(job.subject)
+        messages = view.messages.between(job.subject, MessageRange(first=first, last=job.last_seq))
+        if session is None or session.persona_id is None or len(messages) != job.last_seq - first + 1:
+            raise StoreDamaged(f"messages of job {job.id} are missing; restore a backup")
+        spoken = [_spoken(message, metadata.chars_per_message) for message in messages]
+        before, own = spoken[: job.first_seq - first], spoken[job.first_seq - first :]
+        ends = exchange_ends([message.role for message in own], is_over=True)
+        exchanges = tuple(
+            Exchange(messages=tuple(own[begin:end])) for begin, end in zip((0, *ends), ends, strict=False)
+        )
+        context.note("exchanges", len(exchanges))
+        return LoadedExchanges(
+            session_ref=job.subject,
+            persona_id=session.persona_id,
+            exchanges=exchanges,
+            before=tuple(before),
+            timestamps=tuple(exchange.messages[-1].at for exchange in exchanges),
+            query="\n".join(exchange.text("user") for exchange in exchanges),
+        )
+
+
+def _spoken(message: ChatMessage, chars: int) -> SpokenMessage:
+    return SpokenMessage(id=message.id, role=message.role, text=message.content[:chars], at=message.timestamp)
+
+
+STEPS: tuple[type[AnyStep], ...] = (QueueRemembering, LoadExchanges)
