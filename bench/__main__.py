@@ -8,7 +8,7 @@ import os
 import platform
 from datetime import UTC, datetime
 
-from bench import call_paths, companion, decisions, engine, facts, mind, service, start, turns
+from bench import call_paths, companion, decisions, engine, mind, offline, service, start, turns
 from bench.table import render
 
 BENCHMARKS = {
@@ -16,8 +16,8 @@ BENCHMARKS = {
     "companion": companion.run,
     "decisions": decisions.run,
     "engine": engine.run,
-    "facts": facts.run,
     "mind": mind.run,
+    "offline": offline.run,
     "service": service.run,
     "start": start.run,
     "turns": turns.run,

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gieok.adapters.models.offline import OfflineModel, emotion_of
-from gieok.adapters.models.offline.facts import facts_in
 from gieok.adapters.models.offline.reading import listed
 from gieok.adapters.models.offline.summary import summarize_turn
 from gieok.memory.companion.records import Spoken
 from gieok.memory.conversation.records import ContextMemory, Message, Persona, Prompt, StateFact
+from gieok.memory.observations import Conversation, Exchange, SpokenMessage
 from gieok.text import normalize
+from tests.models.facts.score import AT, VERBATIM
 from tests.models.phrases import assert_phrases
 
 PIECES = sorted(
@@ -40,23 +41,39 @@ async def test_the_summary_of_any_turn_is_within_its_limits(
     user: str, assistant: str, chars: int, words: int
 ) -> None:
     """Not empty, not too long, not the raw text, and the same when repeated."""
-    made = summarize_turn(user, assistant, chars=chars, max_keywords=words)
+    made = summarize_turn(user, assistant, chars=chars, max_keywords=words, is_copy=VERBATIM.is_copy)
     assert 0 < len(made.summary) <= chars
     assert len(made.keywords) <= words
     assert len({word.casefold() for word in made.keywords}) == len(made.keywords)
     for raw in (normalize(user), normalize(assistant)):
         assert normalize(made.summary) != raw
         assert len(raw) < 40 or raw not in normalize(made.summary)
-    assert made == summarize_turn(user, assistant, chars=chars, max_keywords=words)
+    assert made == summarize_turn(user, assistant, chars=chars, max_keywords=words, is_copy=VERBATIM.is_copy)
 
 
 @settings(max_examples=300, deadline=None)
 @given(anything, anything)
-async def test_extracting_facts_from_any_turn_does_not_fail(user: str, assistant: str) -> None:
-    """One fact per key, and the same when repeated."""
-    found = facts_in(user, assistant, (), "")
-    assert len({(fact.category, fact.key, fact.retracts) for fact in found}) == len(found)
-    assert found == facts_in(user, assistant, (), "")
+async def test_observing_any_turn_does_not_fail(user: str, assistant: str) -> None:
+    """One fact per subject and key, with a verbatim quote, and the same when repeated."""
+    messages = (
+        SpokenMessage(role="user", text=user, at=AT),
+        SpokenMessage(role="assistant", text=assistant, at=AT),
+    )
+    conversation = Conversation(
+        language="ko",
+        character="지우",
+        timezone="Asia/Seoul",
+        before=messages,
+        exchanges=(Exchange(messages=messages),),
+        known=(),
+    )
+    made = await OfflineModel().remember(conversation, summary_chars=300, max_keywords=8, verbatim=VERBATIM)
+    found = made.observations
+    assert len({(fact.subject, fact.category, fact.key) for fact in found}) == len(found)
+    assert all(fact.quote in (user if fact.says == "user" else assistant) for fact in found)
+    assert made == await OfflineModel().remember(
+        conversation, summary_chars=300, max_keywords=8, verbatim=VERBATIM
+    )
 
 
 @settings(max_examples=200, deadline=None)
@@ -114,7 +131,7 @@ async def test_the_time_for_a_huge_message_is_bounded() -> None:
     async def seconds_for(times: int) -> float:
         said = "오늘 회사에서 회의를 했는데 너무 힘들었어. " * times
         started = time.perf_counter()
-        summarize_turn(said, "", chars=200, max_keywords=8)
+        summarize_turn(said, "", chars=200, max_keywords=8, is_copy=VERBATIM.is_copy)
         return time.perf_counter() - started
 
     await seconds_for(10)

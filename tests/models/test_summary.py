@@ -10,6 +10,7 @@ from gieok.adapters.models.offline.summary import summarize_turn
 from gieok.memory.observations import TurnNote
 from gieok.text import normalize
 from tests.models.english_turns import ENGLISH
+from tests.models.facts.score import VERBATIM
 from tests.models.korean_turns import KOREAN
 
 LONG_KOREAN = (
@@ -23,7 +24,7 @@ LONG_ENGLISH = (
 
 
 async def summarize(user: str, assistant: str = "", chars: int = 200, words: int = 8) -> TurnNote:
-    return summarize_turn(user, assistant, chars=chars, max_keywords=words)
+    return summarize_turn(user, assistant, chars=chars, max_keywords=words, is_copy=VERBATIM.is_copy)
 
 
 @pytest.mark.req("TURN-2")

@@ -7,16 +7,27 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, Protocol, cast
+from typing import Literal, cast
 
-from gieok.adapters.models.offline.facts import facts_in
-from gieok.memory.canon.records import ExtractedFact, Fact
-from gieok.memory.observations import Category
+from gieok.memory.observations import (
+    Category,
+    Conversation,
+    Exchange,
+    ListedFact,
+    Observation,
+    Rememberer,
+    SpokenMessage,
+    VerbatimLimit,
+)
 from gieok.text import language
 
 _TABLE = Path(__file__).with_name("sentences.toml")
 _SPLIT_SEED = 20251116
+AT = datetime(2026, 3, 2, 12, tzinfo=UTC)
+"""The moment of every message: a Monday."""
+VERBATIM = VerbatimLimit(chars=20, share=0.7)
 
 Half = Literal["tuning", "held out"]
 Group = Literal["tuning", "held out", "rules", "unseen"]
@@ -33,18 +44,12 @@ class Expected:
     required: bool = True
     words: tuple[tuple[str, ...], ...] = ()
     never: tuple[str, ...] = ()
-    key: str | None = None
-    """The exact key; None for a fact that is described by words."""
-    value: str | None = None
-    """The exact value; None accepts any."""
 
-    def matches(self, fact: ExtractedFact) -> bool:
-        text = f"{fact.key} {fact.value}".casefold()
+    def matches(self, fact: Observation) -> bool:
+        text = f"{fact.subject} {fact.key} {fact.value}".casefold()
         return (
             fact.category in self.categories
-            and self.retracts in (None, fact.retracts)
-            and self.key in (None, fact.key)
-            and self.value in (None, fact.value)
+            and self.retracts in (None, fact.op == "retire")
             and all(any(word in text for word in one_of) for one_of in self.words)
             and not any(word in text for word in self.never)
         )
@@ -99,28 +104,28 @@ def sentences(*groups: Group) -> list[Sentence]:
     return [each for each in table if not groups or each.group in groups]
 
 
-class FactExtractor(Protocol):
-    """Finds facts in what the user and the character said."""
+async def observe(
+    model: Rememberer, said: str, *known: ListedFact, asked: str = ""
+) -> tuple[Observation, ...]:
+    """The observations of one message, after the character's message `asked`."""
+    before = (SpokenMessage(role="assistant", text=asked, at=AT),) if asked else ()
+    conversation = Conversation(
+        language=language(said),
+        character="하나",
+        timezone="Asia/Seoul",
+        before=before,
+        exchanges=(Exchange(messages=(SpokenMessage(role="user", text=said, at=AT),)),),
+        known=known,
+    )
+    made = await model.remember(conversation, summary_chars=300, max_keywords=8, verbatim=VERBATIM)
+    return made.observations
 
-    async def extract_facts(
-        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
-    ) -> tuple[ExtractedFact, ...]: ...
 
-
-class OfflineRules:
-    """The rules of the offline model."""
-
-    async def extract_facts(
-        self, user: str, assistant: str, known: Sequence[Fact], *, before: str = ""
-    ) -> tuple[ExtractedFact, ...]:
-        return facts_in(user, assistant, known, before)
-
-
-async def score(extractor: FactExtractor, table: Iterable[Sentence]) -> Score:
-    """Extract the facts of each sentence, as a turn of a user about whom nothing is known."""
+async def score(model: Rememberer, table: Iterable[Sentence]) -> Score:
+    """Observe each sentence, as a turn of a user about whom nothing is known."""
     total = Score()
     for sentence in table:
-        found = await extractor.extract_facts(sentence.said, "", ())
+        found = await observe(model, sentence.said)
         right, wrong, missed = judge(sentence.facts, found)
         total.right.update(right)
         total.wrong.update(wrong)
@@ -129,7 +134,7 @@ async def score(extractor: FactExtractor, table: Iterable[Sentence]) -> Score:
 
 
 def judge(
-    expected: Sequence[Expected], found: Sequence[ExtractedFact]
+    expected: Sequence[Expected], found: Sequence[Observation]
 ) -> tuple[list[Category], list[Category], list[Category]]:
     """The categories of right, wrong and missed facts. An expected fact is matched once."""
     missing = [each for each in expected if each.required]
@@ -156,7 +161,10 @@ def _expected(notation: str) -> Expected:
     if notation.startswith("="):
         head, _, value = notation.removeprefix("=").partition("=")
         category, _, key = head.removeprefix("-").partition(" ")
-        return Expected((Category(category),), head.startswith("-"), key=key, value=value or None)
+        thing = {"us": "character"}.get(key, key.rpartition(":")[2].casefold())
+        start = value.split(" ")[0].casefold()[:2]
+        words = tuple((word,) for word in (thing, start) if word)
+        return Expected((Category(category),), head.startswith("-"), words=words)
     names, *words = notation.lstrip("-~?").split(" ")
     return Expected(
         categories=tuple(map(Category, names.split("|"))),

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gieok.adapters.models.offline.observing import observe
+from gieok.adapters.models.offline.dialogue import observe
 from gieok.adapters.models.offline.reply import compose
 from gieok.adapters.models.offline.summary import hint, summarize_session, summarize_turn
 from gieok.memory.companion.records import SessionSummary, Spoken
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.memory.decisions.compaction import ConversationMessage
-from gieok.memory.observations import Conversation, Observation, TurnNote, Understood, VerbatimLimit
+from gieok.memory.observations import Conversation, Understood, VerbatimLimit
 from gieok.text import count_tokens
 
 
 class OfflineModel:
-    """Answers prompts and remembers turns in Korean and English. Stateless and thread-safe."""
+    """Answers prompts and remembers exchanges in Korean and English. Stateless and thread-safe."""
 
     async def remember(
         self, conversation: Conversation, *, summary_chars: int, max_keywords: int, verbatim: VerbatimLimit
     ) -> Understood:
-        """One or two sentences and the keywords of each exchange, and the facts that the rules find in it."""
-        before = [message.text for message in conversation.before if message.role == "user"][-1:]
-        turns: list[TurnNote] = []
-        observations: list[Observation] = []
-        for number, exchange in enumerate(conversation.exchanges, start=1):
-            said, answered = exchange.text("user"), exchange.text("assistant")
-            turns.append(summarize_turn(said, answered, chars=summary_chars, max_keywords=max_keywords))
-            observations += observe(number, said, answered, conversation.known, "".join(before))
-            before = [said]
-        return Understood(turns=tuple(turns), observations=tuple(observations))
+        """The summary and keywords of each exchange, and the observations that the rules find."""
+        said = [(exchange.text("user"), exchange.text("assistant")) for exchange in conversation.exchanges]
+        notes = [
+            summarize_turn(*both, chars=summary_chars, max_keywords=max_keywords, is_copy=verbatim.is_copy)
+            for both in said
+        ]
+        return Understood(turns=tuple(notes), observations=observe(conversation))
 
     async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary:
         """One or two sentences about the whole conversation, with topics, emotion and importance."""

@@ -25,10 +25,10 @@ Kind = Literal["user_said", "self_said", "other_said", "noted", "known"]
 Certainty = Literal["sure", "unsure"]
 
 _MAX_QUOTE_CHARS = 120
-_QUOTES = 2
-# A second quote must have at least this share of the score of the first.
-_SECOND = 0.6
-_SURE, _UNSURE = 2.0, 0.8
+_QUOTES: dict[Certainty, int] = {"sure": 2, "unsure": 3}
+# A further quote must have at least this share of the score of the first.
+_SECOND = 0.4
+_SURE, _UNSURE = 2.0, 0.7
 # The share of the question that an answer must have.
 _COVERED = 0.6
 _PEOPLE = listed("#father #mother #brother #sister #sibling #spouse #child")
@@ -118,7 +118,7 @@ class _Candidate:
 
 
 def answer(question: str, sources: Sequence[Source]) -> tuple[Certainty, list[Quote]] | None:
-    """At most two quotes that answer the question, best first; None if nothing in the prompt is about it."""
+    """The quotes that answer the question, best first; None if nothing in the prompt is about it."""
     asked = features(question)
     if not asked or not sources:
         return None
@@ -128,8 +128,8 @@ def answer(question: str, sources: Sequence[Source]) -> tuple[Certainty, list[Qu
     best = ranked[0]
     if best.score < _UNSURE and not best.is_complete:
         return None
-    chosen = [each.source for each in ranked[:_QUOTES] if each.score >= _SECOND * best.score]
     certainty: Certainty = "sure" if best.score >= _SURE or best.is_complete else "unsure"
+    chosen = [each.source for each in ranked[: _QUOTES[certainty]] if each.score >= _SECOND * best.score]
     return certainty, [
         Quote(quotable(source.text, asked, whole=source.kind != "noted"), source) for source in chosen
     ]

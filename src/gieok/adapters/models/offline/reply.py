@@ -170,11 +170,10 @@ def _about_the_past(turn: _Turn) -> str:
 
 
 def _named_fact(turn: _Turn) -> str:
-    """The fact whose thing another question names: allergy:땅콩 for 나 땅콩 먹어도 돼?"""
+    """The allergy or diet that bears on another question: 나 땅콩 먹어도 돼?"""
     asked = set(terms(turn.said.text))
     for fact in turn.prompt.facts:
-        thing = set(terms(fact.key.partition(":")[2]))
-        if thing and thing <= asked:
+        if fact.key.partition(":")[0] in ("allergy", "diet") and asked & set(terms(fact.value)):
             return turn.say("known", quote=quotable(fact.value, frozenset()))
     return ""
 
@@ -194,14 +193,9 @@ def _sources(turn: _Turn) -> list[Source]:
     notes = [
         Source(memory.summary, "noted", local_day(memory.timestamp, prompt.now)) for memory in prompt.memories
     ]
-    # An event of the state is told better by the memory of it, so that its key does not help.
-    known = [
-        *(
-            Source(fact.value, "known", topic=fact.key if fact.category != "EVENT" else "")
-            for fact in prompt.state
-        ),
-        *(Source(fact.value, "known", topic=fact.key) for fact in prompt.facts),
-    ]
+    # What happened is told better by the memories of it than by the note of an event.
+    state = [fact for fact in prompt.state if fact.category != "EVENT" or not prompt.memories]
+    known = [Source(fact.value, "known", topic=fact.key) for fact in (*state, *prompt.facts)]
     return [source for source in (*known, *notes, *window) if source.text.strip()]
 
 
@@ -246,7 +240,7 @@ def _awaited(turn: _Turn, already_said: str) -> tuple[str, date]:
 
 
 def _is_ahead(value: str) -> bool:
-    return value.endswith(("앞두고 있음", " ahead", "예정")) or "scheduled" in value
+    return value.endswith(("앞두고 있음", " ahead", "예정"))
 
 
 def _event_day(turn: _Turn, sentence: str, memory: ContextMemory) -> date:

@@ -20,15 +20,16 @@ from gieok.adapters.models.offline.reading import (
 )
 from gieok.memory.companion.records import Emotion, SessionSummary
 from gieok.memory.companion.records import Spoken as SpokenMessage
-from gieok.memory.observations import TurnNote
-from gieok.text import normalize
+from gieok.memory.observations import TurnNote, VerbatimLimit
 from gieok.text.english.stemming import is_stop_word
+
+IsCopy = Callable[[str, str], bool]
+"""Whether a summary repeats a message."""
 
 SESSION_CHARS = 500
 HINT_CHARS = 120
-# A longer message must not come back with this share of it as one verbatim run.
-_VERBATIM_CHARS = 20
-_VERBATIM_SHARE = 0.7
+# For sessions and hints; a plan says it for turns.
+_CONDENSED = VerbatimLimit(chars=20, share=0.7)
 # Longer sentences are condensed even if there is room: a memory is read again in every prompt.
 _LONG = {"ko": 60, "en": 120}
 _SENTENCES = 2
@@ -102,11 +103,11 @@ _HANGUL_WORD = re.compile(r"[가-힣]+")
 _LATIN_WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 
 
-def summarize_turn(user: str, assistant: str, *, chars: int, max_keywords: int) -> TurnNote:
-    """The summary of what the user said in at most `chars` characters, and the keywords. Never verbatim."""
+def summarize_turn(user: str, assistant: str, *, chars: int, max_keywords: int, is_copy: IsCopy) -> TurnNote:
+    """The summary of what the user said in at most `chars` characters, and the keywords. Never a copy."""
     said = read(user)
     found = keywords(said, assistant, max(max_keywords, _TOPICS))
-    summary = _summarize(said, assistant, found[:_TOPICS], chars, _salience)
+    summary = _summarize(said, assistant, found[:_TOPICS], chars, _salience, is_copy)
     return TurnNote(summary=summary, keywords=found[:max_keywords])
 
 
@@ -117,7 +118,7 @@ def summarize_session(messages: Sequence[SpokenMessage]) -> SessionSummary:
     utterance = _joined(said)
     topics = keywords(utterance, answered, _SESSION_TOPICS)
     return SessionSummary(
-        summary=_summarize(utterance, answered, topics, SESSION_CHARS, _session_worth),
+        summary=_summarize(utterance, answered, topics, SESSION_CHARS, _session_worth, _CONDENSED.is_copy),
         topics=topics,
         emotion=emotion_in(utterance) or Emotion.CALM,
         importance=importance(utterance),
@@ -128,22 +129,9 @@ def hint(said: str, answered: str) -> str:
     """One line in the language of `said`, never empty. Of a long text its two ends are read."""
     utterance = read(_ends(said))
     topics = keywords(utterance, _ends(answered), _SESSION_TOPICS)
-    sentence = _summarize(utterance, answered, topics, HINT_CHARS, _salience)
+    sentence = _summarize(utterance, answered, topics, HINT_CHARS, _salience, _CONDENSED.is_copy)
     missing = [topic for topic in topics if topic.casefold() not in sentence.casefold()]
     return f"{sentence} ({', '.join(missing)})" if missing else sentence
-
-
-def is_verbatim(summary: str, said: str) -> bool:
-    """Whether the summary is the message, or has 70 % of a message of more than 20 characters in one run."""
-    if len(said) > 8 * len(summary):
-        return False
-    told, raw = normalize(summary).rstrip(" .!?"), normalize(said).rstrip(" .!?")
-    if told == raw:
-        return True
-    run = -(-int(len(raw) * _VERBATIM_SHARE * 100) // 100)
-    if len(raw) <= _VERBATIM_CHARS or run > len(told):
-        return False
-    return any(raw[start : start + run] in told for start in range(len(raw) - run + 1))
 
 
 def _summarize(
@@ -152,11 +140,12 @@ def _summarize(
     topics: tuple[str, ...],
     limit: int,
     worth: Callable[[Sentence, Spoken], float],
+    is_copy: IsCopy,
 ) -> str:
     """At most `limit` characters, never empty, and never verbatim."""
     for text in _attempts(utterance, topics, limit, worth):
         short = _cut(text, limit)
-        if short and not is_verbatim(short, utterance.text) and not is_verbatim(short, answer):
+        if short and not is_copy(short, utterance.text) and not is_copy(short, answer):
             return short
     return _cut(_NOTHING[utterance.language], limit)
 
