@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple, Protocol
 
 from gieok.errors import InputRefused
@@ -85,6 +85,9 @@ WEEKDAYS: Mapping[Language, tuple[str, ...]] = {
 }
 """Names of the days, from Monday on."""
 
+_PAST: Mapping[Language, str] = {"ko": "(지난 일)", "en": "(past)"}
+
+
 HEADERS = tuple(header for each in WORDING.values() for header in (each.state_header, each.memory_header))
 """The first lines of the blocks. They must not appear anywhere else in a prompt."""
 
@@ -100,6 +103,12 @@ _LINE = re.compile(
 )
 # A colon inside a word does not end a key: `person:민수` needs no escape.
 _COLON_IN_WORD = re.compile(r"\\:(?=[0-9A-Za-z가-힣])")
+
+
+def value_with_day(value: str, when: date | None, language: Language, *, is_past: bool = False) -> str:
+    """The value with its day, if that is not in the value already, and marked if it is past."""
+    day = "" if when is None or str(when) in value else f", {when}"
+    return f"{value}{day} {_PAST[language]}" if is_past else f"{value}{day}"
 
 
 def state_line(fact: StateLike) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from gieok.errors import InputRefused
-from gieok.memory.blocks import HEADERS, StateLine, render_state, state_frame, state_line
+from gieok.memory.blocks import HEADERS, StateLine, render_state, state_frame, state_line, value_with_day
 from gieok.memory.canon.records import STATE, Fact, PersonaDraft, PersonaPrompt
 from gieok.memory.fields import Language
 from gieok.memory.observations import Category
@@ -17,8 +17,6 @@ _SECTIONS: dict[Language, tuple[str, str, str]] = {
     "ko": ("[로어북]", "[경계]", "[처음 관계 — 현재 상태가 우선한다]"),
     "en": ("[Lorebook]", "[Boundaries]", "[Relationships at the start — the current state goes first]"),
 }
-
-_PAST: dict[Language, str] = {"ko": "(지난 일)", "en": "(past)"}
 
 
 def is_state(category: Category) -> bool:
@@ -88,7 +86,7 @@ def state_block(
     shown: list[Fact] = []
     lines: list[StateLine] = []
     for fact in ordered:
-        value = _with_time(fact, fact.root_id in past, language)
+        value = value_with_day(fact.value, fact.when, language, is_past=fact.root_id in past)
         line = StateLine(fact.category, fact.key, value)
         text = state_line(line) + "\n"
         size = count_tokens(text)
@@ -97,12 +95,6 @@ def state_block(
             lines.append(line)
             chars, tokens = chars - len(text), tokens - size
     return StateBlock(render_state(lines, language), tuple(shown), len(ordered) - len(shown))
-
-
-def _with_time(fact: Fact, is_past: bool, language: Language) -> str:
-    """The value with its day, if that is not in the value already, and marked if it is past."""
-    day = "" if fact.when is None or str(fact.when) in fact.value else f", {fact.when}"
-    return f"{fact.value}{day} {_PAST[language]}" if is_past else f"{fact.value}{day}"
 
 
 def in_order(facts: Iterable[Fact]) -> list[Fact]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
 from gieok.engine import Data
@@ -23,6 +23,8 @@ class StateFact(Data, from_attributes=True):
     category: str
     key: str
     value: str
+    when: date | None = None
+    until: date | None = None
 
 
 class ContextMemory(Data, from_attributes=True):

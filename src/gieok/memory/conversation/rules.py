@@ -8,7 +8,14 @@ from datetime import datetime
 from itertools import accumulate
 
 from gieok.errors import InputRefused
-from gieok.memory.blocks import memory_frame, memory_line, render_memories, render_state
+from gieok.memory.blocks import (
+    StateLine,
+    memory_frame,
+    memory_line,
+    render_memories,
+    render_state,
+    value_with_day,
+)
 from gieok.memory.conversation.records import Context, Message, Prompt
 from gieok.text import count_tokens
 
@@ -92,11 +99,26 @@ def prompt_tokens(prompt: Prompt) -> int:
     return count_tokens(prompt.system) + sum(count_tokens(message.content) for message in prompt.messages)
 
 
+def _state_lines(context: Context, now: datetime) -> list[StateLine]:
+    """The lines of the state block with their days; what is no longer current is marked as past."""
+    language = context.persona.language
+    return [
+        StateLine(
+            fact.category,
+            fact.key,
+            value_with_day(
+                fact.value, fact.when, language, is_past=fact.until is not None and fact.until < now.date()
+            ),
+        )
+        for fact in context.state
+    ]
+
+
 def _prompt(context: Context, messages: tuple[Message, ...], now: datetime) -> Prompt:
     language = context.persona.language
     blocks = (
         context.persona.system_prompt.strip(),
-        render_state(context.state, language),
+        render_state(_state_lines(context, now), language),
         render_memories(_memory_lines(context), language),
     )
     return Prompt(
