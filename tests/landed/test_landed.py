@@ -194,7 +194,9 @@ def test_an_open_session_continues_after_a_move(api: Api) -> None:
     turn = api.post("/chat/send", body)
     assert turn["reply"]
     assert {hit["id"] for hit in turn["recalled"][:2]} == {CLOSED, PRAISE}
-    assert turn["state"] == [{"category": "GOAL", "key": "취업", "value": "면접을 앞두고 있음"}]
+    assert turn["state"] == [
+        {"category": "GOAL", "key": "취업", "value": "면접을 앞두고 있음", "when": None, "until": None}
+    ]
     assert turn["notices"] == [
         "메모리가 가득 찼습니다. 중요도가 낮은 이전 대화는 아카이브됩니다.",
         "대화를 요약하지 못해 대화의 앞부분을 그대로 저장했습니다.",

@@ -27,7 +27,9 @@ def test_a_turn_answers_with_what_it_was_based_on(api: Api) -> None:
     assert (recalled["id"], recalled["summary"]) == (memory["id"], memory["summary"])
     assert recalled["timestamp"] == memory["occurredAt"]
     assert "면접" in "".join(recalled["why"]["matchedWords"])
-    assert turn["state"] == [{"category": "GOAL", "key": "취업", "value": "스타트업 입사"}]
+    assert turn["state"] == [
+        {"category": "GOAL", "key": "취업", "value": "스타트업 입사", "when": None, "until": None}
+    ]
     assert set(turn["usage"]) == {"inputTokens", "outputTokens"}
     assert (turn["notices"], turn["summaryJobs"], "memory" in turn) == ([], [], False)
     session = api.get(f"/sessions/{turn['sessionId']}")

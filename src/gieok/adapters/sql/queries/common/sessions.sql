@@ -69,7 +69,7 @@ WHERE owner = :owner AND session_ref = :session_ref FOR UPDATE;
 -- name: list_sessions(owner, started_at, session_ref, limit)
 -- The next sessions after this one, newest first.
 SELECT session_ref, persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count, plans
+       message_count, claimed_count, summarized_count, unremembered_count, plans
 FROM sessions
 WHERE owner = :owner
     AND (started_at < :started_at OR (started_at = :started_at AND session_ref > :session_ref))
@@ -78,7 +78,7 @@ LIMIT :limit;
 
 -- name: list_sessions_of_persona(owner, persona_id, started_at, session_ref, limit)
 SELECT session_ref, persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count, plans
+       message_count, claimed_count, summarized_count, unremembered_count, plans
 FROM sessions
 WHERE owner = :owner AND persona_id = :persona_id
     AND (started_at < :started_at OR (started_at = :started_at AND session_ref > :session_ref))
