@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gieok import Gieok
+from gieok import Gieok, MemoryDraft
 from gieok.engine import ActStep, Data, Stage, StepContext, make_plan
 from gieok.errors import PlanInvalid
 from gieok.text import terms
@@ -22,7 +22,7 @@ from gieok.text import terms
 class PageMetadata(Data):
     """No defaults: a plan without a value is rejected."""
 
-    most_keywords: Annotated[int, Field(ge=1, le=64)]
+    most_topics: Annotated[int, Field(ge=1, le=32)]
 
 
 class PageInputs(Data):
@@ -30,8 +30,7 @@ class PageInputs(Data):
 
 
 class Page(Data):
-    summary: str
-    keywords: tuple[str, ...]
+    draft: MemoryDraft
 
 
 class WritePage(ActStep[PageMetadata, PageInputs, Page]):
@@ -41,9 +40,10 @@ class WritePage(ActStep[PageMetadata, PageInputs, Page]):
     stages = frozenset({Stage.POST_PROCESS})
 
     async def run(self, metadata: PageMetadata, inputs: PageInputs, context: StepContext) -> Page:
-        keywords = tuple(dict.fromkeys(terms(inputs.message)))[: metadata.most_keywords]
-        context.note("keywords", len(keywords))  # counts and ids only, no content
-        return Page(summary=f"{context.now:%Y-%m-%d}: {inputs.message}", keywords=keywords)
+        topics = tuple(dict.fromkeys(terms(inputs.message)))[: metadata.most_topics]
+        context.note("topics", len(topics))  # counts and ids only, no content
+        text = f"{context.now:%Y-%m-%d}: {inputs.message}"
+        return Page(draft=MemoryDraft(persona_id="diary", summary=text, topics=topics))
 
 
 PAGE = {
@@ -51,35 +51,38 @@ PAGE = {
     "type": "WritePage",
     "stage": "PostProcess",
     "inputs": {"message": "request.message"},
-    "metadata": {"mostKeywords": 5},
+    "metadata": {"mostTopics": 5},
 }
 KEEP = {
     "id": "keep",
-    "type": "PersistMemory",
+    "type": "CreateMemory",
     "stage": "Persist",
-    "inputs": {"sessionRef": "request.sessionRef", "summary": "page.summary", "keywords": "page.keywords"},
+    "inputs": {
+        "draft": "page.draft",
+        "accountPlan": "request.accountPlan",
+        "autoArchive": "request.autoArchive",
+    },
+    "metadata": {
+        "activeLimit": {"free": 5, "premium": None},
+        "moments": {"minImportance": 7, "emotions": ["joy"]},
+        "importance": 5,
+        "emotion": "calm",
+    },
 }
-FIND = {
-    "id": "find",
-    "type": "RetrieveMemory",
-    "stage": "ContextSelect",
-    "inputs": {"sessionRef": "request.sessionRef", "query": "request.message"},
-    "metadata": {"topK": 3},
-}
-REQUEST = ["sessionRef", "message"]
+REQUEST = ["message", "accountPlan", "autoArchive"]
 WRITE_DIARY = make_plan({"name": "write_diary", "version": 1, "request": REQUEST, "steps": [PAGE, KEEP]})
-READ_DIARY = make_plan({"name": "read_diary", "version": 1, "request": REQUEST, "steps": [FIND]})
 
 
 async def main() -> None:
     async with await Gieok.open(steps=[WritePage()]) as gieok:
         user = gieok.user("minsu")
         for line in ("오늘 면접을 봤다", "Nabi had her surgery"):
-            result = await user.run(WRITE_DIARY, {"sessionRef": "diary", "message": line})
+            request = {"message": line, "accountPlan": "premium", "autoArchive": True}
+            result = await user.run(WRITE_DIARY, request)
             print("wrote", result.record.plan_hash[:12], [step.id for step in result.record.steps])
         for question in ("면접에서는?", "surgery"):
-            found = await user.run(READ_DIARY, {"sessionRef": "diary", "message": question})
-            print(f"{question} →", found.outputs["find"].model_dump()["memories"][0]["summary"])
+            (hit, *_) = await user.companion.search("diary", question)
+            print(f"{question} →", hit.memory.summary)
 
         incomplete = {**PAGE, "metadata": {}}
         try:

@@ -13,7 +13,9 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TypeVar
+from uuid import uuid4
 
 import pytest
 
@@ -21,7 +23,7 @@ from gieok.engine import Engine, Registry, make_plan
 from gieok.errors import Conflict, InputRefused
 from gieok.memory.turns.records import MemoryItem, RecalledMemory
 from gieok.memory.turns.rules import check_search, matches_part, matches_whole
-from gieok.memory.turns.steps import PersistMemory, RetrieveMemory
+from gieok.memory.turns.steps import RetrieveMemory
 from gieok.refs import check_ref
 from gieok.testing.contracts.turns import MemoryStoreContract, ScopeOf
 
@@ -98,9 +100,9 @@ class TestListStore(MemoryStoreContract):
 
 PLAN = make_plan(
     {
-        "name": "find_and_keep",
+        "name": "find",
         "version": 1,
-        "request": ["sessionRef", "query", "summary", "keywords"],
+        "request": ["sessionRef", "query"],
         "steps": [
             {
                 "id": "find",
@@ -109,32 +111,26 @@ PLAN = make_plan(
                 "inputs": {"sessionRef": "request.sessionRef", "query": "request.query"},
                 "metadata": {"topK": 3},
             },
-            {
-                "id": "keep",
-                "type": "PersistMemory",
-                "stage": "Persist",
-                "inputs": {
-                    "sessionRef": "request.sessionRef",
-                    "summary": "request.summary",
-                    "keywords": "request.keywords",
-                },
-            },
         ],
     }
 )
 
 
 async def main() -> None:
-    registry = Registry([RetrieveMemory(), PersistMemory()])
+    registry = Registry([RetrieveMemory()])
     engine, plan, minsu = Engine(registry), registry.check(PLAN), ListScope()
-    for query, summary, keyword in (
-        ("내일 면접이 있어", "사용자가 내일 면접을 앞두고 있음.", "면접"),
-        ("면접에서는 뭘 물어볼까?", "The user wonders about the interview.", "interview"),
-    ):
-        request = {"sessionRef": "s", "query": query, "summary": summary, "keywords": (keyword,)}
-        result = await engine.run(plan, minsu, request)
-        found = result.output_of(RetrieveMemory)
-        print(f"{query} →", *(memory.summary for memory in found.memories) if found else ())
+    item = MemoryItem(
+        id=uuid4(),
+        session_ref="s",
+        timestamp=datetime.now(UTC),
+        summary="사용자가 내일 면접을 앞두고 있음.",
+        keywords=("면접",),
+    )
+    await minsu.write(lambda view: view.turns.save(item))  # in a chat plan, PersistMemory does this
+    query = "면접에서는 뭘 물어볼까?"
+    result = await engine.run(plan, minsu, {"sessionRef": "s", "query": query})
+    found = result.output_of(RetrieveMemory)
+    print(f"{query} →", *(memory.summary for memory in found.memories) if found else ())
 
 
 if __name__ == "__main__":

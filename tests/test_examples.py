@@ -61,7 +61,7 @@ def test_a_step_of_ones_own_runs_in_a_plan_of_ones_own(tmp_path: Path) -> None:
     printed = run(EXAMPLES / "custom_step.py", home=tmp_path)
     assert re.search(r"^면접에서는\? → [\d-]{10}: 오늘 면접을 봤다$", printed, re.MULTILINE)
     assert re.search(r"^surgery → [\d-]{10}: Nabi had her surgery$", printed, re.MULTILINE)
-    assert "refused: steps[0].metadata.mostKeywords" in printed
+    assert "refused: steps[0].metadata.mostTopics" in printed
 
 
 def test_a_store_of_ones_own_serves_the_steps_and_keeps_the_contract(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_the_default_keystore_of_postgres_is_on_the_same_server(tmp_path: Path) 
     ("content", "message"),
     [
         ("database_ulr = 'x'", "did you mean 'database_url'"),
-        ("nonsense = 'x'", "known: database_url"),
+        ("nonsense = 'x'", "known: .*database_url"),
         ("database_url = 5", "must be a non-empty string"),
         ("database_url = ''", "must be a non-empty string"),
         ("database_url = ", "TOML"),

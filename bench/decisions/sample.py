@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,8 @@ INSERT OR REPLACE INTO decision_heads
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 _MOVE_SCOPE = """
-INSERT OR REPLACE INTO search_scopes (owner, kind, scope, revision, removed) VALUES (?, 'decisions', ?, ?, 0)
+INSERT OR REPLACE INTO search_scopes (owner, kind, scope, revision, removed, row_count)
+VALUES (?, 'decisions', ?, ?, 0, ?)
 """
 _ADD_RELATION = """
 INSERT OR IGNORE INTO decision_relations (owner, id, source, type, target) VALUES (?, randomblob(16), ?, ?, ?)
@@ -176,8 +178,9 @@ class Filler:
         self._connection.executemany(_ADD_VERSION, ((owner, root, version, at) for root in self._roots))
         self._connection.executemany(_MOVE_CHAIN, ((owner, root, version, version) for root in self._roots))
         self._connection.executemany(_MOVE_HEAD, self._heads(version, at))
+        domains = Counter(2 + number % _DOMAINS for number in range(len(self._roots)))
         self._connection.executemany(
-            _MOVE_SCOPE, ((owner, str(domain), version) for domain in range(2, 2 + _DOMAINS))
+            _MOVE_SCOPE, ((owner, str(domain), version, count) for domain, count in domains.items())
         )
         self._connection.execute("COMMIT")
 

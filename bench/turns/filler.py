@@ -15,8 +15,8 @@ INSERT INTO owners (owner, key_generation, created_at) VALUES (:owner, 1, '2026-
 ON CONFLICT (owner) DO NOTHING
 """
 _ADD_SCOPE = """
-INSERT INTO search_scopes (owner, kind, scope, revision, removed)
-VALUES (:owner, 'turns', :session_ref, :count, 0)
+INSERT INTO search_scopes (owner, kind, scope, revision, removed, row_count)
+VALUES (:owner, 'turns', :session_ref, :count, 0, :count)
 """
 _ADD_MEMORY = """
 INSERT INTO turn_memories (owner, id, session_ref, at, summary, keywords, terms, changed)

@@ -49,14 +49,18 @@ def lost(kinds: dict[str, list[Record]], acknowledged: Acknowledged) -> Iterator
 
 
 def partial_turns(kinds: dict[str, list[Record]]) -> Iterator[str]:
-    """Turns that are stored in part. A complete turn has two messages, a memory and a fact."""
-    said = {found[1] for each in kinds["message"] if (found := _GOAL.fullmatch(each["content"]))}
-    summarised = {word for each in kinds["turnMemory"] for word in _WORD.findall(each["summary"])}
-    facts = {word for each in kinds["fact"] for word in _WORD.findall(each["value"])}
-    for word in said ^ summarised:
-        yield f"the turn about {word} has only one of its message and its memory"
-    for word in said ^ facts:
-        yield f"the turn about {word} has only one of its message and its fact"
+    """Turns that are stored in part: half of the messages, or only one of the memory and the fact.
+
+    A turn and what is remembered of it are two cycles, so a turn may have neither of them yet.
+    """
+    said, summarised, facts = _words(kinds)
+    for word in summarised ^ facts:
+        yield f"the turn about {word} has only one of its memory and its fact"
+    for word in summarised - said:
+        yield f"the turn about {word} is remembered and was never stored"
+    summaries = [word for each in kinds["turnMemory"] for word in _WORD.findall(each["summary"])]
+    for word in {word for word in summaries if summaries.count(word) > 1}:
+        yield f"the turn about {word} is remembered twice"
     sessions: dict[str, list[Record]] = defaultdict(list)
     for each in kinds["message"]:
         sessions[each["sessionRef"]].append(each)
@@ -66,6 +70,22 @@ def partial_turns(kinds: dict[str, list[Record]]) -> Iterator[str]:
             yield f"session {session} has half of a turn: {roles}"
     for session in sessions.keys() - {each["sessionRef"] for each in kinds["session"]}:
         yield f"session {session} has messages but no record"
+
+
+def forgotten(kinds: dict[str, list[Record]]) -> Iterator[str]:
+    """Turns of which nothing is remembered."""
+    said, summarised, _ = _words(kinds)
+    for word in said - summarised:
+        yield f"the turn about {word} was never remembered"
+
+
+def _words(kinds: dict[str, list[Record]]) -> tuple[set[str], set[str], set[str]]:
+    """The word of each turn in the messages, in the turn memories and in the facts."""
+    return (
+        {found[1] for each in kinds["message"] if (found := _GOAL.fullmatch(each["content"]))},
+        {word for each in kinds["turnMemory"] for word in _WORD.findall(each["summary"])},
+        {word for each in kinds["fact"] for word in _WORD.findall(each["value"])},
+    )
 
 
 def unsummarised(kinds: dict[str, list[Record]]) -> Iterator[str]:

@@ -99,7 +99,13 @@ class ChatAnswer(wire.ChatTurn, Answer):
         reply="어제 면접 어땠어?! 정말 궁금하다!",
         recalled=[],
         state=[
-            {"category": "GOAL", "key": "취업", "value": "IT 스타트업 입사를 준비 중", "when": None, "until": None}
+            {
+                "category": "GOAL",
+                "key": "취업",
+                "value": "IT 스타트업 입사",
+                "when": None,
+                "until": None,
+            }
         ],
         turnId="m_789",
         remembering={"jobId": "b1a5e1c2-3d4f-4a6b-8c7d-9e0f1a2b3c4d", "status": "queued"},
