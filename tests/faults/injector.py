@@ -87,6 +87,9 @@ class SqliteCursor:
             raise fault.error()
         return self._cursor.fetchall()
 
+    def close(self, force: bool = False) -> None:
+        self._cursor.close(force)
+
 
 class SqliteConnection:
     """A connection of apsw that may fail."""

@@ -61,7 +61,12 @@ class SqliteSession:
         self.connection = connection
 
     def fetch(self, sql: str, params: Mapping[str, Value]) -> list[Row]:
-        return self.connection.execute(sql, _bind(sql, params)).fetchall()
+        cursor = self.connection.execute(sql, _bind(sql, params))
+        try:
+            return cursor.fetchall()
+        except BaseException:
+            cursor.close(True)  # an unfinished INSERT … RETURNING would block every later commit
+            raise
 
     def execute(self, sql: str, params: Mapping[str, Value]) -> int:
         self.connection.execute(sql, _bind(sql, params))

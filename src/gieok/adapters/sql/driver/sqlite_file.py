@@ -30,6 +30,7 @@ _WRITE_LEDGER = "INSERT INTO schema_migrations VALUES (?, ?, ?, ?)"
 
 class Cursor(Protocol):
     def fetchall(self) -> list[tuple[Any, ...]]: ...
+    def close(self, force: bool = False) -> None: ...
 
 
 class Backup(Protocol):
