@@ -85,8 +85,8 @@ MADE_ANEW = {
     "persona_heads",
     "chain_heads",
 }
-NOT_THEIRS_TO_TAKE = {"tokens", "requests", "notices", "usage_days"}
-"""Access tokens and request bookkeeping mean nothing in another installation."""
+NOT_THEIRS_TO_TAKE = {"tokens", "requests", "notices", "usage_days", "remembered"}
+"""Access tokens, request bookkeeping and results of jobs mean nothing in another installation."""
 
 
 @pytest.mark.req("OPS-3")
