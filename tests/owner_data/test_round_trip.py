@@ -16,8 +16,9 @@ from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.observations import Category
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.sessions import message
+from tests.chat.test_two_cycles import Recorder
 from tests.owner_data.world import FRIEND, KINDS, export, fill, lines, pieces, records, stream_of
-from tests.sessions.conversation import PLAN, MoodyModel, begin, job_plans, memories, said
+from tests.sessions.conversation import PLAN, MoodyModel, begin, job_plans, memories, said, work
 from tests.turns.run_turn import run_turn
 
 
@@ -209,6 +210,26 @@ async def test_waiting_summaries_are_made_after_the_import(settings: Settings) -
             view = (await jiyoung.sessions.get(session)).session
             assert view.summarized_count == view.message_count
             assert view.ended_at is not None
+
+
+@pytest.mark.req("MIND-1", "OPS-3")
+async def test_exchanges_that_wait_are_remembered_after_the_import(settings: Settings) -> None:
+    """Two exchanges whose jobs are queued, and a message that waits for its answer; each exactly once."""
+    clock, model = Clock(), Recorder()
+    async with await Gieok.open(settings, clock=clock, model=model) as gieok:
+        minsu = gieok.user("minsu")
+        await minsu.personas.create(PersonaDraft(name="하나"), persona_id="hana")
+        for text in ("나 부산으로 이사했어", "면접을 봤어"):
+            await minsu.chat.send("hana", text, session_ref="talk")
+        await minsu.sessions.save_messages("talk", [message(1)])
+        jiyoung = await moved(gieok)
+        await moved(gieok)
+        await minsu.data.erase()
+        await work(Worker(gieok), clock)
+        assert model.remembered == [["나 부산으로 이사했어"], ["면접을 봤어"]]
+        await jiyoung.sessions.close("talk")
+        await work(Worker(gieok), clock)
+        assert model.remembered[2:] == [[message(1).content]]
 
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40)

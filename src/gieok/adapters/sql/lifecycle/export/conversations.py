@@ -18,6 +18,7 @@ from gieok.adapters.sql.lifecycle.export.records import (
     MomentRecord,
     MoveRecord,
     SessionRecord,
+    Span,
     TurnMemoryRecord,
     Waiting,
     check_unchanged,
@@ -46,10 +47,11 @@ from gieok.memory.turns.records import MemoryItem
 from gieok.vault import OwnerKeys
 
 _SUMMARIES = UUID("2f6f6a4e-52a5-4d0c-8c58-3f6f3cf9b0a1")
+_REMEMBERING = UUID("7b0c1c52-9d0e-4f0b-8a51-6c1e0c4d2f37")
 
 
 class SessionTransfer:
-    """Sessions of one owner, with their plan moves, messages and waiting summaries.
+    """Sessions of one owner, with their plan moves, messages and waiting jobs.
 
     The moves and messages of a session follow it directly, so one session is imported at a time.
     """
@@ -153,6 +155,7 @@ class SessionTransfer:
                 ended_at=None if record.ended_at is None else to_micros(record.ended_at),
                 claimed_count=record.claimed_count,
                 summarized_count=record.summarized_count,
+                unremembered_count=record.unremembered_count,
             )
             self._queue_jobs(record)
 
@@ -178,10 +181,15 @@ class SessionTransfer:
             self._add_job(job_id, "summary", record.session_ref, span)
             if span.memory_id is not None:
                 self._tx.run("link_job_to_memory", id=job_id.bytes, memory_id=span.memory_id.bytes)
+        for span in record.remembering:
+            job_id = uuid5(_REMEMBERING, f"{record.session_ref} {span.first} {span.last}")
+            self._add_job(job_id, "remember", record.session_ref, span, lane=record.persona_id)
         if record.ended_at is None and record.persona_id is not None:
             self._add_job(watch_id(record.session_ref), "watch", record.session_ref, None)
 
-    def _add_job(self, job_id: UUID, kind: JobKind, session_ref: str, span: Waiting | None) -> None:
+    def _add_job(
+        self, job_id: UUID, kind: JobKind, session_ref: str, span: Span | None, lane: str | None = None
+    ) -> None:
         first, last = (span.first, span.last) if span else (0, 0)
         self._jobs.add(
             JobDraft(
@@ -190,6 +198,7 @@ class SessionTransfer:
                 subject=session_ref,
                 first_seq=first,
                 last_seq=last,
+                lane=lane,
                 due_at=self._now,
             ),
             self._now,
@@ -201,7 +210,8 @@ class SessionTransfer:
         return self._current
 
     def _record(self, session: Session) -> SessionRecord:
-        rows = self._tx.all("list_waiting_summaries", session_ref=session.session_ref)
+        summaries = self._tx.all("list_waiting_jobs", session_ref=session.session_ref, kind="summary")
+        remembering = self._tx.all("list_waiting_jobs", session_ref=session.session_ref, kind="remember")
         return SessionRecord(
             kind="session",
             session_ref=session.session_ref,
@@ -214,7 +224,9 @@ class SessionTransfer:
             message_count=session.message_count,
             claimed_count=session.claimed_count,
             plans=session.plans,
-            waiting=tuple(_waiting(*row) for row in rows),
+            waiting=tuple(_waiting(*row) for row in summaries),
+            remembering=tuple(Span(first=first, last=last) for first, last, _ in remembering),
+            unremembered_count=session.unremembered_count,
         )
 
 

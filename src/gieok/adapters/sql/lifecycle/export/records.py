@@ -6,7 +6,7 @@ refers to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 from uuid import UUID
@@ -107,12 +107,11 @@ class ProfileRecord(Profile, ExportRecord[Literal["profile"]]):
     """The owner's profile, if one was set."""
 
 
-class Waiting(Data):
-    """A range of messages that wait for a summary: the first one, or a better one than `memory_id`."""
+class Span(Data):
+    """A range of messages of a session, both ends included."""
 
     first: Number
     last: Number
-    memory_id: UUID | None
 
     @model_validator(mode="after")
     def _check_range(self) -> Self:
@@ -121,8 +120,14 @@ class Waiting(Data):
         return self
 
 
+class Waiting(Span):
+    """A range of messages that wait for a summary: the first one, or a better one than `memory_id`."""
+
+    memory_id: UUID | None
+
+
 class SessionRecord(ExportRecord[Literal["session"]]):
-    """A session and how far it is summarised. Its plan moves and messages follow it."""
+    """A session and how far it is summarised and remembered. Its plan moves and messages follow it."""
 
     session_ref: SessionRef
     persona_id: PersonaId | None
@@ -136,6 +141,12 @@ class SessionRecord(ExportRecord[Literal["session"]]):
     plans: Annotated[SessionPlans | None, Field(exclude_if=lambda plans: plans is None)] = None
     """Absent if an older version started the session."""
     waiting: Annotated[tuple[Waiting, ...], Field(max_length=100_000)]
+    remembering: Annotated[
+        tuple[Span, ...], Field(max_length=100_000, exclude_if=lambda spans: not spans)
+    ] = ()
+    """Exchanges whose remembering is queued. Absent if there are none."""
+    unremembered_count: Annotated[Count, Field(exclude_if=lambda count: not count)] = 0
+    """Number of the last messages whose remembering is not queued yet. Absent if there are none."""
 
     @model_validator(mode="after")
     def _check_counts(self) -> Self:
@@ -143,10 +154,10 @@ class SessionRecord(ExportRecord[Literal["session"]]):
             raise ValueError("claims more messages than there are")
         if self.message_count and self.persona_id is None:
             raise ValueError("has messages but no persona")
-        ends = [0, *(span.last for span in self.waiting)]
-        firsts = [*(span.first for span in self.waiting), self.claimed_count + 1]
-        if any(first <= end for end, first in zip(ends, firsts, strict=True)):
+        if _overlap(self.waiting, self.claimed_count):
             raise ValueError("has waiting messages that overlap, or that are not claimed")
+        if _overlap(self.remembering, self.message_count - self.unremembered_count):
+            raise ValueError("remembers messages that overlap, or more than there are")
         return self
 
     @property
@@ -154,6 +165,13 @@ class SessionRecord(ExportRecord[Literal["session"]]):
         """Number of messages that a memory covers."""
         open_spans = (span for span in self.waiting if span.memory_id is None)
         return self.claimed_count - sum(span.last - span.first + 1 for span in open_spans)
+
+
+def _overlap(spans: Sequence[Span], last: int) -> bool:
+    """Whether the ranges overlap, are not in order, or go beyond message `last`."""
+    ends = [0, *(span.last for span in spans)]
+    firsts = [*(span.first for span in spans), last + 1]
+    return any(first <= end for end, first in zip(ends, firsts, strict=True))
 
 
 class MoveRecord(ExportRecord[Literal["planMove"]]):

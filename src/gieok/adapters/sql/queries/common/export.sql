@@ -45,11 +45,11 @@ WHERE owner = :owner AND session_ref > :session_ref
 ORDER BY session_ref
 LIMIT :limit;
 
--- name: list_waiting_summaries(owner, session_ref)
--- What is claimed and has no summary yet, or none that is final.
+-- name: list_waiting_jobs(owner, session_ref, kind)
+-- What is claimed and has no summary yet, or none that is final; or what is not remembered yet.
 SELECT first_seq, last_seq, memory_id
 FROM jobs
-WHERE owner = :owner AND subject = :session_ref AND kind = 'summary' AND status <> 'done'
+WHERE owner = :owner AND subject = :session_ref AND kind = :kind AND status <> 'done'
 ORDER BY first_seq;
 
 -- name: list_turn_exports(owner, after, limit)
@@ -112,10 +112,11 @@ INSERT INTO sessions
 VALUES (:owner, :session_ref, :persona_id, :account_plan, :plan_hash, :plans, :started_at, :last_activity_at)
 ON CONFLICT (owner, session_ref) DO NOTHING;
 
--- name: finish_imported_session(owner, session_ref, last_activity_at, ended_at, claimed_count, summarized_count)!
+-- name: finish_imported_session(owner, session_ref, last_activity_at, ended_at, claimed_count, summarized_count, unremembered_count)!
 UPDATE sessions
 SET last_activity_at = :last_activity_at, ended_at = :ended_at,
-    claimed_count = :claimed_count, summarized_count = :summarized_count
+    claimed_count = :claimed_count, summarized_count = :summarized_count,
+    unremembered_count = :unremembered_count
 WHERE owner = :owner AND session_ref = :session_ref;
 
 -- name: import_plan_move(owner, session_ref, number, moved_at, from_hash, to_hash)!
