@@ -66,6 +66,28 @@ def test_versions_and_settings_are_shown_with_their_origin(run: Run, home: Path)
     assert {"model", "embedder", "host", "jwt_issuer"} <= origins.keys()
 
 
+def test_the_values_in_use_are_shown(run: Run) -> None:
+    """The model that remembers is the model of the replies, unless another one is set."""
+
+    def values(**environ: str) -> dict[str, str]:
+        return {each["name"]: each["value"] for each in report(run, **environ)["settings"]}
+
+    names = ("model", "memory_model", "timezone", "background")
+    assert [values()[name] for name in names] == ["offline", "offline", "UTC", "true"]
+    environ = {"GIEOK_MODEL": "openai:gpt", "GIEOK_MODEL_API_KEY": "a-key"}
+    assert values(**environ)["memory_model"] == "openai:gpt"
+    changed = values(
+        **environ, GIEOK_MEMORY_MODEL="offline", GIEOK_TIMEZONE="Asia/Seoul", GIEOK_BACKGROUND="false"
+    )
+    assert [changed[name] for name in names] == ["openai:gpt", "offline", "Asia/Seoul", "false"]
+
+
+def test_a_memory_model_that_cannot_be_opened_fails(run: Run) -> None:
+    found = report(run, GIEOK_MEMORY_MODEL="openai:gpt", OPENAI_API_KEY="", GIEOK_MODEL_API_KEY="")
+    assert levels(found)["model"] == "failed"
+    assert "openai:gpt" in finding(found, "model")["text"]
+
+
 def test_no_secret_is_shown(run: Run) -> None:
     key = base64.b64encode(os.urandom(32)).decode()
     for url in (

@@ -21,7 +21,7 @@ import apsw
 from gieok import __version__
 from gieok.adapters.sql.driver.open import find_database, find_keystore, open_database
 from gieok.app import root_key_source
-from gieok.app.assembly import check_keystore, choose_model
+from gieok.app.assembly import check_keystore, choose_memory_model, choose_model
 from gieok.app.embedding import choose_embedder
 from gieok.app.opening import stored_keystore_id
 from gieok.errors import GieokError, RootKeyMissing, SettingsInvalid
@@ -133,6 +133,9 @@ def _settings_in_use(settings: Settings) -> list[Setting]:
         "root_key_file": str(settings.root_key_file or settings.own_key_file),
         "model": settings.model,
         "model_base_url": redact_url(settings.model_base_url) if settings.model_base_url else "-",
+        "memory_model": settings.memory_model or settings.model,
+        "timezone": settings.timezone,
+        "background": str(settings.background).lower(),
         **{name: str(value).lower() for name, value in asdict(settings.service).items()},
         **(asdict(settings.jwt) if settings.jwt else dict.fromkeys(JWT_NAMES, "-")),
         **{name: str(value or "-") for name, value in asdict(settings.embedding).items()},
@@ -341,8 +344,9 @@ def _erasures(unfinished: int, t: Translator) -> Finding:
 
 
 def _model(settings: Settings, t: Translator) -> Iterator[Finding]:
-    """Whether the model's library and API key are available. Sends no request."""
+    """Whether the libraries and API keys of both models are available. Sends no request."""
     choose_model(settings)
+    choose_memory_model(settings)
     if settings.model == OFFLINE:
         yield Finding("model", "ok", t("doctor.model_offline", name=settings.model))
     else:
