@@ -67,9 +67,10 @@ def policy(
 @json_option
 @lang_option
 def compact(session: str, budget: int | None, owner: str, as_json: bool, t: Translator) -> None:
-    """Replace the oldest messages of SESSION by anchors, within a budget of tokens.
+    """Replace the oldest messages of SESSION by anchors.
 
-    The messages are stored as evidence, word for word. The session itself does not change.
+    The result is within a budget of tokens. The messages are stored as evidence, word for word. The
+    session itself does not change.
     """
 
     async def run(user: User) -> CompactedConversation:
@@ -116,9 +117,10 @@ def walk(
     as_json: bool,
     t: Translator,
 ) -> None:
-    """Follow relations and citations from DECISION, from an anchor or from the anchors of a session.
+    """Follow relations and citations from a decision or from anchors.
 
-    The walk is a background job like that of the HTTP service; this command runs it at once.
+    The walk begins at DECISION, at an anchor or at the anchors of a session. It is a background
+    job like that of the HTTP service; this command runs it at once.
     """
     if sum(each is not None for each in (name, anchor, session)) != 1:
         raise click.UsageError("choose one of DECISION, --anchor and --session")

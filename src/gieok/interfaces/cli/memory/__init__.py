@@ -9,7 +9,7 @@ from gieok.interfaces.cli.memory import change, data, read
 
 @click.group()
 def memory() -> None:
-    """Memories of a user: list, search, change, delete, export, import, erase."""
+    """Memories of a user: read, change, delete, export, import, erase."""
 
 
 for command in (
