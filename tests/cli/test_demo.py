@@ -214,5 +214,5 @@ def test_the_plan_shown_is_the_plan_that_ran(kept: Kept) -> None:
     plan = load_plan("chat_turn")
     assert f" {plan.hash[:12]}:" in kept.act("plan")
     assert set(kept.rows("SELECT last_plan_hash FROM sessions")) == {(plan.hash,)}
-    steps = re.findall(r"([A-Z]\w+) \d+\.\d\b", kept.act("plan"))
+    steps = re.findall(r"\b([A-Z]\w+) \d+\.\d\b", kept.act("plan"))
     assert steps == [step.type for step in plan.steps]

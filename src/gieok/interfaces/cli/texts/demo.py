@@ -76,7 +76,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "demo.signal.statement": ("statement", "평서문"),
     "demo.signal.answer": ("answers a question", "질문의 답"),
     "demo.signal.pairs": ("matching syllables", "일치한 음절"),
-    "demo.signal.repeated": ("said often", "자주 말함"),
     "demo.signal.recency": ("recency", "최근"),
     "demo.signal.importance": ("importance", "중요도"),
     "demo.canon": ("Canon: facts that change", "캐논: 바뀌는 사실"),
