@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from gieok.memory.observations import Category
@@ -23,9 +23,6 @@ SINGLE: dict[str, str] = _TABLES["single"]
 """Slots with one value per subject, and their aliases."""
 ALIASES: dict[str, str] = SINGLE | _TABLES["things"] | _TABLES["notes"]
 """All slots in the tables, and their aliases."""
-_COMMON_WORDS = frozenset(terms(_TABLES["common"]["words"]))
-"""Terms that say nothing about which thing is meant."""
-
 _PEOPLE = frozenset(name.strip() for name in _TABLES["common"]["people"].split(","))
 """Slots whose value is a person or an animal: `boyfriend's name` says who the boyfriend is."""
 
@@ -99,14 +96,19 @@ def same_subject(subject: str) -> str:
 
 def thing_terms(value: str) -> frozenset[str]:
     """The terms of a value that can name a thing: without numbers and words that fit any value."""
-    return frozenset(
-        term for term in terms(value) if term not in _COMMON_WORDS and not _NUMERIC.fullmatch(term)
-    )
+    common = _terms_of(_TABLES["common"]["words"])
+    return frozenset(term for term in terms(value) if term not in common and not _NUMERIC.fullmatch(term))
 
 
 def slot_terms(name: str) -> frozenset[str]:
     """The terms of a slot's aliases. They name the kind of thing (cat), not the thing (Biscuit)."""
-    return _SLOT_TERMS.get(name, frozenset())
+    return _terms_of(ALIASES.get(name, ""))
+
+
+@cache
+def _terms_of(words: str) -> frozenset[str]:
+    """The terms of a text of the tables. Found when first used: they need the Korean dictionary."""
+    return frozenset(terms(words))
 
 
 @lru_cache(maxsize=4_096)
@@ -198,4 +200,3 @@ _KIN_SLOT = {
     for name in _TABLES["people"]
     if (found := _SLOTS.get(_squeezed(_spaced(name))))
 }
-_SLOT_TERMS = {name: frozenset(terms(aliases)) for name, aliases in ALIASES.items()}
