@@ -36,10 +36,11 @@ def run(*command: str | Path, home: Path) -> str:
 
 
 def test_the_companion_remembers_the_next_day_and_says_why(tmp_path: Path) -> None:
-    """The reply knows what was said the day before, and that the day has come."""
+    """The reply quotes what was said the day before, and the state knows the interview of the day."""
     evening, _, morning = run(EXAMPLES / "companion.py", home=tmp_path).partition("Day two")
     assert "내일 IT 스타트업 면접이 있어서 떨려" in evening
-    assert "오늘 IT 스타트업 면접" in morning
+    assert "어제 나눈 이야기" in morning
+    assert "IT 스타트업 면접 예정" in morning
     assert "words: 면접" in morning
     assert "부산으로 이사함" in morning
 
