@@ -123,7 +123,7 @@ async def _conversations(model: OfflineModel, talks: Sequence[Item]) -> Table:
 def _questions(talks: Sequence[Item]) -> Table:
     """Questions with ten messages as context: those of BM25, with the evidence among them.
 
-    The second quote of a reply counts too. `unsure` is a quote after "I don't know that for sure".
+    Any quote of the reply counts. `unsure` is a quote after "I don't know that for sure".
     """
     counts: Counter[str] = Counter()
     for talk in talks:
