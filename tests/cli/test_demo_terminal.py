@@ -143,16 +143,19 @@ def test_keep_refuses_a_folder_that_is_not_empty(machine: CleanMachine) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak memory from /proc")
-def test_memory_use_is_below_64_mb(machine: CleanMachine) -> None:
-    """Peak memory without memory-mapped files is below 64 MB.
+def test_memory_use_is_below_80_mb(machine: CleanMachine) -> None:
+    """Peak memory without memory-mapped files is below 80 MB.
 
     Mapped files are the libraries and the Korean dictionary. Processes share them, and the system evicts them
     when memory is low. How much of a mapped file is resident varies: 10 MB of the dictionary, or all of it.
+
+    The limit was 64 MB before search used numpy. The demo takes 59 to 66 MB on Python 3.11, of which
+    importing numpy takes 8.5.
     """
     program = "import atexit; atexit.register(lambda: print(open('/proc/self/status').read())); " + GIEOK[2]
     done = machine.run((sys.executable, "-c", program, "demo"))
     status = dict(re.findall(r"(\w+):\s+(\d+) kB", done.stdout.decode()))
-    assert int(status["VmHWM"]) - int(status["RssFile"]) < 64 * 1024
+    assert int(status["VmHWM"]) - int(status["RssFile"]) < 80 * 1024
 
 
 def test_every_recall_signal_has_a_text() -> None:
