@@ -174,3 +174,12 @@ async def test_nothing_of_another_owner_is_deleted(gieok: Gieok, user: User) -> 
     await user.personas.delete("hana")
     assert len((await other.sessions.log_page("s")).messages) == 3
     assert (await other.personas.get("hana")).name == HANA.name
+
+
+async def test_a_deleted_session_takes_the_results_of_its_jobs_along(user: User, behind: Behind) -> None:
+    """They quote the conversation."""
+    await user.personas.create(HANA, persona_id="hana")
+    turn = await user.chat.send("hana", "나 부산으로 이사했어", wait_memory=True)
+    assert behind.count("remembered") == 1
+    await user.sessions.delete(turn.session_ref)
+    assert behind.count("remembered") == 0

@@ -91,6 +91,11 @@ DELETE FROM messages WHERE owner = :owner AND session_ref = :session_ref;
 -- name: remove_session_plan_moves(owner, session_ref)!
 DELETE FROM session_plan_moves WHERE owner = :owner AND session_ref = :session_ref;
 
+-- name: remove_session_results(owner, session_ref)!
+-- What the jobs of the session changed and refused: it quotes the conversation.
+DELETE FROM remembered
+WHERE owner = :owner AND id IN (SELECT jobs.id FROM jobs WHERE jobs.owner = :owner AND jobs.subject = :session_ref);
+
 -- name: remove_session_jobs(owner, session_ref)!
 -- The subject of the other kinds is no session.
 DELETE FROM jobs
