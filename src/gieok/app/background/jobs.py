@@ -127,14 +127,21 @@ class Jobs:
         return await self.get(job_id)
 
     async def catch_up(self, lane: str) -> None:
-        """Run the jobs of a lane that are due, in order, until one fails or another worker has the next."""
+        """Run the jobs of a lane that are due, in order, and wait for those that another worker runs. Returns
+        early if one of them fails."""
         while True:
             now = self._gieok.engine.clock()
             claimed = await self._scope.write(
                 lambda view, now=now: view.jobs.claim_first(lane, now, now + LEASE)
             )
-            if claimed is None or not await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed)):
+            if claimed is not None:
+                if not await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed)):
+                    return
+                continue
+            first = await self._scope.read(lambda view: view.jobs.first(lane))
+            if first is None or first.status != "running":
                 return
+            await asyncio.sleep(POLL_SECONDS)
 
     async def wait(self, job_id: UUID) -> Remembering:
         """Run a remember job here, after the earlier ones of its lane, or wait for the worker that runs it.
