@@ -20,6 +20,9 @@ from tests.crash.test_kill import REPEATS, SEED
 from tests.crash.writer import new_word, take_turn
 
 CUTS = 12
+"""Power cuts while turns are taken."""
+CUTS_WHILE_OPENING = 4
+"""Power cuts while the database is created: most of the operations, but nothing is acknowledged yet."""
 
 
 @dataclass
@@ -31,6 +34,8 @@ class Session:
     cut_at: set[int]
     saved: list[Saved] = field(default_factory=list[Saved])
     operations: int = 0
+    opened_after: int = 0
+    """Operations until the database was open."""
     found: list[tuple[dict[Path, bytes], list[Saved]]] = field(
         default_factory=list[tuple[dict[Path, bytes], list[Saved]]]
     )
@@ -45,6 +50,7 @@ class Session:
     async def run(self) -> None:
         with watched_disk(self.watch) as self.disk:
             async with await Gieok.open(place_in(self.folder).settings, model=CountingModel()) as gieok:
+                self.opened_after = self.operations
                 await asyncio.gather(*(self.turns(gieok, f"owner-{task % 3}", task) for task in range(6)))
 
     async def turns(self, gieok: Gieok, owner: str, task: int) -> None:
@@ -62,7 +68,9 @@ async def cut_power(tmp_path: Path, seed: int) -> Sequence[list[str]]:
     measured = Session(tmp_path / "measured", random.Random(seed), set())
     await measured.run()
     chance = random.Random(seed)
-    session = Session(tmp_path / "cut", chance, set(chance.sample(range(1, measured.operations), CUTS)))
+    while_opening = chance.sample(range(1, measured.opened_after), CUTS_WHILE_OPENING)
+    in_turns = chance.sample(range(measured.opened_after, measured.operations), CUTS)
+    session = Session(tmp_path / "cut", chance, {*while_opening, *in_turns})
     await session.run()
     problems: list[list[str]] = []
     for number, (files, saved) in enumerate(session.found):
