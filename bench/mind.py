@@ -19,7 +19,7 @@ from typing import Any
 from bench import mind_states
 from bench.table import Row, Table, at_least
 from gieok.memory.answers import parse_remembered
-from gieok.memory.canon.quotes import ground
+from gieok.memory.canon.grounding import ground
 from gieok.memory.observations import Observation, Refusal, SpokenMessage
 from gieok.text.modality.notes import denies
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gieok.memory.canon.quotes import ALL_COMMITMENTS, find_quote, ground
+from gieok.memory.canon.grounding import ALL_COMMITMENTS, find_quote, ground
 from gieok.memory.observations import Category, Observation, Reason, SpokenMessage
 from gieok.text.modality import Commitment
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from gieok.errors import InputRefused
 from gieok.memory.blocks import HEADERS, StateLine, parse_state, state_frame
-from gieok.memory.canon.grounding import own_words
+from gieok.memory.canon.own_words import own_words
 from gieok.memory.canon.records import STATE, Fact, PersonaDraft
 from gieok.memory.canon.rules import check_persona, persona_text, rank_facts, state_block
 from gieok.memory.fields import Language

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gieok.memory.canon.quotes import ground
+from gieok.memory.canon.grounding import ground
 from gieok.memory.observations import Category, Observation, SpokenMessage
 from tests.canon.test_quotes import AT
 

@@ -14,7 +14,6 @@ from gieok.text.hangul import (
     split_syllable,
     with_final,
     with_particle,
-    without_final,
 )
 
 
@@ -57,4 +56,4 @@ def test_final_consonants_are_read_set_and_removed() -> None:
     """Anything but a Hangul syllable stays unchanged."""
     assert [final_consonant(word) for word in ("닭", "사과", "GPT-3", "")] == ["ㄺ", "", "ㅁ", ""]
     assert [with_final(stem, "ㄴ") for stem in ("가", "살", "a", "")] == ["간", "산", "a", ""]
-    assert [without_final(stem) for stem in ("살", "사", "ㅋ", "")] == ["사", "사", "ㅋ", ""]
+    assert [with_final(stem, "") for stem in ("살", "사", "ㅋ", "")] == ["사", "사", "ㅋ", ""]

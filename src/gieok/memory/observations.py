@@ -145,7 +145,7 @@ class TurnNote(Data):
 
 
 class ListedFact(Data):
-    """A known fact as a model is told it, with the short id that an observation may name."""
+    """A known fact as the model gets it, with the short id that an observation may name."""
 
     id: str
     subject: Subject
@@ -157,7 +157,7 @@ class ListedFact(Data):
 
 
 class Conversation(Data):
-    """What a model is told in order to remember exchanges."""
+    """What a model gets in order to remember exchanges."""
 
     language: Language
     """The language of the user's words."""

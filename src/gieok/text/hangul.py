@@ -62,11 +62,6 @@ def with_final(stem: str, final: str) -> str:
     return stem[:-1] + join_syllable(initial, vowel, FINALS.index(final))
 
 
-def without_final(stem: str) -> str:
-    """Remove the final consonant of the last syllable: 살 becomes 사."""
-    return with_final(stem, FINALS[0])
-
-
 def particle(word: str, pair: str) -> str:
     """Choose the form of a particle that fits `word`: `particle("면접", "이/가")` is 이.
 

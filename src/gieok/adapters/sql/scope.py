@@ -97,7 +97,7 @@ class SqlView:
     @property
     def companion(self) -> SqlCompanionStore:
         return SqlCompanionStore(
-            self._tx, self._keys, self._caches, is_reading=self._is_reading, is_inline=self._is_inline
+            self._tx, self._keys, self._caches, self._indexes, is_reading=self._is_reading
         )
 
     @property

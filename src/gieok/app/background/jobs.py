@@ -129,19 +129,8 @@ class Jobs:
     async def catch_up(self, lane: str) -> None:
         """Run the jobs of a lane that are due, in order, and wait for those that another worker runs. Returns
         early if one of them fails."""
-        while True:
-            now = self._gieok.engine.clock()
-            claimed = await self._scope.write(
-                lambda view, now=now: view.jobs.claim_first(lane, now, now + LEASE)
-            )
-            if claimed is not None:
-                if not await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed)):
-                    return
-                continue
-            first = await self._scope.read(lambda view: view.jobs.first(lane))
-            if first is None or first.status != "running":
-                return
-            await asyncio.sleep(POLL_SECONDS)
+        while await self._advance(lane):
+            pass
 
     async def wait(self, job_id: UUID) -> Remembering:
         """Run a remember job here, after the earlier ones of its lane, or wait for the worker that runs it.
@@ -149,19 +138,22 @@ class Jobs:
         Returns early if one of them has failed and waits for its next attempt.
         """
         while (job := await self.get(job_id)).status in ("queued", "running"):
-            lane, now = job.lane or "", self._gieok.engine.clock()
-            claimed = await self._scope.write(
-                lambda view, lane=lane, now=now: view.jobs.claim_first(lane, now, now + LEASE)
-            )
-            if claimed is not None:
-                if not await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed)):
-                    break
-                continue
-            first = await self._scope.read(lambda view, lane=lane: view.jobs.first(lane))
-            if first is not None and first.status == "queued" and first.due_at and first.due_at > now:
+            if not await self._advance(job.lane or ""):
                 break
-            await asyncio.sleep(POLL_SECONDS)
         return await self.remembering(job_id)
+
+    async def _advance(self, lane: str) -> bool:
+        """Run the first job of a lane, or give the worker that runs it a moment. False if it failed or waits
+        for its next attempt, or if there is none."""
+        now = self._gieok.engine.clock()
+        claimed = await self._scope.write(lambda view: view.jobs.claim_first(lane, now, now + LEASE))
+        if claimed is not None:
+            return await run_job(self._gieok, ClaimedJob(self._scope.owner, claimed))
+        first = await self._scope.read(lambda view: view.jobs.first(lane))
+        if first is None or (first.status == "queued" and first.due_at and first.due_at > now):
+            return False
+        await asyncio.sleep(POLL_SECONDS)
+        return True
 
 
 async def run_job(gieok: Gieok, claimed: ClaimedJob) -> bool:

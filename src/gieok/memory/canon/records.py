@@ -62,12 +62,6 @@ class FactDraft(Data):
     """The message that states it; None for a fact that was edited by hand."""
 
 
-class ExtractedFact(FactDraft):
-    """A fact extracted from a turn. `retracts`: the fact with this key is no longer true."""
-
-    retracts: bool
-
-
 class Fact(FactDraft, VersionRef):
     """One version of a fact. The active version of its chain is true now."""
 

@@ -15,8 +15,8 @@ from pydantic import Field
 
 from gieok.engine import ActStep, AnyStep, Data, Stage, StepContext, WriteStep
 from gieok.memory.canon import merging
+from gieok.memory.canon.grounding import ground
 from gieok.memory.canon.merging import merge, short_ids
-from gieok.memory.canon.quotes import ground
 from gieok.memory.canon.records import Fact, FactChange, FactSource, PersonaPrompt, PlannedChange
 from gieok.memory.canon.rules import relevant_facts
 from gieok.memory.canon.validity import ValidityDays, day_of
@@ -51,7 +51,7 @@ class ListedFacts(Data):
 
 
 class ListFacts(ActStep[ListMetadata, ListInputs, ListedFacts]):
-    """Choose the facts that a model is told: those that share words with the query, then the most important.
+    """Choose the facts for the model: those that share words with the query, then the most important.
 
     However many facts are known, the prompt stays as short.
     """

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from typing import Annotated
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from pydantic import Field
 
 from gieok.engine import AnyStep, Data, ReadStep, StepContext, WriteStep
 from gieok.errors import StoreDamaged
 from gieok.memory.fields import PersonaId, SessionRef, Timestamp
-from gieok.memory.jobs.records import JobDraft
 from gieok.memory.observations import Exchange, SpokenMessage
 from gieok.memory.sessions.records import MAX_MESSAGES, Appended, ChatMessage, MessageRange
 from gieok.memory.sessions.rules import exchange_ends, unremembered
-from gieok.memory.sessions.steps import CONTEXT_SELECT, JobInputs, SessionInputs
+from gieok.memory.sessions.steps import CONTEXT_SELECT, JobInputs, SessionInputs, queue_jobs
 from gieok.memory.sessions.store import LogView
 
 
@@ -66,22 +65,9 @@ class QueueRemembering(WriteStep[QueueRememberingMetadata, QueueRememberingInput
             at_most=metadata.at_most,
             is_over=session.ended_at is not None or not inputs.wanted,
         )
-        drafts = [
-            JobDraft(
-                id=uuid4(),
-                kind="remember",
-                subject=inputs.session_ref,
-                first_seq=span.first,
-                last_seq=span.last,
-                lane=session.persona_id,
-                due_at=context.now,
-            )
-            for span in spans
-        ]
-        for draft in drafts:
-            view.jobs.add(draft, context.now)
+        jobs = queue_jobs(view, "remember", inputs.session_ref, spans, context.now, lane=session.persona_id)
         view.sessions.set_unremembered(inputs.session_ref, left)
-        return QueuedRemembering(jobs=tuple(draft.id for draft in drafts))
+        return QueuedRemembering(jobs=jobs)
 
 
 class ExchangesMetadata(Data):

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from gieok.engine import AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import NotFound, StoreDamaged
 from gieok.memory.fields import AccountPlan, PersonaId, SessionRef, Timestamp
-from gieok.memory.jobs.records import Job, JobDraft, JobOutcome
+from gieok.memory.jobs.records import Job, JobDraft, JobKind, JobOutcome
 from gieok.memory.sessions.deletion import DeleteSession, DeleteSessions
 from gieok.memory.sessions.records import (
     MAX_MESSAGES,
@@ -364,22 +364,36 @@ class QueueSummary(WriteStep[QueueMetadata, SessionInputs, QueuedSummaries]):
     ) -> QueuedSummaries:
         session = view.sessions.lock(inputs.session_ref)
         due = unclaimed(session, summarize_after=metadata.summarize_after, at_most=metadata.at_most)
-        drafts = [
-            JobDraft(
-                id=uuid4(),
-                kind="summary",
-                subject=inputs.session_ref,
-                first_seq=span.first,
-                last_seq=span.last,
-                due_at=context.now,
-            )
-            for span in due
-        ]
-        for draft in drafts:
-            view.jobs.add(draft, context.now)
+        jobs = queue_jobs(view, "summary", inputs.session_ref, due, context.now)
         if due:
             view.sessions.mark_queued(inputs.session_ref, due[-1].last)
-        return QueuedSummaries(jobs=tuple(draft.id for draft in drafts))
+        return QueuedSummaries(jobs=jobs)
+
+
+def queue_jobs(
+    view: LogView,
+    kind: JobKind,
+    session_ref: str,
+    spans: Sequence[MessageRange],
+    at: datetime,
+    lane: str | None = None,
+) -> tuple[UUID, ...]:
+    """Queue a job for each of these ranges of a session's messages, due at once. Returns their ids."""
+    drafts = [
+        JobDraft(
+            id=uuid4(),
+            kind=kind,
+            subject=session_ref,
+            first_seq=span.first,
+            last_seq=span.last,
+            lane=lane,
+            due_at=at,
+        )
+        for span in spans
+    ]
+    for draft in drafts:
+        view.jobs.add(draft, at)
+    return tuple(draft.id for draft in drafts)
 
 
 class ConversationMetadata(Data):

@@ -203,7 +203,7 @@ FIRST_PERSON = cues(rf"""
 FRAGMENT = cues(
     r"(?:to|in|on|at|from|with|w|for|by|over|due|near|since|until|till|somewhere|about|of|under|behind)\b"
 )
-"""A clause that goes on with the one before, although a full stop stands between."""
+"""A clause that continues the one before, although a full stop stands between."""
 ANIMATE = cues(rf"""
     {STARTERS}(?!(?:i|im|i'm|we|you|u|it|got|get|getting|been|being|was|were|just|newly|recently|happily|not|never|that|this|there|who|what)\b)(?P<name>[a-z]{{3,}}?)(?:'s|s)? (?:(?:is|was|just|finally|got|is now|has been|been|also) )*(?:pregnant|engaged|married|divorced|dating|retired|expecting|vegan|vegetarian|allergic|diagnosed|promoted|fired|dumped|arrested|hired|hospitalized|proposed|graduated|drunk)\b
 """)
@@ -222,7 +222,7 @@ VERB = cues(r"""
 CONTINUES = cues(r"""
     (?:(?:and|n|but|then|so)\s+)*(?:also |just |then |now |already |still |even |always )?(?:is|was|has|had|got|gets|went|took|came|left|wants|needs|keeps|lost|won|owns|runs|plays|teaches|studies|hates|loves|likes|thinks|speaks|drinks|smokes|eats|makes|takes|goes|plans|starts|leaves|bought|made|moved|quit|lives|works|drives|moves|\w{3,}ed)\b
 """)
-"""A clause that goes on with the subject of the one before."""
+"""A clause that continues with the subject of the one before."""
 
 PROMISE = cues(r"""
     \b(?:i'll|i will|i won't|i shall|i promise|promised?|i swear|swear|my word|you have my word|new rule|from now on|deal)\b

@@ -111,7 +111,7 @@ def _closes(word: _Word, following: _Word) -> bool:
 
 
 def _joins(word: _Word, following: _Word) -> bool:
-    """Whether a clause ends after a word and the sentence goes on."""
+    """Whether a clause ends after a word and the sentence continues."""
     if "," in word.mark:
         return True
     if not word.parts:

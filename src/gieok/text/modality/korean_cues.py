@@ -45,7 +45,7 @@ SHARING = cues(r"(?:고|구|며|면서|다가|서|어|아)$")
 NO_PERSON = cues(r"(?:회사|학교|학원|병원|나라|정부|팀|집|동|시|구|역|점|산|강|섬)$")
 CORRECTING = listed("아니 아니다 아니지")
 KEEPS_SUBJECT = cues(r"(?:고|구|며|면서|다가)$")
-"""Endings after which a subject with 이 or 가 goes on."""
+"""Endings after which a subject with 이 or 가 continues."""
 EXISTS = listed("있 없 생기")
 
 JOINT = cues(r"""

@@ -112,13 +112,13 @@ def report_english(text: str, limit: int, *, front: bool = False) -> str | None:
     if not said or asks:
         return None
     said = _CONTRACTED.sub(lambda match: f"I {_FULL[(match[1] or match[2]).strip(chr(39))]}", said)
-    told = _statement(said)
-    if front and (ahead := _TIME_LAST.fullmatch(told)):
-        told = f"{ahead['time'][0].upper()}{ahead['time'][1:]} t{ahead['rest'][1:].rstrip(', ')}"
-    if len(told) < limit:
-        return f"{told}."
-    ends = [joint.start() for joint in _JOINT.finditer(told) if joint.start() < limit]
-    kept = told[: ends[-1]] if ends else told[:limit].rsplit(" ", 1)[0]
+    report = _statement(said)
+    if front and (ahead := _TIME_LAST.fullmatch(report)):
+        report = f"{ahead['time'][0].upper()}{ahead['time'][1:]} t{ahead['rest'][1:].rstrip(', ')}"
+    if len(report) < limit:
+        return f"{report}."
+    ends = [joint.start() for joint in _JOINT.finditer(report) if joint.start() < limit]
+    kept = report[: ends[-1]] if ends else report[:limit].rsplit(" ", 1)[0]
     return f"{kept.rstrip(',; ')[: limit - 1]}."
 
 
@@ -135,8 +135,10 @@ def note_english(text: str, limit: int) -> str | None:
 def third_person(said: str) -> str:
     """`said` with I, we and you in the third person. US and IT in capitals are names."""
     opened = _CLIPPED.sub(lambda m: f"{m[1]} {_CLIPPED_FULL[m[2].lower()]}", said)
-    told = _PERSON.sub(lambda m: m[0] if len(m[0]) > 1 and m[0].isupper() else _PERSONS[m[0].lower()], opened)
-    return _AGREEMENT.sub(lambda m: f"{m[1]} {_AFTER[m[1]].get(m[2], m[2])}", told)
+    report = _PERSON.sub(
+        lambda m: m[0] if len(m[0]) > 1 and m[0].isupper() else _PERSONS[m[0].lower()], opened
+    )
+    return _AGREEMENT.sub(lambda m: f"{m[1]} {_AFTER[m[1]].get(m[2], m[2])}", report)
 
 
 def is_past(verb: str) -> bool:

@@ -113,7 +113,7 @@ def _matches(clause: Clause, rules: Sequence[_Rule], said_on: date) -> Iterator[
             continue
         if rule.kind == "held" and not _TEST.search(match["x"]):
             continue
-        slots = {name: _Slot(_told(group or "", spoken)) for name, group in match.groupdict().items()}
+        slots = {name: _Slot(_reported(group or "", spoken)) for name, group in match.groupdict().items()}
         slots["first"] = _first_word(slots.get("x", ""))
         day = when if rule.category in (Category.EVENT, Category.GOAL, Category.RELATIONSHIP) else None
         text = rule.value.format(**slots, clause=plain)
@@ -184,7 +184,7 @@ def _plain(text: str, spoken: Spoken) -> str:
     return _LEFT_OUT.sub("I ", plain) if spoken == "en" else plain
 
 
-def _told(group: str, spoken: Spoken) -> str:
+def _reported(group: str, spoken: Spoken) -> str:
     """A group as a value: my becomes their; 지훈이 loses the ending of affection before 랑."""
     bare = group.strip()
     return re.sub(r"\b(?:my|our)\b", "their", bare) if spoken == "en" else bare

@@ -193,7 +193,7 @@ def _sources(turn: _Turn) -> list[Source]:
     notes = [
         Source(memory.summary, "noted", local_day(memory.timestamp, prompt.now)) for memory in prompt.memories
     ]
-    # What happened is told better by the memories of it than by the note of an event.
+    # The memories of what happened say more than the note of an event.
     state = [fact for fact in prompt.state if fact.category != "EVENT" or not prompt.memories]
     known = [Source(fact.value, "known", topic=fact.key) for fact in (*state, *prompt.facts)]
     return [source for source in (*known, *notes, *window) if source.text.strip()]

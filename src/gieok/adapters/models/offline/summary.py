@@ -159,10 +159,10 @@ def _attempts(
     best = sorted(scored, key=lambda pair: (-pair[0], pair[1]))
     for count in range(min(_SENTENCES, len(best)), 0, -1):
         chosen = sorted(index for score, index in best[:count] if score >= best[0][0] * _WORTH)
-        told = [_told(utterance.informative[index], spoken, limit // len(chosen)) for index in chosen]
+        reports = [_reports(utterance.informative[index], spoken, limit // len(chosen)) for index in chosen]
         # The versions of the sentences from whole to light, the last one repeated.
-        for depth in range(max(map(len, told), default=0)):
-            parts = [versions[min(depth, len(versions) - 1)] for versions in told if versions]
+        for depth in range(max(map(len, reports), default=0)):
+            parts = [versions[min(depth, len(versions) - 1)] for versions in reports if versions]
             if text := _joined_sentences(parts, spoken):
                 yield text
     if nouns := _nouns(topics):
@@ -181,11 +181,11 @@ def _joined_sentences(parts: Sequence[str], spoken: Spoken) -> str:
     return " ".join(different)
 
 
-def _told(sentence: Sentence, spoken: Spoken, room: int) -> list[str]:
+def _reports(sentence: Sentence, spoken: Spoken, room: int) -> list[str]:
     """Versions of the sentence in the third person within `room`: whole, without fillers, in fewer clauses.
 
     A version must keep one of the topics; otherwise the topics of the message say more. A question or a
-    request is told by its topics.
+    request is summarised by its topics.
     """
     topics = _nouns(keywords(Utterance(sentence.text, spoken, (sentence,), (sentence,)), "", _TOPICS))
     kind = "request" if _REQUEST[spoken].search(sentence.text) else "question" if sentence.asks else ""
@@ -198,8 +198,8 @@ def _told(sentence: Sentence, spoken: Spoken, room: int) -> list[str]:
             versions += filter(None, (report_english(text, limit), report_english(text, limit, front=True)))
             continue
         for light in read(text).sentences[:1]:
-            told = map(report_korean, (light, *clause_windows(light)))
-            versions += [each for each in told if each is not None and len(each) <= limit]
+            reported = map(report_korean, (light, *clause_windows(light)))
+            versions += [each for each in reported if each is not None and len(each) <= limit]
     if spoken == "en" and (note := note_english(sentence.text, limit)):
         versions.append(note)
     return [text for text in versions if not topics or any(t.casefold() in text.casefold() for t in topics)]

@@ -100,8 +100,8 @@ def _open(path: Path) -> Connection:
 
 
 class OpenedFile:
-    """A file that is open. Whoever moves, replaces or removes it does not disturb SQLite, which goes on to
-    write where nobody will look for it."""
+    """An open file. If it is moved, replaced or removed, SQLite does not notice and keeps writing to the old
+    file, where nobody will look for it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -61,13 +61,8 @@ class SqlJobStore:
         return _job(row) if row else None
 
     def claim_first(self, lane: str, now: datetime, lease_until: datetime) -> Job | None:
-        row = self._tx.one(
-            "claim_first_job",
-            lane=check_ref(lane, "lane"),
-            now=to_micros(now),
-            lease_until=to_micros(lease_until),
-        )
-        return _job(row) if row else None
+        first = self.first(lane)
+        return self.claim(first.id, now, lease_until) if first else None
 
     def retry(self, job_id: UUID, at: datetime) -> Job:
         changed = self._tx.run("retry_job", id=job_id.bytes, at=to_micros(at))

@@ -20,7 +20,6 @@ from multiprocessing.context import SpawnProcess
 from time import monotonic
 
 _log = logging.getLogger(__name__)
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _spawn = multiprocessing.get_context("spawn")
 
 Run = Callable[[socket.socket, Connection], None]

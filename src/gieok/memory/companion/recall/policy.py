@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
@@ -28,11 +27,6 @@ class Weights(Data):
     pairs: Weight
     recency: Weight
     importance: Weight
-
-    @property
-    def by_name(self) -> Mapping[str, float]:
-        """The weights by signal name."""
-        return vars(self)
 
 
 class RecallPolicy(Data):

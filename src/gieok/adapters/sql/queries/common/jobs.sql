@@ -50,17 +50,6 @@ WHERE owner = :owner AND lane = :lane AND due_at IS NOT NULL
 ORDER BY position, subject, first_seq
 LIMIT 1;
 
--- name: claim_first_job(owner, lane, now, lease_until)^
--- No row when the first unfinished job of the lane is not due.
-UPDATE jobs
-SET status = 'running', attempts = attempts + 1, fence = fence + 1, due_at = :lease_until
-WHERE owner = :owner AND lane = :lane AND due_at <= :now AND NOT EXISTS (
-    SELECT 1 FROM jobs AS before
-    WHERE before.owner = jobs.owner AND before.lane = jobs.lane AND before.due_at IS NOT NULL
-      AND (before.position, before.subject, before.first_seq) < (jobs.position, jobs.subject, jobs.first_seq)
-  )
-RETURNING id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error, memory_id, created_at;
-
 -- name: list_jobs(owner, created_at, id, limit)
 -- Newest first, before this time and id.
 SELECT id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error, memory_id, created_at

@@ -17,7 +17,7 @@ from gieok.adapters.sql.stores.companion.rows import (
     reseal_memory,
     seal_memory,
 )
-from gieok.adapters.sql.stores.search import IndexCache, Revision
+from gieok.adapters.sql.stores.search import UNCACHED_INDEXES, IndexCache, Revision
 from gieok.adapters.sql.stores.vectors import invalidate_vectors, remove_vectors, set_vectors_archived
 from gieok.errors import Conflict, NotFound
 from gieok.memory.companion.records import (
@@ -43,16 +43,16 @@ class SqlCompanionStore:
         tx: Tx,
         keys: OwnerKeys,
         caches: OwnerCaches = UNCACHED,
+        indexes: IndexCache = UNCACHED_INDEXES,
         *,
         is_reading: bool = False,
-        is_inline: bool = False,
     ) -> None:
-        """`is_reading` and `is_inline` as in `IndexCache`."""
+        """`is_reading` marks a transaction that sees only committed data, so that it may be cached."""
         self._tx = tx
         self._keys = keys
         self._caches = caches
         self._is_reading = is_reading
-        self._indexes = IndexCache(caches.indexes, is_reading=is_reading, is_inline=is_inline)
+        self._indexes = indexes
         self._moments = SqlMomentStore(tx, keys)
 
     def lock(self, persona_id: str) -> MemoryConfig:
