@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import cast
@@ -15,6 +16,7 @@ import apsw
 from gieok.adapters.sql.driver.database import Row, Tx, Value
 from gieok.adapters.sql.stores.turns import SqlMemoryStore
 from gieok.app import Gieok
+from gieok.app.background.worker import Worker
 from gieok.errors import GieokError, OwnerErased
 from gieok.memory.turns.records import MemoryItem
 from gieok.testing.models import CountingModel
@@ -22,7 +24,7 @@ from gieok.vault import OwnerKeys, Vault
 from gieok.vault import Place as SealedPlace
 from tests.crash.place import Place, Story
 from tests.crash.tables import MemoryRow, Tables, damage, read_tables
-from tests.crash.writer import new_word, take_turn
+from tests.crash.writer import ObservingModel, new_word, take_turn
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -45,6 +47,46 @@ async def _violations(gieok: Gieok, place: Place, story: Story) -> list[str]:
         *await unfound(gieok, story),
         *not_erased(tables, gieok.vault, story),
         *await refused(gieok, story),
+    ]
+
+
+async def remember(place: Place, story: Story) -> tuple[int, list[str]]:
+    """Let the next process finish what is to be remembered. Returns how many jobs a killed one has left, and
+    the turns that are not remembered exactly once."""
+    async with await Gieok.open(place.settings, model=ObservingModel(), clock=place.now) as gieok:
+        owners = sorted({answered.owner for answered in story.answered})
+        left = sum([await _unfinished(gieok, owner) for owner in owners])
+        worker = Worker(gieok)
+        while await worker.run_once(place.now()):
+            pass
+        tables = await asyncio.to_thread(read_tables, place)
+        return left, [
+            text for owner in owners for text in await _wrongly_remembered(gieok, owner, tables, story)
+        ]
+
+
+async def _unfinished(gieok: Gieok, owner: str) -> int:
+    jobs = await gieok.user(owner).jobs.list(limit=1000)
+    return sum(job.kind == "remember" and job.status in ("queued", "running") for job in jobs)
+
+
+async def _wrongly_remembered(gieok: Gieok, owner: str, tables: Tables, story: Story) -> list[str]:
+    """Compares the log with turn memories and facts. An unanswered turn may be in all of them or in none."""
+    user, keys = gieok.user(owner), gieok.vault.keys(owner)
+    sessions = (await user.sessions.list(limit=100)).sessions
+    logs = [await user.sessions.log(session.session_ref) for session in sessions]
+    said = Counter(each.content.split()[0] for log in logs for each in log if each.role == "user")
+    memories = Counter(_keywords(row, keys)[0] for row in tables.memories if row.owner == owner)
+    facts = Counter({fact.key: fact.version for fact in await user.canon.facts("hana", limit=1000)})
+    problems = [
+        f"{kind} of the turn {word} of {owner}: {found[word]} instead of 1"
+        for kind, found in (("turn memories", memories), ("versions of the fact", facts))
+        for word in said.keys() | found.keys()
+        if found[word] != 1
+    ]
+    answered = [each.word for each in story.answered if each.owner == owner]
+    return problems + [
+        f"the turn {word} of {owner} was answered and is lost" for word in answered if said[word] != 1
     ]
 
 
@@ -153,10 +195,14 @@ def _terms(row: MemoryRow, keys: OwnerKeys) -> bytes:
         session_ref=row.session,
         timestamp=_EPOCH + timedelta(microseconds=row.at),
         summary=_open(keys, "summary", identity, row.summary),
-        keywords=tuple(json.loads(_open(keys, "keywords", identity, row.keywords))),
+        keywords=_keywords(row, keys),
     )
     SqlMemoryStore(cast(Tx, recorder), keys).save(item)
     return recorder.terms
+
+
+def _keywords(row: MemoryRow, keys: OwnerKeys) -> tuple[str, ...]:
+    return tuple(json.loads(_open(keys, "keywords", UUID(bytes=bytes(row.id)), row.keywords)))
 
 
 def _open(keys: OwnerKeys, column: str, identity: UUID, sealed: bytes) -> str:

@@ -7,13 +7,14 @@ import multiprocessing
 import random
 import signal
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 
 import psycopg
 
+from gieok.app.background.jobs import LEASE
 from tests.crash import writer
-from tests.crash.checker import violations
+from tests.crash.checker import remember, violations
 from tests.crash.place import Event, Place, Story
 
 MESSAGE_TIMEOUT = 30.0
@@ -61,8 +62,25 @@ async def crash(place: Place, story: Story, work: str, seed: int, plant: str | N
     death = await asyncio.to_thread(run_and_kill, place, work, seed, moment, plant)
     await asyncio.to_thread(_wait_until_disconnected, place)
     story.add(death.events)
-    failed = [f"the writer failed by itself, with exit code {death.exit_code}"] if death.by_itself else []
-    return failed + await violations(place, story)
+    return _own_failure(death) + await violations(place, story)
+
+
+async def crash_between_cycles(
+    place: Place, story: Story, seed: int, plant: str | None = None
+) -> tuple[bool, list[str]]:
+    """One round of chat turns, killed shortly after an answer. Returns whether a turn was then answered but
+    not remembered, and the violations once the next process has finished remembering."""
+    chance = random.Random(seed)
+    moment = Moment(chance.randint(2, 12), chance.uniform(0.0, 0.01))
+    death = await asyncio.to_thread(run_and_kill, place, "chat", seed, moment, plant)
+    await asyncio.to_thread(_wait_until_disconnected, place)
+    story.add(death.events)
+    left, problems = await remember(replace(place, ahead=place.ahead + LEASE), story)
+    return left > 0, [*_own_failure(death), *problems, *await violations(place, story)]
+
+
+def _own_failure(death: Death) -> list[str]:
+    return [f"the writer failed by itself, with exit code {death.exit_code}"] if death.by_itself else []
 
 
 def run_and_kill(place: Place, work: str, seed: int, moment: Moment, plant: str | None = None) -> Death:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -19,6 +20,17 @@ class Place:
     key_file: Path
     admin_url: str | None
     """PostgreSQL only: a login that sees the rows of every owner."""
+    ahead: timedelta = timedelta()
+    """How far the clock of its processes is ahead, so that they see the leases of killed ones as expired."""
+
+    @property
+    def kind(self) -> str:
+        """ "sqlite" or "postgres"."""
+        return "postgres" if self.admin_url else "sqlite"
+
+    def now(self) -> datetime:
+        """The time for its processes."""
+        return datetime.now(UTC) + self.ahead
 
     @property
     def settings(self) -> Settings:
@@ -41,6 +53,14 @@ class Saved:
 
 
 @dataclass(frozen=True)
+class Answered:
+    """A chat turn was answered: its messages are in the log, and it will be remembered exactly once."""
+
+    owner: str
+    word: str
+
+
+@dataclass(frozen=True)
 class Erasing:
     """An erasure was requested. It may have begun or not, but it never stays unfinished."""
 
@@ -54,7 +74,7 @@ class Erased:
     owner: str
 
 
-Event = Ready | Saved | Erasing | Erased
+Event = Ready | Saved | Answered | Erasing | Erased
 
 
 @dataclass
@@ -62,6 +82,7 @@ class Story:
     """Everything that was acknowledged on one database, by all processes that were killed there."""
 
     saved: list[Saved] = field(default_factory=list[Saved])
+    answered: list[Answered] = field(default_factory=list[Answered])
     erasing: set[str] = field(default_factory=set[str])
     erased: set[str] = field(default_factory=set[str])
 
@@ -70,6 +91,8 @@ class Story:
             match event:
                 case Saved():
                     self.saved.append(event)
+                case Answered():
+                    self.answered.append(event)
                 case Erasing(owner):
                     self.erasing.add(owner)
                 case Erased(owner):

@@ -18,6 +18,7 @@ from tests.crash.place import Place, Saved, Story
 from tests.crash.power import Disk, watched_disk
 from tests.crash.test_kill import REPEATS, SEED
 from tests.crash.writer import new_word, take_turn
+from tests.soak import count
 
 CUTS = 12
 """Power cuts while turns are taken."""
@@ -95,6 +96,7 @@ async def test_acknowledged_turns_survive_a_power_cut(tmp_path: Path, repeat: in
     problems = await cut_power(tmp_path, SEED + repeat)
     assert len(problems) > CUTS / 2
     assert [each for each in problems if each] == [], f"GIEOK_CRASH_SEED={SEED + repeat}"
+    count("power losses", len(problems), "sqlite")
 
 
 @pytest.mark.req("ENG-6")

@@ -20,6 +20,7 @@ from tests.crash.place import Story
 from tests.crash.test_kill import REPEATS, SEED
 from tests.crash.writer import new_word, take_turn
 from tests.postgres import Postgres
+from tests.soak import count
 
 
 @pytest.mark.req("ENG-6")
@@ -50,3 +51,4 @@ async def test_acknowledged_turns_survive_a_crash_of_the_server(
         assert len(story.saved) >= die_after
         assert await violations(place, story) == [], f"GIEOK_CRASH_SEED={SEED + repeat}"
         await take_turn(gieok.user("owner-0"), "owner-0", "session-0", new_word(chance))
+    count("crashes of PostgreSQL", 1, "postgres")

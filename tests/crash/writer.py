@@ -7,20 +7,52 @@ import itertools
 import random
 import string
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
 from gieok.adapters.sql.lifecycle import owners
 from gieok.app import Gieok, User
+from gieok.errors import Conflict
+from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.conversation.records import Persona
+from gieok.memory.observations import Category, Conversation, Observation, Understood, VerbatimLimit
 from gieok.testing.models import CountingModel
-from tests.crash.place import Erased, Erasing, Event, Place, Ready, Saved
+from tests.crash.place import Answered, Erased, Erasing, Event, Place, Ready, Saved
 from tests.crash.plants import PLANTS
 from tests.turns.run_turn import run_turn
 
 PERSONA = Persona(name="Mina", language="ko", system_prompt="You listen.")
 TASKS = 8
+THINKING_SECONDS = 0.03
+"""How long the model takes to remember a turn, at most."""
 Report = Callable[[Event], None]
+
+
+class ObservingModel(CountingModel):
+    """Finds one fact in each exchange, under the first word of the message, and takes a moment."""
+
+    async def remember(
+        self, conversation: Conversation, *, summary_chars: int, max_keywords: int, verbatim: VerbatimLimit
+    ) -> Understood:
+        await asyncio.sleep(random.uniform(0.0, THINKING_SECONDS))
+        understood = await super().remember(
+            conversation, summary_chars=summary_chars, max_keywords=max_keywords, verbatim=verbatim
+        )
+        observations = tuple(
+            Observation(
+                turn=number,
+                op="add",
+                category=Category.OTHER,
+                key=exchange.text("user").split()[0],
+                value=exchange.text("user"),
+                quote=exchange.text("user"),
+                importance=5,
+            )
+            for number, exchange in enumerate(conversation.exchanges, 1)
+        )
+        return understood.model_copy(update={"observations": observations})
 
 
 def main(place: Place, work: str, seed: int, plant: str | None, pipe: Connection[Event, None]) -> None:
@@ -43,7 +75,7 @@ def new_word(chance: random.Random) -> str:
 
 
 async def _open(place: Place) -> Gieok:
-    return await Gieok.open(place.settings, model=CountingModel())
+    return await Gieok.open(place.settings, model=CountingModel(), clock=place.now)
 
 
 async def start(place: Place, chance: random.Random, report: Report) -> None:
@@ -61,6 +93,16 @@ async def turns(place: Place, chance: random.Random, report: Report) -> None:
                 _turns_of(gieok, f"owner-{task % 2}", f"session-{task % 4}", chance, report)
                 for task in range(TASKS)
             )
+        )
+
+
+async def chat(place: Place, chance: random.Random, report: Report) -> None:
+    """Chat turns of two owners in four new sessions, which the same process remembers in the background."""
+    settings = replace(place.settings, background=True)
+    session = new_word(chance)
+    async with await Gieok.open(settings, model=ObservingModel(), clock=place.now) as gieok:
+        await asyncio.gather(
+            *(_chat_of(gieok, f"owner-{task % 2}", f"{session}-{task}", chance, report) for task in range(4))
         )
 
 
@@ -126,6 +168,16 @@ async def _turns_of(gieok: Gieok, owner: str, session: str, chance: random.Rando
         report(await take_turn(user, owner, session, new_word(chance)))
 
 
+async def _chat_of(gieok: Gieok, owner: str, session: str, chance: random.Random, report: Report) -> None:
+    user = gieok.user(owner)
+    with suppress(Conflict):  # the persona is there
+        await user.personas.create(PersonaDraft(name="하나"), persona_id="hana")
+    while True:
+        word = new_word(chance)
+        await user.chat.send("hana", f"{word} 회사에 다녀", session_ref=session)
+        report(Answered(owner, word))
+
+
 async def _arrivals(gieok: Gieok, chance: random.Random, report: Report) -> None:
     while True:
         owner = f"newcomer-{new_word(chance)}"
@@ -133,5 +185,5 @@ async def _arrivals(gieok: Gieok, chance: random.Random, report: Report) -> None
 
 
 WORKS: Mapping[str, Callable[[Place, random.Random, Report], Coroutine[Any, Any, None]]] = {
-    work.__name__: work for work in (start, turns, newcomers, rotate_data, rotate_root, erase)
+    work.__name__: work for work in (start, turns, chat, newcomers, rotate_data, rotate_root, erase)
 }

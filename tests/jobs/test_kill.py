@@ -20,6 +20,7 @@ from tests.crash.place import Place
 from tests.crash.test_kill import ROUNDS, SEED
 from tests.jobs.worker_process import WorkerProcess
 from tests.sessions.conversation import begin, memories, said
+from tests.soak import count
 
 __all__ = ["new_place"]
 
@@ -83,6 +84,7 @@ async def test_killed_workers_leave_every_session_with_its_memories(new_place: N
         died = await asyncio.to_thread(a_round_of_killing, place, chance, number)
         assert died == [], seed
     assert await wrong(place, 2 * (ROUNDS + 1) * LEASE) == [], f"GIEOK_CRASH_SEED={SEED}"
+    count("kills of workers", 2 * ROUNDS, place.kind)
 
 
 async def test_a_worker_that_commits_in_parts_is_caught(new_place: NewPlace) -> None:

@@ -1,6 +1,6 @@
 """A real `gieok serve` is killed under load: acknowledged data is kept, and no turn is stored in part.
 
-`GIEOK_SOAK` makes the test long. `GIEOK_CRASH_SEED` repeats the moments at which the process is killed.
+`GIEOK_CRASH_ROUNDS` sets the number of kills. `GIEOK_CRASH_SEED` repeats their moments.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from gieok.memory.companion.records import MemoryDraft
 from tests.service.consistency import exported, forgotten, lost, partial_turns, problems, unsummarised
 from tests.service.load import Acknowledged, LoadClient, cancelled_on_exit, goal
 from tests.service.process import Place, Service
+from tests.soak import count
 
-SOAK = bool(os.environ.get("GIEOK_SOAK"))
-KILLS = 100 if SOAK else 4
+KILLS = int(os.environ.get("GIEOK_CRASH_ROUNDS", "4"))
 """On each database."""
 SEED = int(os.environ.get("GIEOK_CRASH_SEED", random.SystemRandom().randrange(1_000_000)))
 OWNERS = ("ana", "bora", "choa")
@@ -44,6 +44,7 @@ async def test_a_killed_service_loses_no_acknowledged_data(database_url: str, tm
         assert await _problems(place, acknowledged) == [], f"kill {number + 1}, GIEOK_CRASH_SEED={SEED}"
     assert all(map(len, acknowledged.values())), "nothing was acknowledged, so nothing was tested"
     assert await _unfinished(place) == []
+    count("kills of the service", KILLS, "sqlite" if database_url.startswith("sqlite:") else "postgres")
 
 
 @pytest.mark.parametrize("kind", ["message", "memory", "turnMemory", "fact", "session"])
