@@ -43,7 +43,7 @@ async def main() -> None:
 
         print("\nRecalled memories and reasons")
         for hit in turn.recalled:
-            print(f"  {hit.memory.summary}\n    words: {', '.join(hit.why.matched_words)}")
+            print(f"  {hit.text}\n    words: {', '.join(hit.why.matched_words)}")
         print("\nCurrent facts")
         for fact in turn.state:
             print(f"  {fact.category} {fact.key}: {fact.value}")

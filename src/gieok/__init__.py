@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from gieok.app.background.worker import Worker
     from gieok.engine import ExecutionPlan, StepEvent
     from gieok.memory.canon.records import Fact, PersonaCard, PersonaDraft
-    from gieok.memory.companion.records import Memory, MemoryDraft, MemoryHit, Notice
+    from gieok.memory.companion.hits import Hit, MemoryHit
+    from gieok.memory.companion.records import Memory, MemoryDraft, Notice
     from gieok.memory.conversation.records import Message, Persona, StateFact
     from gieok.memory.decisions.records import Decision, DecisionProposal
     from gieok.memory.requests import RequestKey
@@ -25,9 +26,10 @@ _HOMES = {
     "ExecutionPlan": "gieok.engine",
     "Fact": "gieok.memory.canon.records",
     "Gieok": "gieok.app",
+    "Hit": "gieok.memory.companion.hits",
     "Memory": "gieok.memory.companion.records",
     "MemoryDraft": "gieok.memory.companion.records",
-    "MemoryHit": "gieok.memory.companion.records",
+    "MemoryHit": "gieok.memory.companion.hits",
     "Message": "gieok.memory.conversation.records",
     "Notice": "gieok.memory.companion.records",
     "Persona": "gieok.memory.conversation.records",
@@ -51,6 +53,7 @@ __all__ = [
     "ExecutionPlan",
     "Fact",
     "Gieok",
+    "Hit",
     "Memory",
     "MemoryDraft",
     "MemoryHit",

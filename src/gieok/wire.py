@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from gieok.memory.canon.records import Fact, FactChange
-from gieok.memory.companion.records import Memory, MemoryConfig, MemoryCounts, Why
+from gieok.memory.companion.hits import HitKind, Why
+from gieok.memory.companion.records import Memory, MemoryConfig, MemoryCounts
 from gieok.memory.conversation.records import StateFact
 from gieok.memory.decisions.graph.guardian import Objections
 from gieok.memory.decisions.records import Anchor, Decision, DecisionProposal, EvidenceCard, Impact
@@ -120,12 +121,17 @@ class PersonaMemoryConfig(WireModel):
     counts: MemoryCounts
 
 
-class RecalledMemory(WireModel):
-    """A memory that a reply could use, and why. A shorter view of `MemoryHit`."""
+class RecalledItem(WireModel):
+    """What a reply could use, and why: a shorter view of a `Hit`. `summary` is the text to show."""
 
-    id: UUID
+    kind: HitKind
+    id: str
     summary: str
     timestamp: datetime
+    role: Literal["user", "assistant"] | None = OMIT_NONE
+    """Who said a message."""
+    speaker: str | None = OMIT_NONE
+    session_ref: Annotated[str | None, AS_SESSION_ID, Field(exclude_if=_is_none)] = None
     score: float
     why: Why
 
@@ -159,7 +165,7 @@ class ChatTurn(WireModel):
 
     session_ref: Annotated[str, AS_SESSION_ID]
     reply: str
-    recalled: tuple[RecalledMemory, ...]
+    recalled: tuple[RecalledItem, ...]
     state: tuple[StateFact, ...]
     turn_id: str
     """The id of the user's message."""

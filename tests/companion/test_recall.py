@@ -12,7 +12,8 @@ import pytest
 from gieok import Gieok, Settings
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import InputRefused, PlanInvalid
-from gieok.memory.companion.records import Memory, MemoryConfig, MemoryHit
+from gieok.memory.companion.hits import MemoryHit
+from gieok.memory.companion.records import Memory, MemoryConfig
 from gieok.plans import read_plan
 from gieok.testing.contracts.companion import START, ids, memory, save
 from gieok.testing.embedders import LetterEmbedder

@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from gieok import Gieok, Settings
-from gieok.memory.companion.records import Memory, MemoryHit
+from gieok.memory.companion.hits import MemoryHit
+from gieok.memory.companion.records import Memory
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.companion import memory, save
 from gieok.testing.embedders import LetterEmbedder

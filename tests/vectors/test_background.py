@@ -12,7 +12,7 @@ from gieok.adapters.sql.stores.jobs import claim_due
 from gieok.app.background.discovery import Discovery
 from gieok.app.background.jobs import LEASE
 from gieok.errors import Conflict, InputRefused, StepFailed
-from gieok.memory.companion.records import MemoryHit
+from gieok.memory.companion.hits import MemoryHit
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.companion import memory, save
 from gieok.testing.embedders import LetterEmbedder

@@ -15,7 +15,8 @@ from gieok.errors import InputRefused, NotFound
 from gieok.memory.canon.records import Fact, FactChange
 from gieok.memory.canon.remembering import GroundFacts
 from gieok.memory.canon.steps import LoadState, SaveFacts
-from gieok.memory.companion.records import Memory, MemoryHit, Notice
+from gieok.memory.companion.hits import Hit
+from gieok.memory.companion.records import Memory, Notice
 from gieok.memory.companion.steps.memories import TakeNotices
 from gieok.memory.companion.steps.recall import RecallMemories
 from gieok.memory.companion.steps.summarize import KeepSummary
@@ -41,8 +42,8 @@ class ChatTurn:
 
     session_ref: str
     reply: str
-    recalled: tuple[MemoryHit, ...]
-    """Memories of other sessions with this persona, each with its reasons."""
+    recalled: tuple[Hit, ...]
+    """What was recalled of the conversations with this persona, each with its reasons."""
     retrieved: tuple[RecalledMemory, ...]
     """Turn memories of this session."""
     state: tuple[Fact, ...]

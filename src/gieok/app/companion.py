@@ -13,6 +13,7 @@ from gieok.app.embedding import embed_owner
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.companion.filters import ANY, MemoryFilter, list_filtered
+from gieok.memory.companion.hits import MemoryHit
 from gieok.memory.companion.records import (
     MAX_BATCH,
     Memory,
@@ -20,7 +21,6 @@ from gieok.memory.companion.records import (
     MemoryConfig,
     MemoryCounts,
     MemoryDraft,
-    MemoryHit,
     MemoryOutline,
     MemoryPage,
     MemoryVersion,
@@ -216,7 +216,8 @@ class Companion:
         """Memories that answer a query, best first, with reasons. `limit` can only lower the plan's limit."""
         _check_limit(limit)
         request = {"personaId": persona_id, "query": query, "limit": limit}
-        return (await self._cycles.output(plan, RecallMemories, request)).hits
+        recalled = await self._cycles.output(plan, RecallMemories, request)
+        return tuple(hit for hit in recalled.hits if hit.kind == "memory")
 
     async def embed(self, limit: int | None = None) -> int:
         """Embed the memories without a vector, all or about `limit` of them. Returns how many.

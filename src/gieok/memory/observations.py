@@ -15,7 +15,8 @@ from typing import Annotated, Literal, Protocol
 from pydantic import AfterValidator, Field, StringConstraints
 
 from gieok.engine import Data
-from gieok.memory.fields import Importance, Language, Timestamp, storable
+from gieok.memory.fields import AS_SESSION_ID, Importance, Language, SessionRef, Timestamp, storable
+from gieok.refs import check_ref
 from gieok.text import normalize
 
 MAX_KEY_CHARS = 128
@@ -66,6 +67,13 @@ FactValue = Annotated[
 ]
 Subject = Annotated[str, StringConstraints(pattern=r"^(user|character|person:.{1,100})$")]
 """Whom a fact is about: the user, the character, or another person by name."""
+
+
+class FactSource(Data):
+    """The message that a fact comes from."""
+
+    session_ref: Annotated[SessionRef, AS_SESSION_ID]
+    message_id: Annotated[str, AfterValidator(lambda value: check_ref(value, "messageId"))]
 
 
 class SpokenMessage(Data):

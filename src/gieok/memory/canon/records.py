@@ -11,16 +11,13 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from gieok.engine import Data
 from gieok.memory.chains import NEW, VersionRef
 from gieok.memory.fields import (
-    AS_SESSION_ID,
     Importance,
     Language,
     PersonaId,
-    SessionRef,
     Timestamp,
     storable,
 )
-from gieok.memory.observations import Category, FactValue, Key, Subject
-from gieok.refs import check_ref
+from gieok.memory.observations import Category, FactSource, FactValue, Key, Subject
 from gieok.text import language
 
 MAX_PROMPT_CHARS = 20_000
@@ -36,13 +33,6 @@ Provenance = Literal["user", "model", "hand"]
 
 PromptText = Annotated[str, StringConstraints(max_length=MAX_PROMPT_CHARS), AfterValidator(storable)]
 Entries = Annotated[tuple[PromptText, ...], Field(max_length=MAX_ENTRIES)]
-
-
-class FactSource(Data):
-    """The message that a fact comes from."""
-
-    session_ref: Annotated[SessionRef, AS_SESSION_ID]
-    message_id: Annotated[str, AfterValidator(lambda value: check_ref(value, "messageId"))]
 
 
 class FactDraft(Data):

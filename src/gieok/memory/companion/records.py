@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainSerializer,
     SerializationInfo,
@@ -174,41 +171,6 @@ class MemoryChanges(Data):
     topics: Labels | None = None
     emotion: EmotionName | None = None
     tags: Labels | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """One reason why a memory was recalled: its value, its weight, and its rank by this signal alone."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
-
-    value: float
-    weight: float
-    rank: int
-
-
-@dataclass(frozen=True, slots=True)
-class Why:
-    """Why a memory was recalled. The score is the sum of the values of `signals` times their weights.
-    `filled` is true for a memory that did not match, but is recent or important."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
-
-    matched_words: tuple[str, ...]
-    signals: Mapping[str, Signal]
-    age_days: float
-    filled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryHit:
-    """A recalled memory with its score and the reasons for it."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
-
-    memory: Memory
-    score: float
-    why: Why
 
 
 class EmotionalMoment(Data):

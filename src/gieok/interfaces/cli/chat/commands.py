@@ -12,7 +12,8 @@ from gieok.interfaces.cli.texts import Translator
 if TYPE_CHECKING:
     from gieok.app import ChatTurn
     from gieok.interfaces.cli.chat.conversation import Conversation
-    from gieok.memory.companion.records import Memory, MemoryHit
+    from gieok.memory.companion.hits import Hit
+    from gieok.memory.companion.records import Memory
 
 MAX_MEMORIES = 20
 """Memories that `/memories` lists. `gieok memory list` can show more."""
@@ -72,11 +73,11 @@ def _why(turn: ChatTurn | None, t: Translator) -> Iterator[str]:
         yield t("chat.this_session", summary=one_line(memory.summary))
 
 
-def _hit_row(hit: MemoryHit, t: Translator) -> list[str]:
+def _hit_row(hit: Hit, t: Translator) -> list[str]:
     return [
         f"{hit.score:.3f}",
-        f"{hit.memory.occurred_at:%Y-%m-%d}",
-        one_line(hit.memory.summary),
+        f"{hit.timestamp:%Y-%m-%d}",
+        one_line(hit.text),
         why_text(hit, t),
         ", ".join(f"{name} #{signal.rank}" for name, signal in hit.why.signals.items()),
     ]

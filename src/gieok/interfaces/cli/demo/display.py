@@ -25,7 +25,7 @@ from gieok.interfaces.cli.demo.story import Story
 from gieok.interfaces.cli.output import pad, width, wrap
 from gieok.interfaces.cli.texts import Translator
 from gieok.memory.canon.records import FactVersion, PersonaCard
-from gieok.memory.companion.records import MemoryHit, Signal
+from gieok.memory.companion.hits import Hit, Signal
 from gieok.memory.companion.steps.recall import RecallMemories
 from gieok.text import terms
 
@@ -92,7 +92,7 @@ def show_recall(story: Story, exchange: Exchange, t: Translator) -> Iterator[str
     yield from _indented(exchange.message, _speaker(story, t, t("demo.user")))
     for rank, hit in enumerate(turn.recalled, start=1):
         prefix = f"{t('demo.recall.rank', rank=rank)}  "
-        yield from (click.style(line, fg="green") for line in _indented(hit.memory.summary, prefix))
+        yield from (click.style(line, fg="green") for line in _indented(hit.text, prefix))
         below = " " * width(prefix)
         yield from _indented(_matched_words(exchange.message, hit, t), below)
         yield from joined(list(_signals(hit, t)), below + t("demo.recall.score", score=hit.score), " + ")
@@ -101,7 +101,7 @@ def show_recall(story: Story, exchange: Exchange, t: Translator) -> Iterator[str
         yield click.style(line, bold=True)
 
 
-def _matched_words(question: str, hit: MemoryHit, t: Translator) -> str:
+def _matched_words(question: str, hit: Hit, t: Translator) -> str:
     """Age of the memory, and each matching word of the question with its index term."""
     if hit.why.filled:
         return t("demo.recall.filled", days=hit.why.age_days)
@@ -115,7 +115,7 @@ def _matched_words(question: str, hit: MemoryHit, t: Translator) -> str:
     return t("demo.recall.words", days=hit.why.age_days, words=", ".join(matches))
 
 
-def _signals(hit: MemoryHit, t: Translator) -> Iterator[str]:
+def _signals(hit: Hit, t: Translator) -> Iterator[str]:
     """Value and weight of each signal, highest contribution first."""
 
     def contribution(signal: Signal) -> float:

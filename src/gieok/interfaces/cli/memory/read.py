@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from gieok.memory.companion.records import Memory, MemoryHit
+    from gieok.memory.companion.hits import Hit, MemoryHit
+    from gieok.memory.companion.records import Memory
     from gieok.memory.companion.store import MemoryStatus
 
 MAX_PAGE = 1_000
@@ -140,7 +141,7 @@ def show(memory_id: UUID, owner: str, as_json: bool, t: Translator) -> None:
     )
 
 
-def why_text(hit: MemoryHit, t: Translator) -> str:
+def why_text(hit: Hit, t: Translator) -> str:
     """The words that matched; without any, that the memory is recent or important."""
     return printable(", ".join(hit.why.matched_words)) or t("memory.filled")
 

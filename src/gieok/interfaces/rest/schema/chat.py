@@ -131,10 +131,14 @@ def chat_answer(turn: ChatTurn, language: Language) -> ChatAnswer:
         session_ref=turn.session_ref,
         reply=turn.reply,
         recalled=tuple(
-            wire.RecalledMemory(
-                id=hit.memory.id,
-                summary=hit.memory.summary,
-                timestamp=hit.memory.timestamp,
+            wire.RecalledItem(
+                kind=hit.kind,
+                id=hit.id,
+                summary=hit.text,
+                timestamp=hit.timestamp,
+                role=hit.role,
+                speaker=hit.speaker,
+                session_ref=hit.session_ref,
                 score=hit.score,
                 why=hit.why,
             )

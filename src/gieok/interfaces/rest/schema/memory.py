@@ -20,6 +20,7 @@ from gieok.interfaces.rest.schema.common import (
     example,
 )
 from gieok.memory.chains import VersionNumber
+from gieok.memory.companion.hits import MemoryHit
 from gieok.memory.companion.records import (
     MAX_BATCH,
     MAX_LABELS,
@@ -27,7 +28,6 @@ from gieok.memory.companion.records import (
     Label,
     Memory,
     MemoryDraft,
-    MemoryHit,
     MemoryOutline,
     MemoryPage,
     MemoryVersion,

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gieok.memory.companion.hits import MemoryHit, Signal, Why
 from gieok.memory.companion.recall.policy import RecallPolicy
 from gieok.memory.companion.recall.query import (
     ALTERNATIVE_WEIGHT,
@@ -24,7 +25,6 @@ from gieok.memory.companion.recall.query import (
     look_up_terms,
     parse_query,
 )
-from gieok.memory.companion.records import MemoryHit, Signal, Why
 from gieok.memory.companion.store import MemoryIndex
 from gieok.ranking import (
     Column,

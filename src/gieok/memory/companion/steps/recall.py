@@ -7,10 +7,11 @@ from typing import Annotated, Protocol
 from pydantic import Field
 
 from gieok.engine import AnyStep, Ask, Data, ReadStep, Stage, StepContext
+from gieok.memory.companion.hits import Hit
 from gieok.memory.companion.recall.policy import RecallPolicy
 from gieok.memory.companion.recall.query import find_speakers, parse_query, without_names
 from gieok.memory.companion.recall.ranking import rank_memories
-from gieok.memory.companion.records import Memory, MemoryHit
+from gieok.memory.companion.records import Memory
 from gieok.memory.companion.rules import MAX_PAGE
 from gieok.memory.companion.store import CompanionView
 from gieok.memory.companion.vectors.search import Vector, VectorServices, VectorView
@@ -54,8 +55,9 @@ class RecallInputs(Data):
 
 class Recalled(Data):
     memories: tuple[Memory, ...]
-    hits: tuple[MemoryHit, ...]
-    """The same memories, each with its score and the reasons for it."""
+    """The memories among the hits."""
+    hits: tuple[Hit, ...]
+    """Best first: memories, messages and facts, each with its score and the reasons for it."""
 
 
 class RecallView(CompanionView, VectorView, Protocol):

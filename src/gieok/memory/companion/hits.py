@@ -1,0 +1,187 @@
+"""What recall finds, memories, messages of the log and facts, each with its score and the reasons for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Annotated, ClassVar, Literal, get_args
+from uuid import UUID
+
+from pydantic import ConfigDict, Field
+
+from gieok.engine import Data
+from gieok.memory.companion.records import Memory
+from gieok.memory.fields import AS_SESSION_ID
+from gieok.memory.observations import Category, FactSource
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One reason why a memory was recalled: its value, its weight, and its rank by this signal alone."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
+
+    value: float
+    weight: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a memory was recalled. The score is the sum of the values of `signals` times their weights.
+    `filled` is true for a memory that did not match, but is recent or important."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
+
+    matched_words: tuple[str, ...]
+    signals: Mapping[str, Signal]
+    age_days: float
+    filled: bool
+
+
+HitKind = Literal["memory", "message", "fact"]
+HIT_KINDS: tuple[HitKind, ...] = get_args(HitKind)
+
+
+class FoundMessage(Data):
+    """A message of the log that a search found, as it was said."""
+
+    id: str
+    role: Literal["user", "assistant"]
+    content: str
+    session_ref: Annotated[str, AS_SESSION_ID]
+    timestamp: datetime
+    speaker: str | None = None
+    """The name of who said it, if it was given with the message."""
+
+
+class FoundFact(Data):
+    """A fact that a search found, with the message that it comes from."""
+
+    root_id: UUID
+    version: int
+    subject: str
+    category: Category
+    key: str
+    value: str
+    importance: int
+    when: date | None
+    until: date | None
+    valid_from: datetime
+    source: FactSource | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHit:
+    """A recalled memory with its score and the reasons for it.
+
+    All hits have `text` (what to show), `timestamp`, `speaker`, `role` and `session_ref`.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
+
+    memory: Memory
+    score: float
+    why: Why
+    kind: Literal["memory"] = "memory"
+
+    @property
+    def id(self) -> str:
+        return str(self.memory.id)
+
+    @property
+    def text(self) -> str:
+        return self.memory.summary
+
+    @property
+    def timestamp(self) -> datetime:
+        return self.memory.occurred_at
+
+    @property
+    def speaker(self) -> str | None:
+        return self.memory.speaker
+
+    @property
+    def role(self) -> None:
+        return None
+
+    @property
+    def session_ref(self) -> str | None:
+        return self.memory.session_ref
+
+
+@dataclass(frozen=True, slots=True)
+class MessageHit:
+    """A message of the log, word for word, with its score and the reasons for it."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
+
+    message: FoundMessage
+    score: float
+    why: Why
+    kind: Literal["message"] = "message"
+
+    @property
+    def id(self) -> str:
+        return self.message.id
+
+    @property
+    def text(self) -> str:
+        return self.message.content
+
+    @property
+    def timestamp(self) -> datetime:
+        return self.message.timestamp
+
+    @property
+    def speaker(self) -> str | None:
+        return self.message.speaker
+
+    @property
+    def role(self) -> Literal["user", "assistant"]:
+        return self.message.role
+
+    @property
+    def session_ref(self) -> str:
+        return self.message.session_ref
+
+
+@dataclass(frozen=True, slots=True)
+class FactHit:
+    """A fact with its score and the reasons for it. `fact.source` is the message that it comes from."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
+
+    fact: FoundFact
+    score: float
+    why: Why
+    kind: Literal["fact"] = "fact"
+
+    @property
+    def id(self) -> str:
+        return str(self.fact.root_id)
+
+    @property
+    def text(self) -> str:
+        return f"{self.fact.key}: {self.fact.value}"
+
+    @property
+    def timestamp(self) -> datetime:
+        return self.fact.valid_from
+
+    @property
+    def speaker(self) -> None:
+        return None
+
+    @property
+    def role(self) -> None:
+        return None
+
+    @property
+    def session_ref(self) -> str | None:
+        return self.fact.source.session_ref if self.fact.source else None
+
+
+Hit = Annotated[MemoryHit | MessageHit | FactHit, Field(discriminator="kind")]
+"""Something that recall found: a memory, a message of the log, or a fact."""
