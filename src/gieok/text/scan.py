@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from gieok.text.english.stemming import is_stop_word, stem, without_clitic
@@ -94,15 +94,16 @@ def _address(text: str, acronyms: frozenset[str]) -> list[str]:
     return [whole, *(part for part in parts if part not in _ADDRESS_NOISE)]
 
 
-def _word(text: str, acronyms: frozenset[str]) -> list[str]:
+@lru_cache(maxsize=8192)
+def _word(text: str, acronyms: frozenset[str]) -> tuple[str, ...]:
     """`gpt-4` and `gpt4` both give gpt4, gpt, 4; `long-term` gives longterm, long, term."""
     if is_stop_word(text) and text not in acronyms:
-        return []
+        return ()
     runs = _RUN.findall(without_clitic(text))
     if len(runs) < 2:
-        return [stem(run) for run in runs]
+        return tuple(stem(run) for run in runs)
     joined = stem("".join(runs))
-    return [joined, *(term for run in runs for term in _plain(run, acronyms))]
+    return (joined, *(term for run in runs for term in _plain(run, acronyms)))
 
 
 def _plain(word: str, acronyms: frozenset[str]) -> list[str]:
@@ -123,7 +124,7 @@ def _itself(text: str, acronyms: frozenset[str]) -> list[str]:
     return [text]
 
 
-_TERMS: dict[str, Callable[[str, frozenset[str]], list[str]]] = {
+_TERMS: dict[str, Callable[[str, frozenset[str]], Sequence[str]]] = {
     "address": _address,
     "initials": _initials,
     "symbolic": _itself,

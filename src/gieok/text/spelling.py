@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from gieok.text import hangul
 from gieok.text.analyzer import terms
@@ -20,16 +21,15 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _HALF_LATIN, _HALF_HANGUL = 3, 2
 
 
-def one_edit_away(term: str) -> Iterator[str]:
+def one_edit_away(term: str) -> list[str]:
     """The terms at edit distance one: a letter inserted, deleted, replaced or swapped with the next.
 
     In Hangul, one vowel or consonant of one syllable is replaced (찌게, 찌개). Short words give none, because
     most of their variants are other words. The first Latin letter stays, because it is rarely wrong.
     """
     if _LATIN.fullmatch(term):
-        yield from _latin_edits(term)
-    elif _HANGUL.fullmatch(term):
-        yield from _hangul_edits(term)
+        return _latin_edits(term)
+    return _hangul_edits(term) if _HANGUL.fullmatch(term) else []
 
 
 def split_words(word: str) -> Iterator[tuple[str, ...]]:
@@ -56,28 +56,35 @@ def syllable_pairs(text: str) -> list[str]:
     return [word[at : at + 2] for word in _SYLLABLES.findall(normalize(text)) for at in range(len(word) - 1)]
 
 
-def _latin_edits(term: str) -> Iterator[str]:
+def _latin_edits(term: str) -> list[str]:
+    edits: list[str] = []
     for at in range(1, len(term) + 1):
         head, tail = term[:at], term[at:]
-        for letter in _LETTERS:
-            yield head + letter + tail
-            if tail and letter != tail[0]:
-                yield head + letter + tail[1:]
+        edits += [head + letter + tail for letter in _LETTERS]
         if tail:
-            yield head + tail[1:]
+            edits += [head + letter + tail[1:] for letter in _LETTERS if letter != tail[0]]
+            edits.append(head + tail[1:])
         if len(tail) > 1 and tail[0] != tail[1]:
-            yield head + tail[1] + tail[0] + tail[2:]
+            edits.append(head + tail[1] + tail[0] + tail[2:])
+    return edits
 
 
-def _hangul_edits(term: str) -> Iterator[str]:
+def _hangul_edits(term: str) -> list[str]:
+    edits: list[str] = []
     for at, syllable in enumerate(term):
-        initial, vowel, final = hangul.split_syllable(syllable)
-        near = (
-            *((other, vowel, final) for other in range(len(hangul.INITIALS))),
-            *((initial, other, final) for other in range(len(hangul.VOWELS))),
-            *((initial, vowel, other) for other in range(len(hangul.FINALS))),
-        )
-        for jamo in near:
-            other = hangul.join_syllable(*jamo)
-            if other != syllable:
-                yield term[:at] + other + term[at + 1 :]
+        head, tail = term[:at], term[at + 1 :]
+        edits += [head + other + tail for other in _near_syllables(syllable)]
+    return edits
+
+
+@lru_cache(maxsize=2_000)
+def _near_syllables(syllable: str) -> tuple[str, ...]:
+    """The syllables with one other vowel or consonant."""
+    initial, vowel, final = hangul.split_syllable(syllable)
+    near = (
+        *((other, vowel, final) for other in range(len(hangul.INITIALS))),
+        *((initial, other, final) for other in range(len(hangul.VOWELS))),
+        *((initial, vowel, other) for other in range(len(hangul.FINALS))),
+    )
+    joined = (hangul.join_syllable(*jamo) for jamo in near)
+    return tuple(other for other in joined if other != syllable)

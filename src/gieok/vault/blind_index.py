@@ -8,6 +8,7 @@ or fields.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from struct import Struct
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.hmac import HMAC
@@ -15,6 +16,8 @@ from cryptography.hazmat.primitives.hmac import HMAC
 from gieok.vault.sealing import length_prefixed
 
 _DOMAIN = "gieok blind index 1"
+_TOKEN = Struct(">q24x")
+"""The first 8 of the 32 bytes of a digest."""
 
 
 class BlindIndex:
@@ -34,7 +37,12 @@ class BlindIndex:
         """`token(field, place, word)` for each of the words. Hashes the place once."""
         at_place = self._key_of(field).copy()
         at_place.update(length_prefixed(place))
-        return [int.from_bytes(_finish(at_place, word)[:8], "big", signed=True) for word in words]
+        digests = bytearray()
+        for word in words:
+            mac = at_place.copy()
+            mac.update(length_prefixed(word))
+            digests += mac.finalize()
+        return [token for (token,) in _TOKEN.iter_unpack(digests)]
 
     def digest(self, field: str, *parts: str) -> bytes:
         """All 256 bits, for values that must be compared without being decrypted."""

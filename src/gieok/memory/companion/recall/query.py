@@ -103,11 +103,15 @@ def look_up_terms(index: MemoryIndex, query: Query) -> QueryTerms:
     matches = index.find([*query.words, *spellings])
     alternatives = {term: word for term, word in spellings.items() if term in matches}
     missing = [term for term in query.words if term not in matches][:_ALTERNATIVES_FOR]
-    readings = {term: list(_readings(term, query.words[term])) for term in missing}
-    parts = {part for options in readings.values() for option in options for part in option}
-    matches |= index.find([part for part in parts if part not in matches])
-    for term, options in readings.items():
-        indexed = [option for option in options if all(part in matches for part in option)]
+    edits = {term: one_edit_away(term) for term in missing}
+    splits = {term: [parts for parts in split_words(query.words[term]) if len(parts) > 1] for term in missing}
+    matches |= index.find([edited for each in edits.values() for edited in each])
+    matches |= index.find([part for each in splits.values() for parts in each for part in parts])
+    for term in missing:
+        indexed = [(edited,) for edited in edits[term] if edited in matches]
+        indexed += [
+            parts for parts in splits[term] if len(parts) > 1 and all(part in matches for part in parts)
+        ]
         best = max(indexed, key=lambda option: min(len(matches[part].rows) for part in option), default=())
         alternatives |= {part: query.words[term] for part in best if part not in query.words}
     words = {term: word for term, word in query.words.items() if term in matches} | alternatives
@@ -136,12 +140,6 @@ def _spellings(asked: Mapping[str, str], read: Sequence[str]) -> Iterator[tuple[
         yield from ((spelling, word) for spelling in other_script_terms(word if term.isascii() else term))
     for one, two in pairwise(read):
         yield from ((name, f"{one} {two}") for name in hangul_names(one, two))
-
-
-def _readings(term: str, word: str) -> Iterator[tuple[str, ...]]:
-    """Alternatives for a word that the index does not contain: typing errors, and missing spaces."""
-    yield from ((edited,) for edited in one_edit_away(term))
-    yield from (parts for parts in split_words(word) if len(parts) > 1)
 
 
 def memory_terms(memory: Memory) -> list[str]:

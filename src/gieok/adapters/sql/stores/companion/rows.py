@@ -9,6 +9,7 @@ from gieok.adapters.sql.driver.database import Row, from_micros, to_micros
 from gieok.memory.companion.records import Emotion, Memory, Origin
 from gieok.vault import OwnerKeys, Place
 
+_to_json = json.JSONEncoder(ensure_ascii=False).encode
 ORIGINS: tuple[Origin, ...] = ("summary", "manual", "excerpt")
 
 
@@ -36,7 +37,7 @@ def seal_memory(keys: OwnerKeys, memory: Memory, columns: Row) -> bytes:
         "tags": memory.tags,
         "speaker": memory.speaker,
     }
-    return keys.seal(_memory_place(columns, memory.version), json.dumps(content, ensure_ascii=False).encode())
+    return keys.seal(_memory_place(columns, memory.version), _to_json(content).encode())
 
 
 def open_memory(keys: OwnerKeys, row: Row) -> Memory:
