@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gieok import Gieok, Settings
+from gieok import Gieok, Settings, Worker
 from gieok.adapters.models.offline import OfflineModel
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.canon.rules import is_state, persona_text
@@ -14,6 +14,7 @@ from gieok.memory.conversation.records import Prompt, Reply
 from gieok.memory.observations import Category
 from gieok.testing.clock import Clock
 from tests.canon.long_conversation import TALK, Line
+from tests.sessions.conversation import work
 
 HANA = PersonaDraft(
     name="하나",
@@ -88,3 +89,27 @@ async def test_the_state_is_always_the_current_one(settings: Settings) -> None:
             assert len(state.block) <= MAX_CHARS
         assert await user.personas.get(persona.id) == persona
         assert len(await user.personas.versions(persona.id)) == 1
+
+
+@pytest.mark.req("CANON-10", "MIND-1")
+async def test_the_state_is_current_when_remembering_is_late(settings: Settings) -> None:
+    """A worker remembers twenty turns at a time, each with its day and in its order."""
+    clock, model, behind = Clock(), Scripted(), 20
+    async with await Gieok.open(settings, clock=clock, model=model) as gieok:
+        user, worker = gieok.user("seoyeon"), Worker(gieok)
+        persona = await user.personas.create(HANA)
+        current: dict[tuple[Category, str], str] = {}
+        session: str | None = None
+        for start in range(0, len(TALK), behind):
+            for line in TALK[start : start + behind]:
+                model.answer = line.assistant
+                turn = await user.chat.send(
+                    persona.id, line.user, session_ref=session, account_plan="premium"
+                )
+                session = turn.session_ref
+                assert (turn.changes, turn.state) == ((), (await user.canon.state(persona.id)).facts)
+                clock.advance(minutes=2)
+                follow(current, line)
+            await work(worker, clock)
+            shown = {(fact.category, fact.key): fact.value for fact in await user.canon.facts(persona.id)}
+            assert shown == current, f"turn {start + behind}"

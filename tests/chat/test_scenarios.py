@@ -30,6 +30,14 @@ DAY_ONE = (
     "응원해 줘서 힘이 나",
     "내일 잘하고 올게",
 )
+SIX_EVENINGS = (
+    "내일 중요한 면접이 있어",
+    "나 부산으로 이사했어",
+    "오늘 영화 봤는데 재미있었어",
+    "할머니가 돌아가셔서 너무 슬퍼",
+    "나 지훈이랑 사귀기로 했어",
+    "나 다음 달에 결혼해",
+)
 
 
 async def talk(user: User, persona: PersonaCard, clock: Clock, *messages: str) -> str:
@@ -126,6 +134,25 @@ async def test_the_sixth_memory_archives_the_least_important(settings: Settings)
         assert len(active) == 5
         assert [memory.importance for memory in archived] == [3]
         assert "메모리가 가득 찼습니다. 중요도가 낮은 이전 대화는 아카이브됩니다." in str(made[-1])
+
+
+@pytest.mark.req("COMP-1", "COMP-4", "COMP-5")
+async def test_the_sixth_conversation_archives_the_least_important_memory(settings: Settings) -> None:
+    """The same by talking: each conversation that ends makes a memory, and the sixth is one too many."""
+    clock = Clock()
+    async with await Gieok.open(settings, clock=clock) as gieok:
+        user = gieok.user("minsu")
+        hana = await user.personas.create(HANA)
+        for number, told in enumerate(SIX_EVENINGS):
+            turn = await user.chat.send(hana.id, told, account_plan="free", wait_memory=True)
+            closed = await user.sessions.close(turn.session_ref, wait=True)
+            clock.advance(days=1)
+            assert bool(closed.notices) is (number == 5)
+            assert (await user.companion.list(hana.id)).total == min(number + 1, 5)
+        active = (await user.companion.list(hana.id)).memories
+        archived = (await user.companion.list(hana.id, status="archived")).memories
+        lowest = min(memory.importance for memory in (*active, *archived))
+        assert [memory.importance for memory in archived] == [lowest]
 
 
 class NoSummaries(OfflineModel):
