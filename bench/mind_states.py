@@ -18,8 +18,9 @@ from bench.table import Goal, Row, Table, at_least, at_most
 from gieok.memory.canon.merging import Exchange, merge
 from gieok.memory.canon.records import Fact, FactSource, PlannedChange
 from gieok.memory.canon.slots import ALIASES, Arity, slot_of
-from gieok.memory.canon.validity import UPCAST_DAYS, day_of, is_past
+from gieok.memory.canon.validity import UPCAST_DAYS, is_past
 from gieok.memory.observations import Category, Observation
+from gieok.memory.profile import day_of
 
 Label = dict[str, Any]
 Damage = Callable[[Label, "Conversation"], Label]

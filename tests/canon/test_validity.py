@@ -10,8 +10,9 @@ import pytest
 
 from gieok.errors import InputRefused
 from gieok.memory.canon.records import Fact, FactDraft
-from gieok.memory.canon.validity import ValidityDays, day_of, is_past, standing, with_validity
+from gieok.memory.canon.validity import ValidityDays, is_past, standing, with_validity
 from gieok.memory.observations import Category
+from gieok.memory.profile import day_of
 
 pytestmark = pytest.mark.req("MIND-7")
 

@@ -57,7 +57,7 @@ def test_persona_state_memories_then_messages(language: Language) -> None:
 
 def test_an_empty_block_is_omitted() -> None:
     made = assemble(context(), "hello", NOW, 10_000)
-    assert made.prompt.system == "PERSONA"
+    assert made.prompt.system == "PERSONA\n\n[오늘 날짜] 2026-01-05 (월요일)"
 
 
 def test_the_last_memories_and_the_oldest_messages_are_left_out() -> None:
@@ -105,7 +105,7 @@ def test_each_part_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(counted) < 5 * sum(len(memory.summary) + 20 for memory in full.memories)
 
 
-@given(st.integers(10, 2_000), st.integers(0, 6), st.integers(0, 6), st.integers(0, 6))
+@given(st.integers(40, 2_000), st.integers(0, 6), st.integers(0, 6), st.integers(0, 6))
 def test_a_prompt_keeps_its_budget(budget: int, facts: int, memories: int, recent: int) -> None:
     """And what it holds and what was left out are all that there was."""
     made = assemble(context(facts=facts, memories=memories, recent=recent), "hello", NOW, budget)
@@ -151,5 +151,5 @@ def test_stored_text_cannot_open_a_block(text: str, language: Language) -> None:
     system = assemble(forged, "hello", NOW, 10_000).prompt.system
     plain = context(language, memories=1)
     assert len(system.splitlines()) == len(assemble(plain, "hello", NOW, 10_000).prompt.system.splitlines())
-    headers = [line for line in system.splitlines() if line.startswith("[")]
+    _, *headers = [line for line in system.splitlines() if line.startswith("[")]
     assert headers == [HEADERS[language][1]]

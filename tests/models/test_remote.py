@@ -9,6 +9,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic_ai.messages import ModelMessage
@@ -85,6 +86,7 @@ def conversation(user: str, assistant: str) -> Conversation:
     return Conversation(
         language="ko",
         character="하나",
+        user_name="민수",
         timezone="Asia/Seoul",
         before=(SpokenMessage(role="assistant", text="생일이 언제야?", at=at),),
         exchanges=(Exchange(messages=said),),
@@ -111,6 +113,7 @@ async def test_the_request_to_remember_says_the_day_the_speakers_and_the_known_f
         "2026-03-06 (금요일)",
         "Asia/Seoul",
         "하나",
+        '사용자의 이름은 "민수"입니다.',
         "F1: (PERSONAL_INFO) home: 부산",
         "assistant 2026-03-06 05:30: 생일이 언제야?",
         "user 2026-03-06 05:30: 내일 중요한 면접이 있어",
@@ -187,6 +190,21 @@ async def test_the_prompt_is_in_the_language_of_the_conversation(
     script = Script(lambda _: answer)
     await metered(script).summarize_session(talk)
     assert words in sent(script.requests[0])
+
+
+@pytest.mark.req("MIND-8")
+@pytest.mark.parametrize(
+    ("talk", "today"),
+    [(KOREAN, "[오늘 날짜] 2026-03-06 (금요일)"), (ENGLISH, "[Current date] 2026-03-06 (Friday)")],
+)
+async def test_a_summary_is_asked_for_with_the_day_and_the_times(
+    talk: tuple[Spoken, ...], today: str
+) -> None:
+    at = datetime(2026, 3, 6, 5, 30, tzinfo=ZoneInfo("Asia/Seoul"))
+    script = Script(lambda _: VALID_ANSWERS["session"] if talk is KOREAN else ENGLISH_SUMMARY)
+    await metered(script).summarize_session([each.model_copy(update={"timestamp": at}) for each in talk])
+    for part in (today, f"user 2026-03-06 05:30: {talk[0].content}"):
+        assert part in sent(script.requests[0])
 
 
 ENGLISH_SUMMARY = (

@@ -40,6 +40,8 @@ class StateLike(Protocol):
 class Wording:
     """The fixed text of the blocks in one language."""
 
+    today: str
+    """Before the date of today."""
     state_header: str
     state_directives: tuple[str, ...]
     memory_header: str
@@ -49,6 +51,7 @@ class Wording:
 
 WORDING: Mapping[Language, Wording] = {
     "ko": Wording(
+        today="[오늘 날짜]",
         state_header="[현재 상태(캐논)]",
         state_directives=(
             "위 항목들은 현재 시점의 정합성으로 취급한다.",
@@ -64,6 +67,7 @@ WORDING: Mapping[Language, Wording] = {
         ),
     ),
     "en": Wording(
+        today="[Current date]",
         state_header="[Current state (canon)]",
         state_directives=(
             "Treat these lines as what is true at this moment.",
@@ -88,7 +92,9 @@ WEEKDAYS: Mapping[Language, tuple[str, ...]] = {
 _PAST: Mapping[Language, str] = {"ko": "(지난 일)", "en": "(past)"}
 
 
-HEADERS = tuple(header for each in WORDING.values() for header in (each.state_header, each.memory_header))
+HEADERS = tuple(
+    header for each in WORDING.values() for header in (each.today, each.state_header, each.memory_header)
+)
 """The first lines of the blocks. They must not appear anywhere else in a prompt."""
 
 DIRECTIVES = tuple(
@@ -103,6 +109,16 @@ _LINE = re.compile(
 )
 # A colon inside a word does not end a key: `person:민수` needs no escape.
 _COLON_IN_WORD = re.compile(r"\\:(?=[0-9A-Za-z가-힣])")
+
+
+def date_with_weekday(day: date, language: Language) -> str:
+    """`2026-03-05 (목요일)`, `2026-03-05 (Thursday)`."""
+    return f"{day:%Y-%m-%d} ({WEEKDAYS[language][day.weekday()]})"
+
+
+def render_today(day: date, language: Language) -> str:
+    """The line that says what day it is."""
+    return f"{WORDING[language].today} {date_with_weekday(day, language)}"
 
 
 def value_with_day(value: str, when: date | None, language: Language, *, is_past: bool = False) -> str:

@@ -171,6 +171,8 @@ class Conversation(Data):
     """The language of the user's words."""
     character: str
     """The name of the character."""
+    user_name: str | None = None
+    """The name of the user, if their profile has one."""
     timezone: str
     """The IANA name of the user's timezone; days are days there."""
     before: tuple[SpokenMessage, ...]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import Annotated, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, StringConstraints
 
-from gieok.engine import AnyStep, Data, NoData, StepContext, WriteStep
+from gieok.engine import AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import InputRefused
 from gieok.memory.fields import Language, storable
 
@@ -22,6 +23,19 @@ def zone(timezone: str) -> ZoneInfo:
         raise InputRefused(
             "is not a timezone; use an IANA name such as Asia/Seoul or Europe/Berlin", at="timezone"
         ) from None
+
+
+def local(at: datetime, timezone: str) -> datetime:
+    """The same moment on the clock of this timezone. The last hours of the year 9999 stay as they are."""
+    try:
+        return at.astimezone(zone(timezone))
+    except OverflowError:
+        return at
+
+
+def day_of(at: datetime, timezone: str) -> date:
+    """The calendar day of a moment in a timezone."""
+    return local(at, timezone).date()
 
 
 def _check_timezone(name: str) -> str:
@@ -66,6 +80,47 @@ class ProfileView(Protocol):
     def profile(self) -> ProfileStore: ...
 
 
+class ProfileServices(Protocol):
+    """What the steps of the profile need from the application."""
+
+    @property
+    def timezone(self) -> str:
+        """The timezone of users whose profile has none."""
+        ...
+
+
+class LoadProfileInputs(Data):
+    language: Language = "ko"
+    """For a user whose profile has none: the language of the persona."""
+
+
+class LoadedProfile(Data):
+    user_name: str | None
+    timezone: Timezone
+    """Whose days are meant: the profile's, else that of GIEOK_TIMEZONE."""
+    language: Language
+
+
+class LoadProfile(ReadStep[NoData, LoadProfileInputs, LoadedProfile]):
+    """Load who the user is: name, timezone and language. A plan without this step knows UTC only."""
+
+    type = "LoadProfile"
+    stages = frozenset({Stage.CONTEXT_SELECT})
+
+    def __init__(self, services: ProfileServices) -> None:
+        self._timezone = services.timezone
+
+    def read(
+        self, view: ProfileView, metadata: NoData, inputs: LoadProfileInputs, context: StepContext
+    ) -> LoadedProfile:
+        profile = view.profile.get()
+        return LoadedProfile(
+            user_name=profile.display_name,
+            timezone=profile.timezone or self._timezone,
+            language=profile.language or inputs.language,
+        )
+
+
 class ProfileInputs(Data):
     values: Profile
     given: tuple[str, ...]
@@ -87,4 +142,4 @@ class SetProfile(WriteStep[NoData, ProfileInputs, Profile]):
         return profile
 
 
-STEPS: tuple[type[AnyStep], ...] = (SetProfile,)
+STEPS: tuple[type[AnyStep], ...] = (LoadProfile, SetProfile)

@@ -19,7 +19,7 @@ from gieok.memory.canon.grounding import ground
 from gieok.memory.canon.merging import merge, short_ids
 from gieok.memory.canon.records import Fact, FactChange, FactSource, PersonaPrompt, PlannedChange
 from gieok.memory.canon.rules import relevant_facts
-from gieok.memory.canon.validity import ValidityDays, day_of
+from gieok.memory.canon.validity import ValidityDays
 from gieok.memory.fields import SessionRef
 from gieok.memory.jobs.records import Job
 from gieok.memory.observations import (
@@ -30,6 +30,7 @@ from gieok.memory.observations import (
     Speaker,
     SpokenMessage,
 )
+from gieok.memory.profile import Timezone, day_of
 from gieok.text.modality import Commitment
 
 MAX_LISTED = 1_000
@@ -141,17 +142,12 @@ class MergeInputs(Data):
     ids: Mapping[str, UUID]
     observations: tuple[Observation, ...]
     exchanges: tuple[Exchange, ...]
+    timezone: Timezone = "UTC"
+    """Whose days are meant."""
 
 
 class Merged(Data):
     changes: tuple[PlannedChange, ...]
-
-
-class CalendarServices(Protocol):
-    """What `MergeFacts` needs from the application."""
-
-    @property
-    def timezone(self) -> str: ...
 
 
 class MergeFacts(ActStep[MergeMetadata, MergeInputs, Merged]):
@@ -161,11 +157,8 @@ class MergeFacts(ActStep[MergeMetadata, MergeInputs, Merged]):
     stages = frozenset({Stage.POST_PROCESS})
     input_sources = {"observations": frozenset({"GroundFacts"})}  # noqa: RUF012
 
-    def __init__(self, services: CalendarServices) -> None:
-        self._timezone = services.timezone
-
     async def run(self, metadata: MergeMetadata, inputs: MergeInputs, context: StepContext) -> Merged:
-        said = [_said(inputs.session_ref, exchange, self._timezone) for exchange in inputs.exchanges]
+        said = [_said(inputs.session_ref, exchange, inputs.timezone) for exchange in inputs.exchanges]
         changes = merge(inputs.known, inputs.observations, said, ids=inputs.ids, days=metadata.days)
         return Merged(changes=changes)
 

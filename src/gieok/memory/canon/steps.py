@@ -31,10 +31,10 @@ from gieok.memory.canon.rules import (
     state_block,
 )
 from gieok.memory.canon.store import MAX_ACTIVE, CanonView
-from gieok.memory.canon.validity import ValidityDays, day_of, standing, with_validity
+from gieok.memory.canon.validity import ValidityDays, is_past, standing, with_validity
 from gieok.memory.fields import Importance, Language, PersonaId, Timestamp
 from gieok.memory.observations import Category, FactValue, Key, Subject
-from gieok.memory.profile import ProfileView
+from gieok.memory.profile import ProfileView, Timezone, day_of
 
 MAX_KNOWN = 10_000
 MAX_BLOCK_CHARS = 100_000
@@ -177,6 +177,8 @@ class RecallFactsMetadata(Data):
 class RecallFactsInputs(Data):
     known: tuple[Fact, ...]
     query: str
+    timezone: Timezone = "UTC"
+    """Whose days are meant."""
 
 
 class RecalledFacts(Data):
@@ -184,7 +186,7 @@ class RecalledFacts(Data):
 
 
 class RecallFacts(ActStep[RecallFactsMetadata, RecallFactsInputs, RecalledFacts]):
-    """Rank the facts that are not state: by words shared with the query, then by importance."""
+    """Rank the current facts that are not state: by words shared with the query, then by importance."""
 
     type = "RecallFacts"
     stages = frozenset({Stage.CONTEXT_SELECT})
@@ -192,7 +194,9 @@ class RecallFacts(ActStep[RecallFactsMetadata, RecallFactsInputs, RecalledFacts]
     async def run(
         self, metadata: RecallFactsMetadata, inputs: RecallFactsInputs, context: StepContext
     ) -> RecalledFacts:
-        facts = rank_facts(inputs.known, inputs.query, metadata.top_k)
+        today = day_of(context.now, inputs.timezone)
+        current = [fact for fact in inputs.known if not is_past(fact, today)]
+        facts = rank_facts(current, inputs.query, metadata.top_k)
         context.note("facts", len(facts))
         return RecalledFacts(facts=facts)
 

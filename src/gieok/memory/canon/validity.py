@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
@@ -19,7 +19,6 @@ from gieok.engine import Data
 from gieok.memory.canon.records import Fact, FactDraft
 from gieok.memory.canon.slots import slot_of
 from gieok.memory.observations import Category
-from gieok.memory.profile import zone
 from gieok.text import normalize
 
 Days = Annotated[int, Field(ge=0, le=3_650)]
@@ -136,11 +135,6 @@ def standing(facts: Sequence[Fact], today: date, past_days: int) -> Standing:
         tuple(fact for fact in facts if not is_past(fact, today)),
         tuple(fact for fact in facts if fact.until is not None and oldest <= fact.until < today),
     )
-
-
-def day_of(at: datetime, timezone: str) -> date:
-    """The calendar day of a moment in a timezone."""
-    return at.astimezone(zone(timezone)).date()
 
 
 def _only_day(value: str) -> date | None:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import (
     AfterValidator,
+    AwareDatetime,
     BeforeValidator,
     Field,
     PlainSerializer,
@@ -101,6 +102,8 @@ class Spoken(Data, from_attributes=True):
 
     role: Literal["user", "assistant"]
     content: str
+    timestamp: AwareDatetime | None = None
+    """When it was said, on the user's clock."""
 
 
 class SessionSummary(Data):

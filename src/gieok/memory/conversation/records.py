@@ -63,6 +63,8 @@ class Context(Data):
     facts: tuple[KnownFact, ...] = ()
     memories: tuple[ContextMemory, ...]
     recent: tuple[Message, ...]
+    timezone: str = "UTC"
+    """Whose days are meant."""
 
 
 class Prompt(Data):
@@ -79,6 +81,7 @@ class Prompt(Data):
     facts: tuple[KnownFact, ...] = ()
     memories: tuple[ContextMemory, ...]
     now: datetime
+    """The time on the user's clock."""
 
 
 class Reply(Data):

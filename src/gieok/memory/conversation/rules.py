@@ -14,9 +14,11 @@ from gieok.memory.blocks import (
     memory_line,
     render_memories,
     render_state,
+    render_today,
     value_with_day,
 )
 from gieok.memory.conversation.records import Context, Message, Prompt
+from gieok.memory.profile import local
 from gieok.text import count_tokens
 
 
@@ -31,11 +33,12 @@ class Assembled:
 
 
 def assemble(context: Context, message: str, now: datetime, token_budget: int) -> Assembled:
-    """Assemble persona, state, facts, memories and recent messages, in this order, within the budget.
+    """Assemble persona, today, state, facts, memories and recent messages, in this order, within the budget.
 
-    Persona, state and the current message are always included; InputRefused if they exceed the budget. Of the
-    rest, recent messages may use up to half even if there are many memories. What does not fit is left out:
-    the lowest-ranked facts and memories, and the oldest messages.
+    `now` is the time on the user's clock. Persona, state and the current message are always included;
+    InputRefused if they exceed the budget. Of the rest, recent messages may use up to half even if there are
+    many memories. What does not fit is left out: the lowest-ranked facts and memories, and the oldest
+    messages.
     """
     current = Message(role="user", content=message)
     whole = _prompt(context, (*context.recent, current), now)
@@ -86,7 +89,8 @@ def _fitting(context: Context, room: int) -> tuple[int, int]:
 def _memory_lines(context: Context) -> list[tuple[str, datetime]]:
     """The lines of the block of past conversations: facts, then memories, each with its day."""
     facts = [(f"{fact.key}: {fact.value}", fact.valid_from) for fact in context.facts]
-    return facts + [(memory.summary, memory.timestamp) for memory in context.memories]
+    lines = facts + [(memory.summary, memory.timestamp) for memory in context.memories]
+    return [(text, local(at, context.timezone)) for text, at in lines]
 
 
 def _count_fitting(costs: Sequence[int], room: int) -> int:
@@ -118,6 +122,7 @@ def _prompt(context: Context, messages: tuple[Message, ...], now: datetime) -> P
     language = context.persona.language
     blocks = (
         context.persona.system_prompt.strip(),
+        render_today(now, language),
         render_state(_state_lines(context, now), language),
         render_memories(_memory_lines(context), language),
     )

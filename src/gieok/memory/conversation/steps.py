@@ -24,6 +24,7 @@ from gieok.memory.conversation.rules import assemble, prompt_tokens
 from gieok.memory.fields import MAX_MESSAGE_CHARS, Timestamp, storable
 from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.observations import Exchange, SpokenMessage
+from gieok.memory.profile import Timezone, local
 from gieok.memory.usage import ModelUsage
 
 
@@ -42,6 +43,8 @@ class SelectInputs(Data):
     memories: tuple[ContextMemory, ...] = ()
     recalled: tuple[ContextMemory, ...] = ()
     """Memories of other sessions; they follow those of this session."""
+    timezone: Timezone = "UTC"
+    """Whose days are meant."""
 
 
 class Selected(Data):
@@ -59,7 +62,12 @@ class ContextSelect(ActStep[SelectMetadata, SelectInputs, Selected]):
         recent = window[max(len(window) - metadata.recent_messages, 0) :]
         memories = inputs.memories + tuple(each for each in inputs.recalled if each not in inputs.memories)
         chosen = Context(
-            persona=inputs.persona, state=inputs.state, facts=inputs.facts, memories=memories, recent=recent
+            persona=inputs.persona,
+            state=inputs.state,
+            facts=inputs.facts,
+            memories=memories,
+            recent=recent,
+            timezone=inputs.timezone,
         )
         context.note("memories", len(memories))
         context.note("recentMessages", len(recent))
@@ -88,7 +96,8 @@ class PromptAssemble(ActStep[AssembleMetadata, AssembleInputs, AssembledPrompt])
     async def run(
         self, metadata: AssembleMetadata, inputs: AssembleInputs, context: StepContext
     ) -> AssembledPrompt:
-        made = assemble(inputs.context, inputs.message, context.now, metadata.token_budget)
+        now = local(context.now, inputs.context.timezone)
+        made = assemble(inputs.context, inputs.message, now, metadata.token_budget)
         context.note("tokens", prompt_tokens(made.prompt))
         context.note("factsLeftOut", made.facts_left_out)
         context.note("memoriesLeftOut", made.memories_left_out)

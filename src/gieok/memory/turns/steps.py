@@ -25,6 +25,7 @@ from gieok.memory.observations import (
     TurnNote,
     VerbatimLimit,
 )
+from gieok.memory.profile import Timezone
 from gieok.memory.turns.records import MemoryItem, RecalledMemory
 from gieok.memory.turns.rules import MAX_TOP_K
 from gieok.memory.turns.store import TurnView
@@ -64,8 +65,6 @@ class RemembererServices(Protocol):
 
     @property
     def memory_model(self) -> Rememberer: ...
-    @property
-    def timezone(self) -> str: ...
 
 
 class SummarizeMetadata(ModelLimits):
@@ -82,7 +81,10 @@ class SummarizeInputs(Data):
     """The known facts that matter, with their short ids."""
     character: str = ""
     language: Language = "ko"
-    """The language of the character, for a user who writes no letters."""
+    """The language of the profile or of the character, for a user who writes no letters."""
+    timezone: Timezone = "UTC"
+    """Whose days are meant."""
+    user_name: str | None = None
 
 
 class Summarized(Data):
@@ -105,7 +107,6 @@ class SummarizeMemory(ActStep[SummarizeMetadata, SummarizeInputs, Summarized]):
 
     def __init__(self, services: RemembererServices) -> None:
         self._model = services.memory_model
-        self._timezone = services.timezone
 
     async def run(
         self, metadata: SummarizeMetadata, inputs: SummarizeInputs, context: StepContext
@@ -114,7 +115,8 @@ class SummarizeMemory(ActStep[SummarizeMetadata, SummarizeInputs, Summarized]):
         conversation = Conversation(
             language=language(said, default=inputs.language),
             character=inputs.character,
-            timezone=self._timezone,
+            timezone=inputs.timezone,
+            user_name=inputs.user_name,
             before=inputs.before,
             exchanges=inputs.exchanges,
             known=inputs.known,

@@ -6,14 +6,15 @@ specification's text, word for word.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from string import Template
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from gieok.memory.blocks import WEEKDAYS
+from gieok.memory.blocks import date_with_weekday, render_today
+from gieok.memory.companion.records import Spoken
 from gieok.memory.fields import Language
 from gieok.memory.observations import Conversation, ListedFact, SpokenMessage
 from gieok.text.escaping import escape_line
@@ -46,9 +47,10 @@ def remember_task(conversation: Conversation, summary_chars: int, max_keywords: 
     return prompt_text(
         "remember",
         spoken_in,
-        today=f"{today:%Y-%m-%d} ({WEEKDAYS[spoken_in][today.weekday()]})",
+        today=date_with_weekday(today, spoken_in),
         timezone=conversation.timezone,
         character=escape_line(conversation.character) or "…",
+        user=_user_name(conversation),
         known=data_block(known),
         before=_said(conversation.before, zone),
         exchanges=exchanges,
@@ -56,6 +58,24 @@ def remember_task(conversation: Conversation, summary_chars: int, max_keywords: 
         summaryChars=summary_chars,
         maxKeywords=max_keywords,
     )
+
+
+def _user_name(conversation: Conversation) -> str:
+    if conversation.user_name is None:
+        return ""
+    name = escape_line(conversation.user_name)
+    return f' 사용자의 이름은 "{name}"입니다.' if conversation.language == "ko" else f' The user is "{name}".'
+
+
+def session_task(messages: Sequence[Spoken], spoken_in: Language) -> str:
+    """The prompt to summarise a conversation: the day of its last message, and who said what, when."""
+    lines = [
+        (f"{each.role} {each.timestamp:%Y-%m-%d %H:%M}" if each.timestamp else each.role, each.content)
+        for each in messages
+    ]
+    task = prompt_text("session", spoken_in, conversationHistory=data_block(lines))
+    said_at = messages[-1].timestamp if messages else None
+    return f"{render_today(said_at, spoken_in)}\n\n{task}" if said_at else task
 
 
 def _said(messages: Iterable[SpokenMessage], zone: ZoneInfo) -> str:

@@ -28,7 +28,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from gieok.adapters.models.prompts import data_block, prompt_text, remember_task
+from gieok.adapters.models.prompts import data_block, prompt_text, remember_task, session_task
 from gieok.adapters.models.remote.answers import (
     PROBLEMS,
     Answer,
@@ -163,7 +163,7 @@ class RemoteModel:
         """Summarise a conversation in one or two sentences, with topics, emotion and importance."""
         lines = [(message.role, message.content) for message in messages]
         sides = Sides.from_lines(lines)
-        task = prompt_text("session", sides.language, conversationHistory=data_block(lines))
+        task = session_task(messages, sides.language)
         answer = await self._session.run(
             task, sides.language, lambda answer: sides.problem(answer.summary), self._meter
         )

@@ -29,6 +29,7 @@ from gieok.memory.companion.steps.memories import apply_policy, next_version, sa
 from gieok.memory.companion.store import CompanionStore, CompanionView
 from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef, Timestamp
 from gieok.memory.model_calls import ModelLimits, metered_model
+from gieok.memory.profile import Timezone, local
 from gieok.memory.usage import ModelUsage
 
 _log = logging.getLogger(__name__)
@@ -57,6 +58,8 @@ class SummarizeMetadata(ModelLimits):
 
 class SummarizeInputs(Data):
     messages: tuple[Spoken, ...]
+    timezone: Timezone = "UTC"
+    """Whose days are meant."""
 
 
 class Summarized(Data):
@@ -85,12 +88,13 @@ class SummarizeSession(ActStep[SummarizeMetadata, SummarizeInputs, Summarized]):
     async def run(
         self, metadata: SummarizeMetadata, inputs: SummarizeInputs, context: StepContext
     ) -> Summarized:
+        messages = _on_clock(inputs, context.now)
         with metered_model(self._model, metadata.single_attempt(), context) as (model, meter):
             retry_after: float | None = None
             for attempt in range(metadata.attempts):
                 if attempt:
                     await self._sleep(metadata.backoff(attempt, retry_after))
-                made = await _try(model, inputs.messages, metadata.attempt_seconds)
+                made = await _try(model, messages, metadata.attempt_seconds)
                 if isinstance(made, SessionSummary):
                     context.note("attempts", attempt + 1)
                     return Summarized(summary=made, is_final=True, usage=meter.usage)
@@ -107,6 +111,14 @@ class SummarizeSession(ActStep[SummarizeMetadata, SummarizeInputs, Summarized]):
         )
         excerpt = _excerpt(inputs.messages, metadata)
         return Summarized(summary=excerpt, is_final=False, usage=meter.usage)
+
+
+def _on_clock(inputs: SummarizeInputs, now: datetime) -> list[Spoken]:
+    """The messages with their times on the user's clock; one without a time was said now."""
+    return [
+        message.model_copy(update={"timestamp": local(message.timestamp or now, inputs.timezone)})
+        for message in inputs.messages
+    ]
 
 
 async def _try(
