@@ -142,7 +142,11 @@ async def _import(owner: SeededOwner) -> Any:
 
 
 CHAT = (
-    Case("POST /chat/send", None, lambda o: o.client.chat.send(o.persona, "면접 생각에 잠이 안 와")),
+    Case(
+        "POST /chat/send",
+        None,
+        lambda o: o.client.chat.send(o.persona, "면접 생각에 잠이 안 와", new_session=True),
+    ),
     Case("POST /sessions", None, lambda o: o.client.sessions.start(o.persona, plan="chat_turn")),
     Case("GET /sessions/{id}", None, lambda o: o.client.sessions.get(o.session)),
     Case(

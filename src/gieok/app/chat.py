@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 from uuid import UUID, uuid4
 
+from gieok.adapters.sql.scope import SqlView
 from gieok.app.background.jobs import Jobs, Remembering
-from gieok.app.cycles import Cycles, Listener, output_of
-from gieok.app.session_plans import CHAT_PLAN
-from gieok.engine import CycleRecord, CycleResult, ExecutionPlan
-from gieok.errors import InputRefused, NotFound
+from gieok.app.cycles import Before, Cycles, Listener, output_of
+from gieok.app.session_plans import CHAT_PLAN, inactivity_minutes
+from gieok.engine import CheckedPlan, CycleRecord, CycleResult, ExecutionPlan
+from gieok.errors import Conflict, InputRefused, NotFound
 from gieok.memory.canon.records import Fact, FactChange
 from gieok.memory.canon.remembering import GroundFacts
 from gieok.memory.canon.steps import LoadState, SaveFacts
@@ -24,6 +26,7 @@ from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
 from gieok.memory.fields import MAX_MESSAGE_CHARS, AccountPlan, storable
 from gieok.memory.observations import Refusal
+from gieok.memory.sessions.records import Session
 from gieok.memory.sessions.remembering import QueueRemembering
 from gieok.memory.sessions.steps import QueueSummary
 from gieok.memory.turns.records import RecalledMemory
@@ -88,12 +91,22 @@ class Chat:
             raise NotFound("no such session")
         return plan_name(session.last_execution_plan_hash) or CHAT_PLAN
 
+    async def open_session(self, persona_id: str, *, plan: str | ExecutionPlan = CHAT_PLAN) -> Session | None:
+        """The session that a message without `session_ref` continues. None if it would start a new one.
+
+        That is the session with this persona that was used last, runs this plan as it is now, and has neither
+        ended nor been inactive for longer than the plan allows.
+        """
+        find = self._find_open(persona_id, self._gieok.check(plan))
+        return await self._cycles.scope.read(find)
+
     async def send(  # noqa: PLR0913  options of a public call, all by keyword
         self,
         persona_id: str,
         message: str,
         *,
         session_ref: str | None = None,
+        new_session: bool = False,
         message_id: str | None = None,
         recent_messages: Sequence[Message] = (),
         account_plan: AccountPlan | None = None,
@@ -101,20 +114,23 @@ class Chat:
         wait_memory: bool = False,
         listen: Listener | None = None,
     ) -> ChatTurn:
-        """Send a message to a persona in a new or an existing session. All of the turn is stored, or nothing.
+        """Send a message to a persona. All of the turn is stored, or nothing.
 
+        Without `session_ref` the open session with this persona continues, see `open_session`, or one starts;
+        `new_session` starts one in any case. A `session_ref` that does not exist yet starts with this turn.
         It returns when both messages are stored. What is to be remembered of them is a job that runs next;
         `wait_memory` waits for it and returns what it changed and refused.
         Without `account_plan` the session keeps its own, and a new one gets "free". `recent_messages` is the
         window of a client that keeps its own. Of two concurrent sends to one session, the second waits in the
-        same process and raises Conflict in another one. Raises NotFound for an unknown persona, SessionEnded
-        for an ended session, PlanHashMismatch if the session ran another plan.
+        same process and raises Conflict in another one; the same holds for two that would each start one.
+        Raises NotFound for an unknown persona, SessionEnded for an ended session, PlanHashMismatch if the
+        session ran another plan.
         """
-        session = check_ref(session_ref, "sessionRef") if session_ref is not None else str(uuid4())
+        if session_ref is not None and new_session:
+            raise InputRefused("starts a session, so leave out the session's id", at="newSession")
         check_message(message)
         turn_id = check_ref(message_id, "messageId") if message_id is not None else str(uuid4())
         request = {
-            "sessionRef": session,
             "personaId": check_ref(persona_id, "personaId"),
             "accountPlan": account_plan,
             "messageId": turn_id,
@@ -122,9 +138,15 @@ class Chat:
             "message": message,
             "recentMessages": check_recent(recent_messages),
         }
-        async with self._gieok.session_locks.of(self._cycles.scope.owner, session):
-            result = await self._cycles.run(plan, request, listen)
-        turn = _chat_turn(session, turn_id, result)
+        if session_ref is not None or new_session:
+            session = check_ref(session_ref, "sessionRef") if session_ref is not None else str(uuid4())
+            result = await self._run(plan, session, request, listen)
+        else:
+            session, result = await self._run_in_open_session(plan, persona_id, request, listen)
+        return await self._remembering(_chat_turn(session, turn_id, result), result, wait_memory)
+
+    async def _remembering(self, turn: ChatTurn, result: CycleResult, wait_memory: bool) -> ChatTurn:
+        """The turn with the job that remembers it, and with its result if the caller waits for that."""
         queued = result.output_of(QueueRemembering)
         if queued is None or not queued.jobs:
             return turn
@@ -134,6 +156,47 @@ class Chat:
             return replace(turn, remembering=Remembering(job_id, "queued"))
         remembered = await self._jobs.wait(job_id)
         return replace(turn, remembering=remembered, changes=remembered.changes, dropped=remembered.dropped)
+
+    async def _run_in_open_session(
+        self,
+        plan: str | ExecutionPlan,
+        persona_id: str,
+        request: Mapping[str, object],
+        listen: Listener | None,
+    ) -> tuple[str, CycleResult]:
+        """Run the turn in the open session with the persona, or in a new one. Returns the session's ref.
+
+        Conflict if another process has started a session with the persona meanwhile.
+        """
+        find = self._find_open(persona_id, self._gieok.check(plan))
+
+        def check_none_open(view: SqlView) -> None:
+            view.personas.lock(persona_id)
+            if find(view) is not None:
+                raise Conflict("a session with this persona was started meanwhile; send the message again")
+
+        async with self._gieok.session_locks.of_persona(self._cycles.scope.owner, persona_id):
+            found = await self._cycles.scope.read(find)
+            if found is not None:
+                return found.session_ref, await self._run(plan, found.session_ref, request, listen)
+            started = str(uuid4())
+            return started, await self._run(plan, started, request, listen, before=check_none_open)
+
+    def _find_open(self, persona_id: str, checked: CheckedPlan) -> Callable[[SqlView], Session | None]:
+        minutes = inactivity_minutes(checked)
+        active_since = None if minutes is None else self._cycles.now - timedelta(minutes=minutes)
+        return lambda view: view.sessions.find_open(persona_id, checked.plan.hash, active_since)
+
+    async def _run(
+        self,
+        plan: str | ExecutionPlan,
+        session_ref: str,
+        request: Mapping[str, object],
+        listen: Listener | None,
+        before: Before | None = None,
+    ) -> CycleResult:
+        async with self._gieok.session_locks.of(self._cycles.scope.owner, session_ref):
+            return await self._cycles.run(plan, {"sessionRef": session_ref, **request}, listen, before=before)
 
 
 def check_message(message: object) -> None:

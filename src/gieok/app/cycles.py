@@ -12,6 +12,7 @@ from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.app.session_plans import check_plan
 from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, Step, StepEvent, WriteStep
 from gieok.engine.plan import first_problem, place
+from gieok.engine.step import Outputs
 from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed, cause_of
 from gieok.memory.requests import RequestKey
 
@@ -19,6 +20,8 @@ T = TypeVar("T")
 D = TypeVar("D", bound=Data)
 O = TypeVar("O", bound=Data | None)  # noqa: E741  as in the engine
 Listener = Callable[[StepEvent], None]
+Before = Callable[[SqlView], None]
+After = Callable[[SqlView, Outputs], None]
 CHECKED_PLANS = 256
 KEEP_RESULTS = timedelta(hours=24)
 """How long the result of a request with an idempotency key is kept by default."""
@@ -59,15 +62,24 @@ class Cycles:
         return self._engine.clock()
 
     async def run(
-        self, plan: str | ExecutionPlan, request: Mapping[str, Any], listen: Listener | None = None
+        self,
+        plan: str | ExecutionPlan,
+        request: Mapping[str, Any],
+        listen: Listener | None = None,
+        *,
+        before: Before | None = None,
+        after: After | None = None,
     ) -> CycleResult:
         """Run a plan and return its result.
 
+        `before` and `after` run inside the transaction of the commit, around its writes: what they raise
+        fails the cycle, and what they store is stored with it.
         InputRefused, NotFound, Conflict and RateLimited of a step are raised unwrapped, because the caller
         can act on them. Any other failure is a StepFailed with the step and the cause.
         """
+        scope = self.scope if before is None and after is None else _HookedScope(self.scope, before, after)
         try:
-            return await self._engine.run(self._plans.check(plan), self.scope, request, listen)
+            return await self._engine.run(self._plans.check(plan), scope, request, listen)
         except StepFailed as failed:
             cause = cause_of(failed)
             if isinstance(cause, InputRefused | NotFound | Conflict | RateLimited):
@@ -95,39 +107,42 @@ class Cycles:
         checked = self._plans.check(plan)
         step_id = next(each.id for each in checked.plan.steps if each.type == step.type)
 
-        def create_with(once: RequestKey) -> Cycles:
-            def save(view: SqlView, outputs: Mapping[str, Data]) -> None:
-                result = outputs[step_id].model_dump_json(by_alias=True)
-                now = self.now
-                view.requests.save_result(once, result, now=now, until=now + self.keep_results)
-
-            scope = cast(OwnerScope, _RememberingScope(self.scope, save))
-            return Cycles(self._engine, self._plans, scope)
-
         async def create(once: RequestKey | None) -> D:
-            cycles = self if once is None else create_with(once)
-            return await cycles.output(plan, step, request)
+            def save(view: SqlView, outputs: Outputs) -> None:
+                if once is not None:
+                    self.save_result(view, once, outputs[step_id].model_dump_json(by_alias=True))
+
+            return output_of(await self.run(plan, request, after=save), step)
 
         async def replay(stored: str) -> D:
             return model.model_validate_json(stored)
 
         return await run_idempotent(self, key, plan, create, replay)
 
+    def save_result(self, view: SqlView, once: RequestKey, result: str) -> None:
+        """Store the result of an idempotent request in this transaction. Conflict if the key is taken."""
+        now = self.now
+        view.requests.save_result(once, result, now=now, until=now + self.keep_results)
 
-class _RememberingScope:
-    """Saves something about the outputs of a commit in its transaction."""
 
-    def __init__(self, scope: OwnerScope, save: Callable[[SqlView, Mapping[str, Data]], None]) -> None:
+class _HookedScope:
+    """The transactions of one owner, with work around the writes of the commit."""
+
+    def __init__(self, scope: OwnerScope, before: Before | None, after: After | None) -> None:
         self._scope = scope
-        self._save = save
+        self._before = before
+        self._after = after
 
     async def read(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
         return await self._scope.read(work, heavy=heavy)
 
     async def write(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
         def run(view: SqlView) -> T:
+            if self._before is not None:
+                self._before(view)
             outputs = work(view)
-            self._save(view, cast("Mapping[str, Data]", outputs))
+            if self._after is not None:
+                self._after(view, cast(Outputs, outputs))
             return outputs
 
         return await self._scope.write(run, heavy=heavy)

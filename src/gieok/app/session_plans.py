@@ -12,7 +12,7 @@ from gieok.engine import CheckedPlan, Registry
 from gieok.engine.plan import ExecutionPlan
 from gieok.errors import Conflict, PlanInvalid
 from gieok.memory.sessions.records import Session, SessionPlans
-from gieok.memory.sessions.steps import PlanMetadata
+from gieok.memory.sessions.steps import InactivityMetadata, PlanMetadata
 from gieok.plans import is_shipped, load_plan, plan_name, plan_names
 
 CHAT_PLAN = "chat_turn"
@@ -35,6 +35,15 @@ def named_plans(checked: CheckedPlan) -> SessionPlans | None:
     """The plans that a chat plan names. None if no step of it records the plan of a session."""
     steps = (step for stage in checked.stages.values() for step in stage)
     return next((step.metadata.plans for step in steps if isinstance(step.metadata, PlanMetadata)), None)
+
+
+def inactivity_minutes(checked: CheckedPlan) -> int | None:
+    """How long a session of this plan may be inactive until it counts as ended. None: without limit."""
+    steps = (step for stage in checked.stages.values() for step in stage)
+    limits = [
+        step.metadata.inactivity_minutes for step in steps if isinstance(step.metadata, InactivityMetadata)
+    ]
+    return min(limits, default=None)
 
 
 def plan_for(registry: Registry, session: Session, role: Role) -> str:

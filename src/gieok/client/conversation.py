@@ -57,20 +57,23 @@ class Chat:
         message: str,
         *,
         session_ref: str | None = None,
+        new_session: bool = False,
         message_id: str | None = None,
         recent_messages: Sequence[Message] = (),
         plan: Plan | None = None,
         wait_memory: bool = False,
     ) -> ChatTurn:
-        """Run one turn, in a new session or an existing one. It is stored completely or not at all.
+        """Run one turn. It is stored completely or not at all.
 
+        Without `session_ref` the open session with the persona continues, or one starts; `new_session` starts
+        one in any case.
         A job remembers it; `wait_memory` waits for that and returns what changed and what was refused.
 
         `plan` is required if the session runs a custom plan. NotFound, SessionEnded, PlanHashMismatch,
         ModelUnavailable.
         """
         body = _turn_body(persona_id, message, session_ref, recent_messages, plan)
-        body |= {"messageId": message_id, "waitMemory": wait_memory}
+        body |= {"newSession": new_session, "messageId": message_id, "waitMemory": wait_memory}
         return await self._transport.request(Call("POST", "/chat/send", body=body), ChatTurn)
 
     async def stream(
@@ -79,6 +82,7 @@ class Chat:
         message: str,
         *,
         session_ref: str | None = None,
+        new_session: bool = False,
         recent_messages: Sequence[Message] = (),
         plan: Plan | None = None,
     ) -> AsyncGenerator[Token | ChatTurn]:
@@ -86,7 +90,8 @@ class Chat:
 
         Closing the generator early cancels the turn; nothing of it is stored then.
         """
-        body = _turn_body(persona_id, message, session_ref, recent_messages, plan) | {"stream": True}
+        body = _turn_body(persona_id, message, session_ref, recent_messages, plan)
+        body |= {"newSession": new_session, "stream": True}
         async with aclosing(self._transport.stream(Call("POST", "/chat/send", body=body))) as chunks:
             async for event in server_sent_events(chunks):
                 part = _parse_event(event)

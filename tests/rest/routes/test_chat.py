@@ -40,6 +40,19 @@ def test_a_turn_answers_with_what_it_was_based_on(api: Api) -> None:
     ]
 
 
+def test_a_message_without_a_session_continues_the_open_one(api: Api) -> None:
+    persona = api.persona()
+    body = {"personaId": persona, "message": INTERVIEW}
+    first = api.post("/chat/send", body)
+    assert api.post("/chat/send", body)["sessionId"] == first["sessionId"]
+    streamed = api.http.post("/api/v1/chat/send", json={**body, "stream": True})
+    assert f'"sessionId":"{first["sessionId"]}"' in streamed.text
+    second = api.post("/chat/send", {**body, "newSession": True})
+    assert second["sessionId"] != first["sessionId"]
+    both = {**body, "newSession": True, "sessionId": first["sessionId"]}
+    assert api.post("/chat/send", both, 422)["at"] == "newSession"
+
+
 @pytest.mark.req("CANON-7")
 def test_a_turn_lists_its_changes(api: Api) -> None:
     persona = api.persona()

@@ -82,6 +82,13 @@ class SessionStore(Protocol):
         """Sessions with one persona or with all, newest first, after this position."""
         ...
 
+    def find_open(self, persona_id: str, plan_hash: str, active_since: datetime | None) -> Session | None:
+        """The session with this persona and plan that has not ended and was used last.
+
+        None if there is none, or if it was not used after `active_since`.
+        """
+        ...
+
     def delete(self, session_ref: str) -> int:
         """Delete a session with its messages, moves and jobs. Returns how many messages it had."""
         ...

@@ -109,6 +109,29 @@ class MessageStoreContract:
         await scope.write(lambda view: view.sessions.move("s", HASH, None, START))
         assert (await scope.write(lambda view: view.sessions.lock("s"))).plans is None
 
+    async def test_the_open_session_with_a_persona_is_the_one_used_last(
+        self, log_scope_of: LogScopeOf
+    ) -> None:
+        """Of one owner, persona and plan, not ended, and used after a time."""
+        scope = log_scope_of("minsu")
+
+        async def found(since: datetime | None = None, persona_id: str = "hana") -> str | None:
+            session = await scope.read(lambda view: view.sessions.find_open(persona_id, HASH, since))
+            return session and session.session_ref
+
+        assert await found() is None
+        for session_ref in ("s", "t"):
+            await start(scope, session_ref)
+        await append(scope, message(1), session_ref="s", at=START + timedelta(minutes=1))
+        await start(log_scope_of("jiyoung"), "u")
+        assert (await found(), await found(persona_id="hugo")) == ("s", None)
+        assert await found(START) == "s"
+        assert await found(START + timedelta(minutes=1)) is None
+        await scope.write(lambda view: view.sessions.move("s", OTHER_HASH, None, START))
+        assert await found() == "t"
+        await scope.write(lambda view: view.sessions.end("t", START))
+        assert await found() is None
+
     @pytest.mark.req("COMP-10", "SESS-4")
     async def test_messages_are_returned_in_order_and_unchanged(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")

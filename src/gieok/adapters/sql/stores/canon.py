@@ -100,6 +100,10 @@ class SqlPersonaStore:
         self._chain.delete(UUID(bytes=row[0]))
         return True
 
+    def lock(self, persona_id: str) -> None:
+        """Lock a persona until the transaction ends. Does nothing if there is none."""
+        self._tx.one("lock_persona", persona_id=persona_id)
+
     def versions(self, persona_id: str, *, after: int, limit: int) -> list[PersonaCard]:
         head = self._tx.one("get_persona_head", persona_id=persona_id)
         found = self._chain.history(UUID(bytes=head[0]), after, limit) if head else []

@@ -110,6 +110,15 @@ class SqlSessionStore:
             rows = self._tx.all("list_sessions_of_persona", persona_id=persona, **place)
         return [_session(row[0], row[1:]) for row in rows]
 
+    def find_open(self, persona_id: str, plan_hash: str, active_since: datetime | None) -> Session | None:
+        row = self._tx.one(
+            "find_open_session",
+            persona_id=check_ref(persona_id, "personaId"),
+            plan_hash=plan_hash,
+            active_since=-1 if active_since is None else to_micros(active_since),
+        )
+        return None if row is None else _session(row[0], row[1:])
+
     def delete(self, session_ref: str) -> int:
         check_ref(session_ref, "sessionRef")
         messages = self._tx.run("remove_session_messages", session_ref=session_ref)

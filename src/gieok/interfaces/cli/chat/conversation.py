@@ -51,6 +51,13 @@ class Conversation:
         # Set before the first turn, so that close() also finds a turn that was cancelled during its commit.
         self._session_ref = str(uuid4())
 
+    async def continue_open(self) -> bool:
+        """Continue the open session with the persona, if there is one."""
+        found = await self.user.chat.open_session(self.persona.id)
+        if found is not None:
+            self._session_ref = found.session_ref
+        return found is not None
+
     async def send(self, message: str, listen: Listener) -> ChatTurn:
         """Run one turn. If the session was closed for inactivity, start a new one."""
         try:
@@ -79,8 +86,11 @@ def chat_loop(owner: str, persona: str | None, screen: Screen) -> None:
     with BackgroundGieok() as background:
         user = background.gieok.user(owner)
         conversation = Conversation(user, _choose_persona(background, user, persona, screen))
+        is_continued = background.run(conversation.continue_open())
         if screen.is_interactive:
             screen.note(screen.t("chat.hello", name=conversation.persona.name))
+            if is_continued:
+                screen.note(screen.t("chat.continued"))
         try:
             for line in screen.lines():
                 if line.strip() == "/quit":

@@ -156,7 +156,8 @@ async def start_new_session(story: Story, folder: DemoFolder) -> Exchange:
     async with await folder.open(story.recall.at) as gieok:
         message = story.recall.texts[0]
         chat = gieok.user(story.owner).chat
-        return Exchange(message, await chat.send(story.persona_id, message, wait_memory=True))
+        turn = await chat.send(story.persona_id, message, new_session=True, wait_memory=True)
+        return Exchange(message, turn)
 
 
 async def change_fact(story: Story, folder: DemoFolder, session_ref: str) -> FactChange:

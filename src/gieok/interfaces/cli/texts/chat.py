@@ -10,6 +10,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "You are talking to {name}. /help lists the commands; Ctrl-D ends the conversation.",
         "{name}와(과) 대화합니다. /help로 명령을 볼 수 있고, Ctrl-D로 끝냅니다.",
     ),
+    "chat.continued": (
+        "Your last session is still open and continues; /new starts another.",
+        "지난 세션이 아직 열려 있어 이어집니다. /new로 새 세션을 시작합니다.",
+    ),
     "chat.offer": (
         "There is no persona yet. Create a simple one named {name}?",
         "아직 페르소나가 없습니다. {name}(이)라는 간단한 페르소나를 만들까요?",

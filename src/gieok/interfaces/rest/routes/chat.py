@@ -73,6 +73,9 @@ router = APIRouter(tags=["chat"], route_class=JsonRoute)
 async def send(body: SendMessage, caller: Writer) -> Response:
     """One turn of conversation. It is stored completely or not at all, then answered; a job remembers it.
 
+    Without `sessionId` the open session with the persona continues, unless it was inactive for too long or
+    runs another plan: then, or with `newSession: true`, a session starts.
+
     With `waitMemory: true` the answer comes after remembering, with `changes` and `dropped`.
 
     With `stream: true` the answer is a stream of server-sent events: `token` with `{"text": …}` for each
@@ -85,6 +88,7 @@ async def send(body: SendMessage, caller: Writer) -> Response:
             body.persona_id,
             body.message,
             session_ref=body.session_id,
+            new_session=body.new_session,
             message_id=body.message_id,
             wait_memory=body.wait_memory,
             recent_messages=to_messages(body.context.recent_messages if body.context else ()),

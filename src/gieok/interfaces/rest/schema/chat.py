@@ -67,7 +67,10 @@ class ChatContext(RequestBody):
 
 
 class SendMessage(RequestBody):
-    """Without `sessionId` a new session starts. `plan` is required if the session runs a custom plan."""
+    """Without `sessionId` the open session with the persona continues, or one starts.
+
+    `newSession: true` starts one in any case. `plan` is required if the session runs a custom plan.
+    """
 
     model_config = example(
         personaId="persona_123",
@@ -83,6 +86,7 @@ class SendMessage(RequestBody):
     persona_id: Ref
     message: Content
     session_id: Ref | None = None
+    new_session: bool = False
     context: ChatContext | None = None
     plan: PlanIn | None = None
     message_id: Ref | None = None

@@ -85,6 +85,15 @@ WHERE owner = :owner AND persona_id = :persona_id
 ORDER BY started_at DESC, session_ref
 LIMIT :limit;
 
+-- name: find_open_session(owner, persona_id, plan_hash, active_since)^
+SELECT session_ref, persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
+       message_count, claimed_count, summarized_count, unremembered_count, plans
+FROM sessions
+WHERE owner = :owner AND persona_id = :persona_id AND ended_at IS NULL
+    AND last_plan_hash = :plan_hash AND last_activity_at > :active_since
+ORDER BY last_activity_at DESC, started_at DESC, session_ref
+LIMIT 1;
+
 -- name: remove_session_messages(owner, session_ref)!
 DELETE FROM messages WHERE owner = :owner AND session_ref = :session_ref;
 
