@@ -8,11 +8,11 @@ from gieok.plans import load_plan, plan_names
 PINNED = {
     "add_anchor": "6ec520f79cddb3f8b4c62c91139d860bb485d8e2baacaee4b99486db80f25c67",
     "archive_memory": "ccbba4dd934e1e4d5f3572479c48d31abb9973d215db461a63175146574b91c6",
-    "chat_turn": "aeb6eaded05f0181719dbd826fb5750acdab0b3d1ae97081d31194c5f8d2f577",
-    "chat_turn_whole": "063c87645fa796f153367ddfafb3ded3cdbec3cba5634abc290fd6658acf3073",
-    "chat_turn_without_state": "7ce2976e024970ecc0c46cfcc6d19754e31eed140817ddafc52fcb6c95f19404",
-    "chat_turn_without_summaries": "55d2246783778e12209d8da9a204720b8ed7af9c349f9c6db31410fe8b2c4824",
-    "chat_turn_without_turn_memory": "d53d36d72fcefdc75359f6a88b486a5de9b881251a5c578ea0a6404b79f9335e",
+    "chat_turn": "6e3b9e93035649f757158355363b00b64a8a0ce86b2a8ef83b1427f335e5e466",
+    "chat_turn_whole": "8b3d31cd7043ae0945ca1171a9c6f6ec7b7d5e3a981f66702958000d8bda044b",
+    "chat_turn_without_state": "7c5439e5d30a09ad53285bdf38637e9790993ed3eaaead08bdec813cbab1f061",
+    "chat_turn_without_summaries": "933e19ab71985232c9d4849753ad427af8fb819ace3968b1af3b0aad996fe935",
+    "chat_turn_without_turn_memory": "83f14df93d5722de66fb8bcdddf5d835cba7986f037d0867df1d8139460b32d0",
     "close_inactive_session": "a65e9f508a2f37ed7c5889beec839a74b258b26fa854e758ebde6b1cb23fc315",
     "close_inactive_session_without_summaries": "91e0381d1bf102c77696a81337b6fc9516fc3de86f0d1ef1983437b7a706ab67",  # noqa: E501
     "close_session": "6089df5d176c143eb32dd73e9d5d4ea40db04d81c14923909b70f48cd5cc0035",
@@ -58,9 +58,9 @@ PINNED = {
     "set_profile": "1d68f150da34716062f5b526291977f43ec72e658b50adb114c17501c4f1da83",
     "start_conversation": "b18ed0c37b1cddc0aa2b28ef7f4f8693ac25d5672c772d71a14add2a3ffd97f2",
     "start_session": "8719e2c040a27c910074350938549c730de1c663c19950099ed261cfbb11300f",
-    "summarize_session": "4b4ec7e001287d6ab2f6f7275065c4fb8e7185e18edea795243dbc943ab52372",
+    "summarize_session": "371e7e5ba050fb4511c01ef37248ea8b2c2aff735210709f74ad208728af969f",
     "take_notices": "fe3d83e6289e8ef2113bd087979e1c9e475885d71ff70ad8748408a7ba65f618",
-    "turn_memory": "1bd9cc6feec8cb8ad7b09bcbcdfdcdc42ef52d8569a2321d089883a02dd8b306",
+    "turn_memory": "dac9aaa2b6236e9eaa32f54bb209afc14d43c71580c02c87ad8e80af7a0512b7",
     "unrelate_decisions": "d79aa886f1f272c8124858f5f620e1037a5701c04eba07761885babff5974b42",
     "walk_anchors": "17be7f1b2717005601160c91958ab48a1296b52483bd12c07ee580676658ca4c",
 }

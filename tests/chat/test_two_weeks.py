@@ -79,8 +79,8 @@ async def test_an_interview_comes_and_passes_and_is_still_found(settings: Settin
         turn = (await talk(user, words.question))[0]
         assert clock().date().isoformat() == "2026-03-21"
         assert state_of(turn) == []
-        assert words.event in turn.recalled[0].memory.summary
-        assert turn.recalled[0].memory.session_ref == told[0].session_ref
+        assert words.event in turn.recalled[0].text
+        assert turn.recalled[0].session_ref == told[0].session_ref
         assert words.event in turn.reply
         assert turn.changes == ()
         [fact] = await user.canon.facts("friend")

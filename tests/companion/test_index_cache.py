@@ -19,7 +19,7 @@ from gieok.adapters.sql.stores import search
 from gieok.adapters.sql.stores.companion.store import SqlCompanionStore
 from gieok.errors import GieokError, StoreDamaged
 from gieok.memory.companion.records import Memory, MemoryChanges, MemoryConfig, MemoryDraft
-from gieok.memory.companion.store import MemoryIndex
+from gieok.memory.companion.store import PersonaIndex
 from gieok.ranking import IndexRow, SearchIndex
 from gieok.testing.contracts.companion import START, memory, save
 from tests.behind import Behind
@@ -31,7 +31,7 @@ def scope_of(gieok: Gieok, owner: str = "minsu") -> OwnerScope:
     return gieok.scope(owner)
 
 
-def content(index: MemoryIndex) -> dict[str, Any]:
+def content(index: PersonaIndex) -> dict[str, Any]:
     """Everything in an index, ordered by the numbers of the memories."""
     columns = index.rows.columns
     numbers = columns.numbers.tolist()
@@ -41,7 +41,7 @@ def content(index: MemoryIndex) -> dict[str, Any]:
     return {
         "recall": index.recall,
         "count": index.count,
-        "memories": [memory.memory for memory in index.open(rows)],
+        "memories": [row.record for row in index.open(rows)],
         "columns": [
             [column[row].tobytes() for column in (columns.at, columns.importance, columns.own_words)]
             for row in rows
@@ -248,7 +248,7 @@ async def test_an_older_snapshot_has_its_own_index(gieok: Gieok) -> None:
     def look(view: SqlView) -> tuple[int, int]:
         cache = cast(Any, view)._caches.indexes
         current = index_of(view)
-        ((key, (cached, size)),) = [(k, v) for k, v in cache.values.items() if k == ("memories", "hana")]
+        ((key, (cached, size)),) = [(k, v) for k, v in cache.values.items() if k == ("persona", "hana")]
         newer = type(cached)(search.Revision(cached.revision.current + 1, 0, 0), search.EMPTY_INDEX)
         cache.put(key, newer, size)
         return len(index_of(view)), len(cache.get(key).index) + len(current)

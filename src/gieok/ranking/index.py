@@ -94,6 +94,8 @@ class IndexRow(NamedTuple):
     session: str | None
     is_archived: bool
     terms: bytes
+    kind: int = 0
+    """What the row is, where a scope has rows of several kinds."""
 
 
 class Match(NamedTuple):
@@ -117,17 +119,28 @@ class Columns(NamedTuple):
     is_archived: Column
     own_words: Column
     added_words: Column
+    kinds: Column
 
 
 class Neighbours(NamedTuple):
-    """The rows of sessions in the order of time."""
+    """The rows of sessions in the order of time, each kind by itself."""
 
     order: Rows
     """Rows, by session and time. Rows without a session are left out."""
     next_is_near: Flags
-    """For each place in `order` but the last: whether the next place is of the same session."""
+    """For each place in `order` but the last: whether the next place is of the same session and kind."""
     second_is_near: Flags
     """The same for the place after the next."""
+
+
+class Part(NamedTuple):
+    """The rows that a search looks at."""
+
+    visible: Flags | None
+    """None is all."""
+    size: int
+    """How many rows these are."""
+    neighbours: Neighbours
 
 
 @dataclass(frozen=True)
@@ -179,20 +192,28 @@ class SearchIndex:
             )
         }
 
-    @cached_property
-    def active(self) -> Flags | None:
-        """Which rows are not archived. None if all rows are active."""
-        return ~self.columns.is_archived if self.columns.is_archived.any() else None
+    def part(self, kinds: frozenset[int] = frozenset((0,)), *, include_archived: bool) -> Part:
+        """The rows of these kinds that are searched, with or without the archived ones.
+
+        Of other kinds than 0, rows without a word are left out: they must not be found any more.
+        """
+        key = kinds, include_archived
+        if key not in self._parts:
+            columns = self.columns
+            visible = np.isin(columns.kinds, list(kinds))
+            visible &= (columns.kinds == 0) | (columns.own_words > 0) | (columns.added_words > 0)
+            if not include_archived:
+                visible &= ~columns.is_archived
+            count = int(visible.sum())
+            if count == len(self):
+                self._parts[key] = Part(None, count, self._neighbours(None))
+            else:
+                self._parts[key] = Part(visible, count, self._neighbours(visible))
+        return self._parts[key]
 
     @cached_property
-    def neighbours(self) -> Neighbours:
-        """Neighbours among all rows."""
-        return self._neighbours(None)
-
-    @cached_property
-    def active_neighbours(self) -> Neighbours:
-        """Neighbours among the rows that are not archived."""
-        return self.neighbours if self.active is None else self._neighbours(self.active)
+    def _parts(self) -> dict[tuple[frozenset[int], bool], Part]:
+        return {}
 
     @cached_property
     def by_number(self) -> tuple[Ints, Ints]:
@@ -200,13 +221,22 @@ class SearchIndex:
         order = np.argsort(self.columns.numbers)
         return self.columns.numbers[order], order
 
+    @cached_property
+    def _session_order(self) -> Rows:
+        """The rows with a session, by session, kind and time."""
+        numbers, at, kinds = self.columns.numbers, self.columns.at, self.columns.kinds
+        sessions = self.columns.sessions
+        rows = np.flatnonzero(sessions != NO_SESSION)
+        return rows[np.lexsort((numbers[rows], at[rows], kinds[rows], sessions[rows]))].astype(np.int32)
+
     def _neighbours(self, visible: Flags | None) -> Neighbours:
-        numbers, at, sessions = self.columns.numbers, self.columns.at, self.columns.sessions
-        in_session = sessions != NO_SESSION
-        rows = np.flatnonzero(in_session if visible is None else in_session & visible)
-        order = rows[np.lexsort((numbers[rows], at[rows], sessions[rows]))].astype(np.int32)
-        ordered = sessions[order]
-        return Neighbours(order, ordered[1:] == ordered[:-1], ordered[2:] == ordered[:-2])
+        order = self._session_order if visible is None else self._session_order[visible[self._session_order]]
+        sessions, kinds = self.columns.sessions[order], self.columns.kinds[order]
+        return Neighbours(
+            order,
+            (sessions[1:] == sessions[:-1]) & (kinds[1:] == kinds[:-1]),
+            (sessions[2:] == sessions[:-2]) & (kinds[2:] == kinds[:-2]),
+        )
 
     def _without(self, is_stale: Flags) -> SearchIndex:
         kept = ~is_stale
@@ -232,6 +262,7 @@ EMPTY_INDEX = SearchIndex(
         np.empty(0, np.bool_),
         np.empty(0, np.uint16),
         np.empty(0, np.uint16),
+        np.empty(0, np.uint8),
     ),
     np.empty(0, np.int64),
     Match(np.empty(0, np.int32), np.empty(0, np.uint16), np.empty(0, np.uint16)),
@@ -241,7 +272,9 @@ EMPTY_INDEX = SearchIndex(
 
 def _read(rows: Sequence[IndexRow], session_numbers: Mapping[str, int]) -> SearchIndex:
     """The index of these rows alone. Sessions are numbered on from `session_numbers`."""
-    ids, numbers, versions, changed, at, importance, sessions, archived, packed = zip(*rows, strict=True)
+    ids, numbers, versions, changed, at, importance, sessions, archived, packed, kinds = zip(
+        *rows, strict=True
+    )
     records, is_header = _decode(ids, versions, packed)
     numbered = dict(session_numbers)
     session_of = [
@@ -261,6 +294,7 @@ def _read(rows: Sequence[IndexRow], session_numbers: Mapping[str, int]) -> Searc
         np.array(archived, np.bool_),
         headers["own"].astype(np.uint16),
         headers["added"].astype(np.uint16),
+        np.array(kinds, np.uint8),
     )
     postings = Match(
         row_of[order],

@@ -191,6 +191,8 @@ class SqlView:
         return {
             "turns": self.turns.reindex,
             "companion": self.companion.reindex,
+            "messages": self.messages.reindex,
+            "facts": self.facts.reindex,
             "decisions": self.decisions.reindex,
         }
 

@@ -251,6 +251,18 @@ async def _reindex(gieok: Gieok, claimed: ClaimedJob) -> None:
     await OwnerScope(gieok.database, gieok.vault, claimed.owner).write(reindex_batch)
 
 
+async def _index(gieok: Gieok, claimed: ClaimedJob) -> None:
+    """Index one batch of the facts and messages that an older release stored. The migration that made them
+    searchable queues this."""
+    now = gieok.engine.clock()
+
+    def index_batch(view: SqlView) -> None:
+        indexed = view.facts.index_missing(REINDEX_BATCH) or view.messages.index_missing(REINDEX_BATCH)
+        view.jobs.settle(claimed.job, after_batch(has_more=indexed > 0, now=now))
+
+    await gieok.scope(claimed.owner).write(index_batch)
+
+
 async def _merge_facts(gieok: Gieok, claimed: ClaimedJob) -> None:
     """Retire the older ones of facts that share a slot. The migration that introduced slots queues this."""
     now = gieok.engine.clock()
@@ -280,6 +292,7 @@ _RUNNERS: Mapping[JobKind, Callable[[Gieok, ClaimedJob], Awaitable[None]]] = {
     **dict.fromkeys((*SESSION_ROLES, *JOB_PLANS), _run_plan),
     "embed": _embed,
     "reindex": _reindex,
+    "index": _index,
     "merge": _merge_facts,
     "erase": _erase,
 }

@@ -55,6 +55,10 @@ class FoundMessage(Data):
     speaker: str | None = None
     """The name of who said it, if it was given with the message."""
 
+    @property
+    def text(self) -> str:
+        return self.content
+
 
 class FoundFact(Data):
     """A fact that a search found, with the message that it comes from."""
@@ -70,6 +74,10 @@ class FoundFact(Data):
     until: date | None
     valid_from: datetime
     source: FactSource | None
+
+    @property
+    def text(self) -> str:
+        return f"{self.key}: {self.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,7 @@ class MemoryHit:
 
     @property
     def text(self) -> str:
-        return self.memory.summary
+        return self.memory.text
 
     @property
     def timestamp(self) -> datetime:
@@ -128,7 +136,7 @@ class MessageHit:
 
     @property
     def text(self) -> str:
-        return self.message.content
+        return self.message.text
 
     @property
     def timestamp(self) -> datetime:
@@ -164,7 +172,7 @@ class FactHit:
 
     @property
     def text(self) -> str:
-        return f"{self.fact.key}: {self.fact.value}"
+        return self.fact.text
 
     @property
     def timestamp(self) -> datetime:
@@ -185,3 +193,10 @@ class FactHit:
 
 Hit = Annotated[MemoryHit | MessageHit | FactHit, Field(discriminator="kind")]
 """Something that recall found: a memory, a message of the log, or a fact."""
+
+
+def make_hit(record: Memory | FoundMessage | FoundFact, score: float, why: Why) -> Hit:
+    """The hit of a record."""
+    if isinstance(record, Memory):
+        return MemoryHit(record, score, why)
+    return MessageHit(record, score, why) if isinstance(record, FoundMessage) else FactHit(record, score, why)

@@ -137,6 +137,11 @@ class Memory(Data):
     version: Annotated[int, Field(ge=1)]
 
     @property
+    def text(self) -> str:
+        """The text that a prompt shows."""
+        return self.summary
+
+    @property
     def timestamp(self) -> datetime:
         """When it happened: the date that a prompt shows."""
         return self.occurred_at

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import UUID
 
+from gieok.memory.companion.hits import FoundFact, FoundMessage, HitKind
 from gieok.memory.companion.records import (
     EmotionalMoment,
     Memory,
@@ -32,20 +33,21 @@ MemoryStatus = Literal["active", "archived", "all"]
 """Filter of a list of memories."""
 
 
-class AnalyzedMemory:
-    """A decrypted memory with the pairs of its syllables, computed on first use."""
+class AnalyzedRow:
+    """A decrypted row of the index with the pairs of its syllables, computed on first use."""
 
-    def __init__(self, memory: Memory) -> None:
-        self.memory = memory
+    def __init__(self, record: Memory | FoundMessage | FoundFact) -> None:
+        self.record = record
 
     @cached_property
     def syllable_pairs(self) -> Mapping[str, int]:
         """How often it contains each pair of adjacent Korean syllables."""
-        return Counter(syllable_pairs(self.memory.summary))
+        return Counter(syllable_pairs(self.record.text))
 
 
-class MemoryIndex(Protocol):
-    """The search index of one persona, with or without archived memories. Only `open` decrypts."""
+class PersonaIndex(Protocol):
+    """The search index of one persona: the kinds of rows that are searched, with or without archived ones.
+    Only `open` decrypts."""
 
     @property
     def recall(self) -> bool:
@@ -74,8 +76,8 @@ class MemoryIndex(Protocol):
         """The searched rows that contain each term. Terms without any are left out."""
         ...
 
-    def open(self, rows: Sequence[int]) -> Sequence[AnalyzedMemory]:
-        """Decrypt the memories of these rows, in this order. StoreDamaged if one is missing."""
+    def open(self, rows: Sequence[int]) -> Sequence[AnalyzedRow]:
+        """Decrypt these rows, in this order. StoreDamaged if one is missing."""
         ...
 
 
@@ -134,7 +136,11 @@ class CompanionStore(Protocol):
         """The memories of one persona or of all, newest first."""
         ...
 
-    def index(self, persona_id: str, *, include_archived: bool) -> MemoryIndex: ...
+    def index(
+        self, persona_id: str, *, kinds: Collection[HitKind] = ("memory",), include_archived: bool
+    ) -> PersonaIndex:
+        """The search index for rows of these kinds."""
+        ...
 
     def save_moment(self, moment: EmotionalMoment) -> None: ...
 

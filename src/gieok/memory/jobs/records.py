@@ -12,7 +12,7 @@ from gieok.engine import Data
 from gieok.memory.fields import Timestamp
 from gieok.refs import check_ref
 
-JobKind = Literal["remember", "summary", "watch", "walk", "embed", "reindex", "merge", "erase"]
+JobKind = Literal["remember", "summary", "watch", "walk", "embed", "reindex", "index", "merge", "erase"]
 """What a job does, and what its subject is:
 
 - `remember`: remember exchanges of a session; the session.
@@ -21,6 +21,7 @@ JobKind = Literal["remember", "summary", "watch", "walk", "embed", "reindex", "m
 - `walk`: follow a session's anchors through the decisions; the session.
 - `embed`: give memories their vectors; the persona.
 - `reindex`: rebuild the owner's search indexes; the analyzer version to rebuild them for.
+- `index`: index the messages and facts that an older release stored; `messages`.
 - `merge`: retire the older ones of an owner's facts that share a slot; `facts`.
 - `erase`: finish the erasure of the owner; the owner.
 """

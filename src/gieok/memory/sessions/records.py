@@ -25,6 +25,12 @@ MAX_MESSAGES = 200
 MessageId = Annotated[str, AfterValidator(lambda value: check_ref(value, "messageId"))]
 PlanHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Role = Literal["user", "assistant"]
+MAX_SPEAKER_CHARS = 128
+Speaker = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SPEAKER_CHARS),
+    AfterValidator(storable),
+]
 PlanRef = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}@[0-9a-f]{64}$")]
 """A plan by name and hash (`close_session@08d5…`), so that changing it changes the plan that names it."""
 
@@ -42,6 +48,11 @@ class SessionPlans(Data):
     move: PlanRef
 
 
+MAX_LABELS = 256
+"""How many labels a message may have: words that describe it, and by which it is found besides its own."""
+MessageLabel = Annotated[str, StringConstraints(min_length=1, max_length=1_000), AfterValidator(storable)]
+
+
 class ChatMessage(Data):
     """One message of a session."""
 
@@ -51,6 +62,8 @@ class ChatMessage(Data):
         str, StringConstraints(min_length=1, max_length=MAX_MESSAGE_CHARS), AfterValidator(storable)
     ]
     timestamp: Timestamp
+    speaker: Speaker | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The name of who says it, for conversations of more than two, or with names."""
 
 
 class SessionInfo(Data):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -117,6 +117,16 @@ class MessageStore(Protocol):
 
     def between(self, session_ref: str, span: MessageRange) -> Sequence[ChatMessage]:
         """The messages of this range that exist, in order."""
+        ...
+
+    def describe(self, session_ref: str, labels: Mapping[str, Sequence[str]]) -> None:
+        """Add words by which messages are found, besides their own: the labels of each, by message id. Words
+        that a message has already change nothing. Ids of other messages are passed over."""
+        ...
+
+    def unindex(self, session_ref: str, ids: Sequence[str]) -> None:
+        """Remove messages from the search index, with the words that were added to describe them. They stay
+        in the log."""
         ...
 
 

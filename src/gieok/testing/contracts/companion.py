@@ -24,7 +24,7 @@ from gieok.memory.companion.records import (
     MemoryPage,
     MomentPosition,
 )
-from gieok.memory.companion.store import CompanionView, MemoryStatus
+from gieok.memory.companion.store import AnalyzedRow, CompanionView, MemoryStatus
 
 T = TypeVar("T")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -98,12 +98,12 @@ async def found(
 ) -> list[UUID]:
     """The ids of the memories that the index finds by one term, newest first."""
 
-    def find(view: CompanionView) -> list[Memory]:
+    def find(view: CompanionView) -> list[AnalyzedRow]:
         index = view.companion.index(persona, include_archived=include_archived)
         match = index.find([term]).get(term)
-        return [read.memory for read in index.open(match.rows[::-1].tolist())] if match else []
+        return list(index.open(match.rows[::-1].tolist())) if match else []
 
-    return [one.id for one in await scope.read(find)]
+    return [row.record.id for row in await scope.read(find) if isinstance(row.record, Memory)]
 
 
 def ids(memories: Sequence[Memory]) -> list[UUID]:

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 from gieok.adapters.sql.driver.database import Row, Tx, to_micros
 from gieok.adapters.sql.stores.chains import SqlChainStore
+from gieok.adapters.sql.stores.persona_index import change_entries, pack_row
 from gieok.errors import Conflict, NotFound, StoreDamaged
 from gieok.memory.canon.documents import (
     FACT_FORM,
@@ -34,6 +35,7 @@ from gieok.memory.canon.rules import is_state
 from gieok.memory.canon.slots import identity
 from gieok.memory.canon.store import MAX_ACTIVE
 from gieok.memory.chains import NEW, ChainHead, ChainVersion, VersionDraft, check_expected
+from gieok.memory.companion.recall.query import label_terms
 from gieok.memory.observations import Category
 from gieok.vault import OwnerKeys
 
@@ -177,9 +179,14 @@ class SqlFactStore:
         else:
             facts = self.active(persona_id, only_state=False, limit=_ALL)
             roots = [each.root_id for each in facts if each.source and each.source.session_ref == session_ref]
+        if roots:
+            self._lock(persona_id)
+        indexed = sum(self._number_of(root_id) is not None for root_id in roots)
         for root_id in roots:
             self._tx.run("remove_fact", root_id=root_id.bytes)
             self._chain.delete(root_id)
+        if indexed:
+            change_entries(self._tx, persona_id, added=-indexed)
         return len(roots)
 
     def history(self, persona_id: str, root_id: UUID, *, after: int, limit: int) -> list[FactVersion]:
@@ -220,8 +227,47 @@ class SqlFactStore:
         """Reseal the next versions. Returns their number and the next cursor, if any."""
         return self._chain.reseal(after, limit)
 
+    def index_missing(self, limit: int) -> int:
+        """Index facts that an older release stored. Returns how many."""
+        rows = self._tx.all("list_facts_to_index", limit=limit)
+        self._reindex(rows)
+        return len(rows)
+
+    def reindex(self, after: bytes, limit: int) -> bytes | None:
+        """Re-index the next facts by id. Returns the last id, None at the end."""
+        rows = self._tx.all("list_facts_to_reindex", after=after, limit=limit)
+        self._reindex(rows)
+        return rows[-1][0] if len(rows) == limit else None
+
+    def _reindex(self, rows: Sequence[Row]) -> None:
+        found = [(UUID(bytes=root), version) for root, version, _ in rows]
+        documents = [(self._last_of(root_id, version), root_id, version) for root_id, version in found]
+        for document, root_id, version in sorted(documents, key=lambda each: each[0].persona_id):
+            self._index(root_id, version, document)
+
+    def _index(self, root_id: UUID, version: int, document: FactDocument) -> None:
+        """Put the terms of a fact into the index of its persona; a retired fact has none."""
+        number = self._number_of(root_id)
+        revision, last = change_entries(self._tx, document.persona_id, added=int(number is None))
+        words = () if document.is_retired else label_terms(_labels(document))
+        self._tx.run(
+            "index_fact",
+            root_id=root_id.bytes,
+            number=last if number is None else number,
+            changed=revision,
+            terms=pack_row(self._keys, document.persona_id, version, words),
+        )
+
+    def _number_of(self, root_id: UUID) -> int | None:
+        row = self._tx.one("get_fact_number", root_id=root_id.bytes)
+        return row[0] if row else None
+
     def _lock(self, persona_id: str) -> None:
-        """Let other writers of this persona's facts wait until this transaction has ended."""
+        """Let other writers of this persona's facts wait until this transaction has ended.
+
+        The index is locked first, by all writers, so that none waits for another in a circle.
+        """
+        change_entries(self._tx, persona_id)
         self._tx.run("lock_facts", persona_token=self._persona_token(persona_id))
 
     def _apply(
@@ -298,6 +344,7 @@ class SqlFactStore:
             importance=document.importance,
             updated_at=to_micros(at),
         )
+        self._index(root_id, version.version, document)
         return _fact(document.persona_id, version)
 
     def _retire(self, persona_id: str, fact: Fact, reason: FactReason | None, at: datetime) -> FactChange:
@@ -325,10 +372,21 @@ class SqlFactStore:
         return fact
 
     def _persona_token(self, persona_id: str) -> int:
-        return self._keys.token("facts.persona", persona_id)
+        return persona_token(self._keys, persona_id)
 
     def _slot_token(self, persona_id: str, draft: FactDraft, *more: str) -> int:
         return self._keys.token("facts.key", persona_id, *_identity(draft), *more)
+
+
+def persona_token(keys: OwnerKeys, persona_id: str) -> int:
+    """The token that stands for a persona in the heads of its facts."""
+    return keys.token("facts.persona", persona_id)
+
+
+def _labels(document: FactDocument) -> tuple[str, ...]:
+    """The texts by which a fact is found."""
+    person = document.subject.removeprefix("person:") if document.subject.startswith("person:") else ""
+    return document.key, document.value, person
 
 
 def _identity(draft: FactDraft) -> tuple[str, ...]:

@@ -1,17 +1,24 @@
-"""The message log in SQL: sealed, append-only, numbered without gaps."""
+"""The message log in SQL: sealed, append-only, numbered without gaps, with index terms."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
-from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
+from gieok.adapters.sql.driver.database import Row, Tx, Value, from_micros, to_micros
+from gieok.adapters.sql.stores.persona_index import change_entries, pack_row
 from gieok.adapters.sql.stores.sessions import SqlSessionStore
 from gieok.errors import Conflict, StoreDamaged
-from gieok.memory.sessions.records import Appended, ChatMessage, MessageRange, Role
+from gieok.memory.companion.recall.query import label_terms, spoken_terms
+from gieok.memory.sessions.records import MAX_LABELS, Appended, ChatMessage, MessageRange, Role
 from gieok.memory.sessions.rules import check_appendable
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Place
+
+_VERSION = 1
+"""Messages are never changed."""
 
 
 class SqlMessageStore:
@@ -29,12 +36,20 @@ class SqlMessageStore:
         if not new:
             return Appended(added=0, message_count=session.message_count)
         check_appendable(session, expected_count)
+        assert session.persona_id is not None  # noqa: S101  `check_appendable` has refused a session without
+        revision, number = change_entries(self._tx, session.persona_id, added=len(new))
+        count = session.message_count + len(new)
         rows = [
-            self._row(session_ref, seq, message)
-            for seq, message in enumerate(new, start=session.message_count + 1)
+            {
+                **self._row(session_ref, count - left, message),
+                "persona_id": session.persona_id,
+                "number": number - left,
+                "changed": revision,
+                "terms": self._terms(session.persona_id, message, ()),
+            }
+            for left, message in zip(range(len(new) - 1, -1, -1), new, strict=True)
         ]
         self._tx.run_many("add_messages", rows)
-        count = session.message_count + len(new)
         self._tx.run("count_messages", session_ref=session_ref, message_count=count, at=to_micros(at))
         return Appended(added=len(new), message_count=count)
 
@@ -55,18 +70,60 @@ class SqlMessageStore:
         )
         return [self._open(row) for row in _without_gaps(rows)]
 
+    def labels(self, session_ref: str, span: MessageRange) -> list[tuple[str, ...]]:
+        """The words that describe each message of this range, in order."""
+        rows = self._tx.all(
+            "list_messages_between", session_ref=session_ref, first=span.first, last=span.last
+        )
+        return [tuple(_open_details(self._keys, row).get("labels", ())) for row in rows]
+
+    def describe(self, session_ref: str, labels: Mapping[str, Sequence[str]]) -> None:
+        persona_id = self._lock_index(session_ref)
+        rows = self._tx.all("list_messages_to_describe", session_ref=session_ref, ids=list(labels))
+        if rows:
+            self._index(persona_id, rows, labels)
+
+    def unindex(self, session_ref: str, ids: Sequence[str]) -> None:
+        self._lock_index(session_ref)
+        rows = self._tx.all("list_messages_to_describe", session_ref=session_ref, ids=ids)
+        found = [(*row[:9], 0) for row in rows]
+        for persona_id, some in _by_persona(found).items():
+            self._index(persona_id, some)
+
+    def index_missing(self, limit: int) -> int:
+        """Index messages that an older release stored. Returns how many."""
+        rows = self._tx.all("list_messages_to_index", limit=limit)
+        for persona_id, some in _by_persona(rows).items():
+            self._index(persona_id, some)
+        return len(rows)
+
+    def reindex(self, after: bytes, limit: int) -> bytes | None:
+        """Re-index the next messages. Returns the last one, None at the end."""
+        number, session_ref = int.from_bytes(after[:8], "big"), after[8:].decode()
+        rows = self._tx.all("list_messages_to_reindex", session_ref=session_ref, seq=number, limit=limit)
+        for persona_id, some in _by_persona(rows).items():
+            self._index(persona_id, some)
+        if len(rows) < limit:
+            return None
+        return rows[-1][1].to_bytes(8, "big") + rows[-1][0].encode()
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether every message is in the index."""
+        return self._tx.one("has_messages_to_index") is None
+
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
         """Reseal the next rows under the current key. Returns their number and the next cursor, if any."""
         number, session_ref = int.from_bytes(after[:8], "big"), after[8:].decode()
         rows = self._tx.all("list_message_seals", session_ref=session_ref, seq=number, limit=limit)
         for row in rows:
-            session_ref, number, *_, content = row
-            place = _place(row)
+            session_ref, number, *_, content, details = row
             self._tx.run(
                 "replace_message_seal",
                 session_ref=session_ref,
                 seq=number,
-                content=self._keys.reseal(place, content),
+                content=self._keys.reseal(_place(row), content),
+                details=None if details is None else self._keys.reseal(_place(row, "details"), details),
             )
         return len(rows), number.to_bytes(8, "big") + session_ref.encode() if len(rows) == limit else None
 
@@ -75,22 +132,71 @@ class SqlMessageStore:
         rows = self._tx.all("list_messages_by_id", session_ref=session_ref, ids=ids)
         return {message.id: message for message in (self._open(row) for row in rows)}
 
-    def _row(self, session_ref: str, seq: int, message: ChatMessage) -> dict[str, str | int | bytes]:
+    def _row(self, session_ref: str, seq: int, message: ChatMessage) -> dict[str, Value]:
         at = to_micros(message.timestamp)
-        place = _place((session_ref, seq, message.id, message.role, at))
+        columns = (session_ref, seq, message.id, message.role, at)
         return {
             "session_ref": session_ref,
             "seq": seq,
             "id": message.id,
             "role": message.role,
             "at": at,
-            "content": self._keys.seal(place, message.content.encode()),
+            "content": self._keys.seal(_place(columns), message.content.encode()),
+            "details": self._seal_details(columns, {"speaker": message.speaker} if message.speaker else {}),
         }
 
     def _open(self, row: Row) -> ChatMessage:
-        _, _, message_id, role, at, content = row
-        text = self._keys.open(_place(row), content).decode()
-        return ChatMessage(id=message_id, role=role, content=text, timestamp=from_micros(at))
+        return open_message(self._keys, row)
+
+    def _seal_details(self, row: Sequence[object], details: Mapping[str, Any]) -> bytes | None:
+        if not details:
+            return None
+        return self._keys.seal(_place(row, "details"), json.dumps(details, ensure_ascii=False).encode())
+
+    def _terms(self, persona_id: str, message: ChatMessage, labels: Sequence[str]) -> bytes:
+        own = spoken_terms(message.content, message.speaker)
+        return pack_row(self._keys, persona_id, _VERSION, own, label_terms(labels))
+
+    def _index(
+        self, persona_id: str | None, rows: Sequence[Row], labels: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        """Index rows that end with their persona, their number in the index, if they have one, and whether
+        they may be found. Labels are added to those that they have.
+
+        A session that an older release started may have no persona; then its messages cannot be found.
+        """
+        new = sum(row[8] is None and row[9] == 1 for row in rows)
+        revision, last = change_entries(self._tx, persona_id, added=new) if persona_id else (None, 0)
+        for row in rows:
+            number, is_found = row[8], persona_id is not None and row[9] == 1
+            if number is None and is_found:
+                number, last = last, last - 1
+            details = _open_details(self._keys, row)
+            if labels:
+                more = dict.fromkeys((*details.get("labels", ()), *labels[row[2]]))
+                details["labels"] = list(more)[:MAX_LABELS]
+            if not is_found:
+                details.pop("labels", None)
+            self._tx.run(
+                "index_message",
+                session_ref=row[0],
+                seq=row[1],
+                details=self._seal_details(row, details),
+                persona_id=persona_id,
+                number=number,
+                changed=None if number is None else revision,
+                terms=self._terms(persona_id, self._open(row), details.get("labels", ()))
+                if persona_id is not None and is_found
+                else b"",
+            )
+
+    def _lock_index(self, session_ref: str) -> str | None:
+        """Lock the index that has the messages of a session. Returns its persona."""
+        session = SqlSessionStore(self._tx).get(session_ref)
+        if session is None or session.persona_id is None:
+            return None
+        change_entries(self._tx, session.persona_id)
+        return session.persona_id
 
 
 def _new_messages(messages: Iterable[ChatMessage], stored: dict[str, ChatMessage]) -> Iterator[ChatMessage]:
@@ -109,7 +215,31 @@ def _without_gaps(rows: Sequence[Row]) -> Sequence[Row]:
     return rows
 
 
-def _place(row: Sequence[object]) -> Place:
+def open_message(keys: OwnerKeys, row: Row) -> ChatMessage:
+    """Decrypt a row with the columns session, number, id, role, time, content, details."""
+    _, _, message_id, role, at, content, *_ = row
+    return ChatMessage(
+        id=message_id,
+        role=role,
+        content=keys.open(_place(row), content).decode(),
+        timestamp=from_micros(at),
+        speaker=_open_details(keys, row).get("speaker"),
+    )
+
+
+def _open_details(keys: OwnerKeys, row: Row) -> dict[str, Any]:
+    return {} if row[6] is None else json.loads(keys.open(_place(row, "details"), row[6]))
+
+
+def _by_persona(rows: Sequence[Row]) -> dict[str | None, list[Row]]:
+    """Rows that have their persona in column 7."""
+    found: dict[str | None, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row[7], []).append(row)
+    return dict(sorted(found.items(), key=lambda each: each[0] or ""))  # locked in one order by all writers
+
+
+def _place(row: Sequence[object], column: str = "content") -> Place:
     """Binds the seal to every column: a message moved to another session, role or time does not open."""
     session_ref, seq, message_id, role, at = row[:5]
-    return Place("messages", "content", f"{session_ref} {seq} {message_id} {role} {at}")
+    return Place("messages", column, f"{session_ref} {seq} {message_id} {role} {at}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
+from gieok.adapters.sql.stores.persona_index import change_entries
 from gieok.errors import Conflict, NotFound
 from gieok.memory.fields import AccountPlan
 from gieok.memory.sessions.records import PlanMove, Session, SessionPlans, SessionPosition, SessionStart
@@ -121,6 +122,10 @@ class SqlSessionStore:
 
     def delete(self, session_ref: str) -> int:
         check_ref(session_ref, "sessionRef")
+        indexed = self._tx.one("count_indexed_messages", session_ref=session_ref)
+        session = self.get(session_ref)
+        if session is not None and session.persona_id is not None and indexed and indexed[0]:
+            change_entries(self._tx, session.persona_id, added=-indexed[0])
         messages = self._tx.run("remove_session_messages", session_ref=session_ref)
         self._tx.run("remove_session_plan_moves", session_ref=session_ref)
         self._tx.run("remove_session_results", session_ref=session_ref)

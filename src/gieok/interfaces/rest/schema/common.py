@@ -24,7 +24,7 @@ from gieok import wire
 from gieok.errors import InputRefused
 from gieok.memory.conversation.records import Message
 from gieok.memory.fields import MAX_MESSAGE_CHARS, Language, since_1970, storable
-from gieok.memory.sessions.records import MAX_MESSAGES, ChatMessage, Role
+from gieok.memory.sessions.records import MAX_MESSAGES, ChatMessage, Role, Speaker
 from gieok.refs import MAX_REF_CHARS, check_ref
 
 
@@ -135,6 +135,7 @@ class MessageIn(RequestBody):
     role: Role
     content: Content
     timestamp: MessageTime | None = None
+    speaker: Speaker | None = None
 
 
 Messages = Annotated[list[MessageIn], Field(min_length=1, max_length=MAX_MESSAGES)]
@@ -149,6 +150,7 @@ def to_chat_messages(messages: Sequence[MessageIn], now: datetime) -> list[ChatM
             role=each.role,
             content=each.content,
             timestamp=each.timestamp or now,
+            speaker=each.speaker,
         )
         for each in messages
     ]

@@ -28,7 +28,7 @@ from gieok.text import (
 )
 
 if TYPE_CHECKING:
-    from gieok.memory.companion.store import MemoryIndex
+    from gieok.memory.companion.store import PersonaIndex
     from gieok.ranking import Match
 
 _MARK = "\x1f"
@@ -95,7 +95,7 @@ def parse_query(text: str, now: datetime) -> Query:
     return Query(text, meant, together, spelled, times)
 
 
-def look_up_terms(index: MemoryIndex, query: Query) -> QueryTerms:
+def look_up_terms(index: PersonaIndex, query: Query) -> QueryTerms:
     """Look up which terms the index contains. A missing term is replaced by its most frequent alternative:
     one edit away, or split into words."""
     other = {**query.joined, **query.spelled}
@@ -118,7 +118,7 @@ def look_up_terms(index: MemoryIndex, query: Query) -> QueryTerms:
     return QueryTerms(words, {term: matches[term] for term in words}, frozenset(alternatives))
 
 
-def find_speakers(index: MemoryIndex, names: Iterable[str]) -> Mapping[str, Match]:
+def find_speakers(index: PersonaIndex, names: Iterable[str]) -> Mapping[str, Match]:
     """The memories of each speaker whose name contains one of these terms."""
     marks = {_speaker_mark(name): name for name in names}
     return {marks[mark]: match for mark, match in index.find(list(marks)).items()}
@@ -144,12 +144,21 @@ def _spellings(asked: Mapping[str, str], read: Sequence[str]) -> Iterator[tuple[
 
 def memory_terms(memory: Memory) -> list[str]:
     """The index terms of a memory: of its text, topics, tags and speaker, and its marks."""
-    speaker = terms(memory.speaker) if memory.speaker else []
-    labelled = [term for text in (memory.summary, *memory.topics, *memory.tags) for term in terms(text)]
-    marks = [_speaker_mark(name) for name in dict.fromkeys(speaker)]
-    if is_question(memory.summary) and len(memory.summary) <= _QUESTION_CHARS:
+    return spoken_terms(memory.summary, memory.speaker) + label_terms((*memory.topics, *memory.tags))
+
+
+def spoken_terms(text: str, speaker: str | None) -> list[str]:
+    """The index terms of what somebody said: of the text and the speaker's name, and its marks."""
+    names = terms(speaker) if speaker else []
+    marks = [_speaker_mark(name) for name in dict.fromkeys(names)]
+    if is_question(text) and len(text) <= _QUESTION_CHARS:
         marks.append(QUESTION_MARK)
-    return [*labelled, *speaker, *marks]
+    return [*terms(text), *names, *marks]
+
+
+def label_terms(labels: Iterable[str]) -> list[str]:
+    """The index terms of words that describe a row."""
+    return [term for label in labels for term in terms(label)]
 
 
 def word_count(found: Iterable[str]) -> int:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gieok.memory.companion.hits import MemoryHit, Signal, Why
+from gieok.memory.companion.hits import Hit, Signal, Why, make_hit
 from gieok.memory.companion.recall.policy import RecallPolicy
 from gieok.memory.companion.recall.query import (
     ALTERNATIVE_WEIGHT,
@@ -25,7 +25,7 @@ from gieok.memory.companion.recall.query import (
     look_up_terms,
     parse_query,
 )
-from gieok.memory.companion.store import MemoryIndex
+from gieok.memory.companion.store import PersonaIndex
 from gieok.ranking import (
     Column,
     Floats,
@@ -70,14 +70,14 @@ class Ranking(NamedTuple):
 
 
 def rank_memories(
-    index: MemoryIndex,
+    index: PersonaIndex,
     text: str,
     now: datetime,
     policy: RecallPolicy,
     similarity: Similarity | None = None,
     *,
     count: int,
-) -> tuple[MemoryHit, ...]:
+) -> tuple[Hit, ...]:
     """Find the best `count` memories and explain each. `similarity` is None without an embedder."""
     query = parse_query(text, now)
     ranking = _rank(index, query, now, policy, similarity, count)
@@ -85,7 +85,7 @@ def rank_memories(
 
 
 def _rank(
-    index: MemoryIndex,
+    index: PersonaIndex,
     query: Query,
     now: datetime,
     policy: RecallPolicy,
@@ -96,8 +96,8 @@ def _rank(
     matches = _match(index, query, policy, similarity)
     rows = np.flatnonzero((matches.total > 0) | (matches.time > 0))
     matching = len(rows)
-    if policy.fill and matching < policy.top_k:
-        rows = np.concatenate((rows, _fillers(index, rows, now, policy)))
+    if policy.fill and matching < (wanted := max(policy.top_k, count)):
+        rows = np.concatenate((rows, _fillers(index, rows, now, policy, wanted)))
     ages = _ages(columns.at[rows], now)
     signals = {
         "bm25": matches.bm25[rows],
@@ -136,7 +136,9 @@ class _Matches(NamedTuple):
     time: Floats
 
 
-def _match(index: MemoryIndex, query: Query, policy: RecallPolicy, similarity: Similarity | None) -> _Matches:
+def _match(
+    index: PersonaIndex, query: Query, policy: RecallPolicy, similarity: Similarity | None
+) -> _Matches:
     weights, none = policy.weights, np.zeros(len(index.rows))
     terms = look_up_terms(index, query)
     bm25 = _bm25(index, terms, policy)
@@ -149,7 +151,7 @@ def _match(index: MemoryIndex, query: Query, policy: RecallPolicy, similarity: S
 
 
 def _signals_of_match(
-    index: MemoryIndex, query: Query, matches: _Matches, rows: Positions
+    index: PersonaIndex, query: Query, matches: _Matches, rows: Positions
 ) -> dict[str, Floats]:
     """Signals that depend on how well a row matches. Rows that do not match have 0.
 
@@ -170,7 +172,7 @@ def _signals_of_match(
     }
 
 
-def _bm25(index: MemoryIndex, terms: QueryTerms, policy: RecallPolicy) -> Floats:
+def _bm25(index: PersonaIndex, terms: QueryTerms, policy: RecallPolicy) -> Floats:
     weighted = [
         (match, (ALTERNATIVE_WEIGHT if term in terms.alternatives else 1) * idf(index.count, len(match.rows)))
         for term, match in terms.matches.items()
@@ -181,7 +183,7 @@ def _bm25(index: MemoryIndex, terms: QueryTerms, policy: RecallPolicy) -> Floats
     return normalised(scores)
 
 
-def _vectors(index: MemoryIndex, similarity: Similarity | None) -> Floats:
+def _vectors(index: PersonaIndex, similarity: Similarity | None) -> Floats:
     """How far each memory's vector is above the mean; 0 without a vector."""
     values = np.zeros(len(index.rows))
     if similarity is not None:
@@ -192,7 +194,7 @@ def _vectors(index: MemoryIndex, similarity: Similarity | None) -> Floats:
     return values
 
 
-def _in_periods(index: MemoryIndex, periods: Sequence[Period]) -> Floats:
+def _in_periods(index: PersonaIndex, periods: Sequence[Period]) -> Floats:
     """1 for memories in a period that the query names."""
     at = index.rows.columns.at
     inside = np.zeros(len(at), np.bool_)
@@ -204,15 +206,18 @@ def _in_periods(index: MemoryIndex, periods: Sequence[Period]) -> Floats:
     return inside.astype(np.float64)
 
 
-def _fillers(index: MemoryIndex, matching: Positions, now: datetime, policy: RecallPolicy) -> Positions:
-    """The most recent and important of the memories that do not match."""
+def _fillers(
+    index: PersonaIndex, matching: Positions, now: datetime, policy: RecallPolicy, wanted: int
+) -> Positions:
+    """The most recent and important of the memories that do not match, so that there are `wanted` rows."""
     others = np.ones(len(index.rows), np.bool_) if index.visible is None else index.visible.copy()
     others[matching] = False
+    others &= index.rows.columns.kinds == 0  # memories
     rows = np.flatnonzero(others)
     columns = index.rows.columns
     scores = policy.weights.recency * recency(_ages(columns.at[rows], now), policy.half_life_days)
     scores += policy.weights.importance * columns.importance[rows] / 10
-    best = best_rows(scores, columns.at[rows], columns.numbers[rows], policy.top_k - len(matching))
+    best = best_rows(scores, columns.at[rows], columns.numbers[rows], wanted - len(matching))
     return rows[best]
 
 
@@ -221,7 +226,7 @@ def _ages(at: Column, now: datetime) -> Floats:
     return np.maximum(now.timestamp() * _SECOND - at, 0.0) / _DAY
 
 
-def _spoken(index: MemoryIndex, query: Query, terms: QueryTerms) -> Floats:
+def _spoken(index: PersonaIndex, query: Query, terms: QueryTerms) -> Floats:
     """The share of the speakers named in the query that each memory is by."""
     spoken = np.zeros(len(index.rows))
     speakers = find_speakers(index, {*query.words, *terms.alternatives})
@@ -231,7 +236,7 @@ def _spoken(index: MemoryIndex, query: Query, terms: QueryTerms) -> Floats:
 
 
 def _by_pairs(
-    index: MemoryIndex, rows: Positions, first: Positions, pairs: frozenset[str], policy: RecallPolicy
+    index: PersonaIndex, rows: Positions, first: Positions, pairs: frozenset[str], policy: RecallPolicy
 ) -> Floats:
     """How many pairs of adjacent syllables of the query each of the first memories contains."""
     memories = index.open(rows[first].tolist())
@@ -242,7 +247,7 @@ def _by_pairs(
     return values
 
 
-def _explained(index: MemoryIndex, ranking: Ranking, policy: RecallPolicy) -> tuple[MemoryHit, ...]:
+def _explained(index: PersonaIndex, ranking: Ranking, policy: RecallPolicy) -> tuple[Hit, ...]:
     """The hits in order, each with its reasons: the matched words, and its value and rank by each signal."""
     rows = ranking.rows[ranking.best]
     memories = index.open(rows.tolist())
@@ -257,10 +262,10 @@ def _explained(index: MemoryIndex, ranking: Ranking, policy: RecallPolicy) -> tu
                 if value > 0:
                     signals[place][name] = Signal(value=value, weight=weight, rank=rank)
     return tuple(
-        MemoryHit(
-            memory=memory.memory,
-            score=score,
-            why=Why(
+        make_hit(
+            memory.record,
+            score,
+            Why(
                 matched_words=tuple(words[place]),
                 signals=signals[place],
                 age_days=age,

@@ -108,9 +108,9 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
             )
         count = policy.top_k if inputs.limit is None else min(policy.top_k, inputs.limit)
         recalled = rank_memories(index, inputs.query, context.now, policy, similarity, count=count)
-        context.note("recalled", [hit.memory.id for hit in recalled])
+        context.note("recalled", [hit.id for hit in recalled])
         context.note("filled", sum(hit.why.filled for hit in recalled))
-        return Recalled(memories=tuple(hit.memory for hit in recalled), hits=recalled)
+        return Recalled(memories=tuple(hit.memory for hit in recalled if hit.kind == "memory"), hits=recalled)
 
 
 STEPS: tuple[type[AnyStep], ...] = (LoadMemories, RecallMemories)

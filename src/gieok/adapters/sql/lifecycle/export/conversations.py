@@ -80,8 +80,11 @@ class SessionTransfer:
             messages = self._messages.between(session_ref, span)
             if len(messages) != span.last - first + 1:
                 raise StoreDamaged(f"messages of session '{session_ref}' are missing; restore a backup")
-            for seq, message in enumerate(messages, start=first):
-                yield MessageRecord(kind="message", session_ref=session_ref, seq=seq, **dict(message))
+            labels = self._messages.labels(session_ref, span)
+            for seq, (message, words) in enumerate(zip(messages, labels, strict=True), start=first):
+                yield MessageRecord(
+                    kind="message", session_ref=session_ref, seq=seq, labels=words, **dict(message)
+                )
 
     def import_(self, record: SessionRecord) -> bool:
         """Add a session. False if it exists; it may have continued since the export and is not changed."""
@@ -131,6 +134,8 @@ class SessionTransfer:
         if record.seq != current.messages:
             raise InputRefused(f"is message {record.seq}, but message {current.messages} was expected")
         current.unwritten.append(subset(ChatMessage, record))
+        if record.labels:
+            current.labels[record.id] = record.labels
         if len(current.unwritten) == PAGE:
             self._write(current)
         return current.is_new
@@ -168,6 +173,9 @@ class SessionTransfer:
             added = self._messages.append(session_ref, messages, current.record.started_at, None).added
             if added != len(messages):
                 raise InputRefused(f"session '{session_ref}' has two messages with the same id")
+            labels, current.labels = current.labels, {}
+            if labels:
+                self._messages.describe(session_ref, labels)
             return
         first = current.messages - len(messages) + 1
         span = MessageRange(first=first, last=current.messages)
@@ -339,6 +347,7 @@ class _ImportedSession:
         self.moves = 0
         self.messages = 0
         self.unwritten: list[ChatMessage] = []
+        self.labels: dict[str, tuple[str, ...]] = {}
 
 
 def _waiting(first: int, last: int, memory_id: bytes | None) -> Waiting:

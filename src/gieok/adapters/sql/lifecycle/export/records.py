@@ -30,7 +30,7 @@ from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, Mem
 from gieok.memory.decisions.records import AnchorDraft, DecisionContent, EvidenceDraft, Principles, Relation
 from gieok.memory.fields import AccountPlan, PersonaId, SessionRef, Timestamp, storable
 from gieok.memory.profile import Profile
-from gieok.memory.sessions.records import ChatMessage, PlanHash, SessionPlans
+from gieok.memory.sessions.records import MAX_LABELS, ChatMessage, MessageLabel, PlanHash, SessionPlans
 from gieok.memory.turns.records import MemoryItem
 
 K = TypeVar("K", bound=str)
@@ -189,6 +189,10 @@ class MessageRecord(ChatMessage, ExportRecord[Literal["message"]]):
 
     session_ref: SessionRef
     seq: Number
+    labels: tuple[MessageLabel, ...] = Field(
+        default=(), max_length=MAX_LABELS, exclude_if=lambda labels: not labels
+    )
+    """Words by which it is found besides its own."""
 
 
 class TurnMemoryRecord(MemoryItem, ExportRecord[Literal["turnMemory"]]):

@@ -46,6 +46,25 @@ UPDATE fact_heads
 SET version = :version, standing = :standing, importance = :importance, updated_at = :updated_at
 WHERE owner = :owner AND root_id = :root_id;
 
+-- name: index_fact(owner, root_id, number, changed, terms)!
+UPDATE fact_heads SET number = :number, changed = :changed, terms = :terms
+WHERE owner = :owner AND root_id = :root_id;
+
+-- name: get_fact_number(owner, root_id)^
+-- The number of a fact in the index; NULL if it is not indexed yet.
+SELECT number FROM fact_heads WHERE owner = :owner AND root_id = :root_id;
+
+-- name: list_facts_to_index(owner, limit)
+-- Facts that an older release stored.
+SELECT root_id, version, standing FROM fact_heads WHERE owner = :owner AND terms IS NULL ORDER BY root_id LIMIT :limit;
+
+-- name: list_facts_to_reindex(owner, after, limit)
+-- The next facts by id.
+SELECT root_id, version, standing FROM fact_heads
+WHERE owner = :owner AND root_id > :after AND number IS NOT NULL
+ORDER BY root_id
+LIMIT :limit;
+
 -- name: list_state(owner, persona_token, limit)
 -- The active facts that are state: one index range, most important first, then newest.
 SELECT head.standing, head.root_id, head.version, one.id, one.form, one.content, one.created_at

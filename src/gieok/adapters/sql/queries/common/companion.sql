@@ -8,7 +8,7 @@ ON CONFLICT (owner, persona_id) DO NOTHING;
 
 -- name: get_memory_state(owner, persona_id)^
 -- Settings, revisions and counts of a persona.
-SELECT recall, active_limit, revision, removed, active, archived
+SELECT recall, active_limit, revision, removed, active, archived, entries, memories_changed
 FROM persona_memory_configs
 WHERE owner = :owner AND persona_id = :persona_id;
 
@@ -25,12 +25,25 @@ SELECT coalesce(sum(active), 0), coalesce(sum(archived), 0) FROM persona_memory_
 UPDATE persona_memory_configs
 SET
     revision = revision + 1,
+    memories_changed = revision + 1,
     removed = CASE WHEN :is_removal = 1 THEN revision + 1 ELSE removed END,
     last_number = last_number + :created,
     active = active + :active,
     archived = archived + :archived
 WHERE owner = :owner AND persona_id = :persona_id
 RETURNING revision, last_number;
+
+-- name: change_index_entries(owner, persona_id, created, added)^
+-- Every change of messages or facts in the index runs this; `added` is negative for a removal. Returns the new revision,
+-- and the number of the last entry.
+UPDATE persona_memory_configs
+SET
+    revision = revision + 1,
+    removed = CASE WHEN :added < 0 THEN revision + 1 ELSE removed END,
+    last_entry = last_entry + :created,
+    entries = entries + :added
+WHERE owner = :owner AND persona_id = :persona_id
+RETURNING revision, last_entry;
 
 -- name: add_memories(owner, id, persona_id, number, session_ref, origin, importance, created_at, occurred_at, archived_at, version, changed, topic_token, terms, content)*!
 INSERT INTO memories
@@ -159,14 +172,36 @@ DELETE FROM memories WHERE owner = :owner;
 -- name: erase_persona_memory_configs(owner)!
 DELETE FROM persona_memory_configs WHERE owner = :owner;
 
--- name: list_memory_index(owner, persona_id, after)
--- The index rows of the memories that were written or changed after a revision.
+-- name: list_persona_index(owner, persona_id, persona_token, after)
+-- The index rows of the memories, messages and facts that were written or changed after a revision. A message has no id
+-- of the index's size, one version, and no importance of its own. A retired fact is archived.
 SELECT
     id, number, version, changed, occurred_at, importance, session_ref,
-    CASE WHEN archived_at IS NULL THEN 0 ELSE 1 END, terms
+    CASE WHEN archived_at IS NULL THEN 0 ELSE 1 END, terms, 0
 FROM memories
 WHERE owner = :owner AND persona_id = :persona_id AND changed > :after
-ORDER BY number;
+UNION ALL
+SELECT NULL, number, 1, changed, at, 5, session_ref, 0, terms, 1
+FROM messages
+WHERE owner = :owner AND persona_id = :persona_id AND changed > :after
+UNION ALL
+SELECT
+    root_id, number, version, changed, updated_at, importance, NULL,
+    CASE WHEN standing = 0 THEN 1 ELSE 0 END, terms, 2
+FROM fact_heads
+WHERE owner = :owner AND persona_token = :persona_token AND changed > :after;
+
+-- name: list_found_messages(owner, persona_id, numbers)
+SELECT number, session_ref, seq, id, role, at, content, details
+FROM messages
+WHERE owner = :owner AND persona_id = :persona_id AND number IN list(:numbers);
+
+-- name: list_found_facts(owner, persona_token, numbers)
+SELECT head.number, head.root_id, head.version, one.id, one.form, one.content, one.created_at
+FROM fact_heads AS head
+LEFT JOIN chain_versions AS one
+    ON one.owner = :owner AND one.kind = 'fact' AND one.root_id = head.root_id AND one.version = head.version
+WHERE head.owner = :owner AND head.persona_token = :persona_token AND head.number IN list(:numbers);
 
 -- name: list_memories_by_number(owner, persona_id, numbers)
 SELECT

@@ -1,8 +1,10 @@
 -- The message log of sessions, sealed.
 
--- name: add_messages(owner, session_ref, seq, id, role, at, content)*!
-INSERT INTO messages (owner, session_ref, seq, id, role, at, content)
-VALUES (:owner, :session_ref, :seq, :id, :role, :at, :content);
+-- name: add_messages(owner, session_ref, seq, id, role, at, content, details, persona_id, number, changed, terms)*!
+INSERT INTO messages (owner, session_ref, seq, id, role, at, content, details, persona_id, number, changed, terms)
+VALUES (
+    :owner, :session_ref, :seq, :id, :role, :at, :content, :details, :persona_id, :number, :changed, :terms
+);
 
 -- name: count_messages(owner, session_ref, message_count, at)!
 -- Set the number of messages and the last activity of the session.
@@ -13,14 +15,14 @@ WHERE owner = :owner AND session_ref = :session_ref;
 
 -- name: list_newest_messages(owner, session_ref, limit)
 -- Newest first.
-SELECT session_ref, seq, id, role, at, content
+SELECT session_ref, seq, id, role, at, content, details
 FROM messages
 WHERE owner = :owner AND session_ref = :session_ref
 ORDER BY seq DESC
 LIMIT :limit;
 
 -- name: list_messages_between(owner, session_ref, first, last)
-SELECT session_ref, seq, id, role, at, content
+SELECT session_ref, seq, id, role, at, content, details
 FROM messages
 WHERE owner = :owner AND session_ref = :session_ref AND seq BETWEEN :first AND :last
 ORDER BY seq;
@@ -33,20 +35,60 @@ ORDER BY seq;
 
 -- name: list_message_seals(owner, session_ref, seq, limit)
 -- The next rows by session and number.
-SELECT session_ref, seq, id, role, at, content
+SELECT session_ref, seq, id, role, at, content, details
 FROM messages
 WHERE owner = :owner AND (session_ref, seq) > (:session_ref, :seq)
 ORDER BY session_ref, seq
 LIMIT :limit;
 
--- name: replace_message_seal(owner, session_ref, seq, content)!
-UPDATE messages SET content = :content
+-- name: replace_message_seal(owner, session_ref, seq, content, details)!
+UPDATE messages SET content = :content, details = :details
 WHERE owner = :owner AND session_ref = :session_ref AND seq = :seq;
 
 -- name: erase_messages(owner)!
 DELETE FROM messages WHERE owner = :owner;
 
 -- name: list_messages_by_id(owner, session_ref, ids)
-SELECT session_ref, seq, id, role, at, content
+SELECT session_ref, seq, id, role, at, content, details
 FROM messages
 WHERE owner = :owner AND session_ref = :session_ref AND id IN list(:ids);
+
+-- name: index_message(owner, session_ref, seq, details, persona_id, number, changed, terms)!
+-- Replace the terms of a message, and what describes it.
+UPDATE messages
+SET details = :details, persona_id = :persona_id, number = :number, changed = :changed, terms = :terms
+WHERE owner = :owner AND session_ref = :session_ref AND seq = :seq;
+
+-- name: list_messages_to_describe(owner, session_ref, ids)
+-- The last column is 0 for a message that must not be found.
+SELECT
+    session_ref, seq, id, role, at, content, details, persona_id, number,
+    CASE WHEN terms IS NULL OR length(terms) > 0 THEN 1 ELSE 0 END
+FROM messages
+WHERE owner = :owner AND session_ref = :session_ref AND id IN list(:ids);
+
+-- name: count_indexed_messages(owner, session_ref)^
+SELECT count(number) FROM messages WHERE owner = :owner AND session_ref = :session_ref;
+
+-- name: has_messages_to_index(owner)^
+SELECT 1 FROM messages WHERE owner = :owner AND terms IS NULL LIMIT 1;
+
+-- name: list_messages_to_index(owner, limit)
+-- Messages that an older release stored, with the persona of their session.
+SELECT
+    one.session_ref, one.seq, one.id, one.role, one.at, one.content, one.details, session.persona_id, one.number, 1
+FROM messages AS one
+INNER JOIN sessions AS session ON session.owner = :owner AND session.session_ref = one.session_ref
+WHERE one.owner = :owner AND one.terms IS NULL
+ORDER BY one.session_ref, one.seq
+LIMIT :limit;
+
+-- name: list_messages_to_reindex(owner, session_ref, seq, limit)
+-- The next rows by session and number.
+SELECT
+    session_ref, seq, id, role, at, content, details, persona_id, number,
+    CASE WHEN length(terms) > 0 THEN 1 ELSE 0 END
+FROM messages
+WHERE owner = :owner AND (session_ref, seq) > (:session_ref, :seq) AND number IS NOT NULL
+ORDER BY session_ref, seq
+LIMIT :limit;

@@ -108,7 +108,7 @@ WHERE owner = :owner AND id IN (SELECT jobs.id FROM jobs WHERE jobs.owner = :own
 -- name: remove_session_jobs(owner, session_ref)!
 -- The subject of the other kinds is no session.
 DELETE FROM jobs
-WHERE owner = :owner AND subject = :session_ref AND kind NOT IN ('embed', 'reindex', 'erase');
+WHERE owner = :owner AND subject = :session_ref AND kind NOT IN ('embed', 'reindex', 'merge', 'index', 'erase');
 
 -- name: remove_session(owner, session_ref)!
 DELETE FROM sessions WHERE owner = :owner AND session_ref = :session_ref;

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
 from gieok.adapters.sql.cache import UNCACHED, OwnerCaches
 from gieok.adapters.sql.driver.database import Row, Tx, Value, from_micros, to_micros
-from gieok.adapters.sql.stores.companion.index import SqlMemoryIndex, packed_terms
+from gieok.adapters.sql.stores.companion.index import SqlPersonaIndex, index_rows, packed_terms
 from gieok.adapters.sql.stores.companion.rows import (
     memory_columns,
     open_memory,
@@ -20,6 +20,7 @@ from gieok.adapters.sql.stores.companion.rows import (
 from gieok.adapters.sql.stores.search import UNCACHED_INDEXES, IndexCache, Revision
 from gieok.adapters.sql.stores.vectors import invalidate_vectors, remove_vectors, set_vectors_archived
 from gieok.errors import Conflict, NotFound
+from gieok.memory.companion.hits import HitKind
 from gieok.memory.companion.records import (
     Emotion,
     EmotionalMoment,
@@ -152,13 +153,13 @@ class SqlCompanionStore:
             return ()
         key = ("loaded memories", persona_id, limit)
         cached: _Loaded | None = self._caches.values.get(key) if self._is_reading else None
-        if cached is not None and cached.state == state:
+        if cached is not None and cached.changed == state.memories_changed:
             return cached.memories
         rows = self._tx.all("load_memories", persona_id=persona_id, limit=limit)
         memories = tuple(open_memory(self._keys, row) for row in rows)
         if self._is_reading:
             size = sum(_MEMORY_BYTES + len(row[-1]) for row in rows)
-            self._caches.values.put(key, _Loaded(state, memories), size)
+            self._caches.values.put(key, _Loaded(state.memories_changed, memories), size)
         return memories
 
     def list(self, persona_id: str | None, status: MemoryStatus, limit: int, offset: int) -> MemoryPage:
@@ -174,20 +175,23 @@ class SqlCompanionStore:
         memories = tuple(open_memory(self._keys, row) for row in rows)
         return MemoryPage(memories=memories, total=total, has_more=offset + len(memories) < total)
 
-    def index(self, persona_id: str, *, include_archived: bool) -> SqlMemoryIndex:
+    def index(
+        self, persona_id: str, *, kinds: Collection[HitKind] = ("memory",), include_archived: bool
+    ) -> SqlPersonaIndex:
         state = read_state(self._tx, _persona(persona_id))
         rows = self._indexes.get(
-            ("memories", persona_id),
-            Revision(state.revision, state.removed, state.active + state.archived),
-            lambda after: self._tx.all("list_memory_index", persona_id=persona_id, after=after),
+            ("persona", persona_id),
+            Revision(state.revision, state.removed, state.active + state.archived + state.entries),
+            lambda after: index_rows(self._tx, self._keys, persona_id, after),
         )
-        return SqlMemoryIndex(
+        return SqlPersonaIndex(
             self._tx,
             self._keys,
             self._caches.values if self._is_reading else UNCACHED.values,
             persona_id,
             rows,
             recall=state.recall,
+            kinds=kinds,
             include_archived=include_archived,
         )
 
@@ -365,9 +369,13 @@ class State(NamedTuple):
     """The revision of the last deletion."""
     active: int
     archived: int
+    entries: int
+    """How many messages and facts are in the index."""
+    memories_changed: int
+    """The revision at which a memory was changed last."""
 
 
-_NO_STATE = State(True, None, 0, 0, 0, 0)
+_NO_STATE = State(True, None, 0, 0, 0, 0, 0, 0)
 
 
 def read_state(tx: Tx, persona_id: str) -> State:
@@ -377,9 +385,9 @@ def read_state(tx: Tx, persona_id: str) -> State:
 
 
 class _Loaded(NamedTuple):
-    """A cached result of `load`, and the state of the memories at that time."""
+    """A cached result of `load`, and the revision of the memories at that time."""
 
-    state: State
+    changed: int
     memories: tuple[Memory, ...]
 
 
