@@ -15,7 +15,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from gieok.memory.canon.records import Fact, FactChange
+from gieok.memory.canon.records import Fact, FactChange, PersonaCard
 from gieok.memory.companion.hits import HitKind, Why
 from gieok.memory.companion.records import Memory, MemoryConfig, MemoryCounts
 from gieok.memory.conversation.records import StateFact
@@ -218,6 +218,23 @@ class DeletedSession(WireModel):
     turn_memories: int
     memories: int
     facts: int
+
+
+class LorebookSize(WireModel):
+    """How many entries an imported lorebook has."""
+
+    entries: int
+
+
+class ImportedPersona(WireModel):
+    """A persona that was imported from a file."""
+
+    persona: PersonaCard
+    lorebook: LorebookSize
+    kept: tuple[str, ...]
+    """Fields of the file that Gieok does not use. An export contains them."""
+    left_out: tuple[str, ...]
+    """Parts of the file that are not kept: `image`, `assets`."""
 
 
 class DeletedPersona(WireModel):

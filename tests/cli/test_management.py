@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from gieok.interfaces.cli.persona import CATEGORIES
 from gieok.memory.observations import Category
 from tests.cli.conftest import Run
 from tests.cli.test_memory import remember
+from tests.imports.files import CARD, json_file, world_info
 
 
 def document(done: Result) -> Any:
@@ -69,3 +71,30 @@ def test_personas_and_facts_are_managed(run: Run, url: str) -> None:
 
 def test_the_names_of_categories_are_those_of_the_records() -> None:
     assert set(CATEGORIES) == {each.value for each in Category}
+
+
+@pytest.mark.req("INT-4")
+def test_a_card_is_imported_and_exported(run: Run, url: str, home: Path) -> None:
+    (home / "hana.json").write_bytes(json_file(CARD))
+    (home / "world.json").write_bytes(json_file(world_info()))
+
+    def persona(*args: str, **options: Any) -> Result:
+        return run("persona", *args, "--user", "kim", **options)
+
+    assert "가져왔습니다" in persona("import", "hana.json", "--lang", "ko").stdout
+    made = document(persona("import", "-", "--json", stdin=json_file(CARD)))
+    name = made["persona"]["id"]
+    assert (made["lorebook"], made["leftOut"]) == ({"entries": 1}, ["assets"])
+    shown = persona("import", "world.json", "--persona", name).stdout
+    assert "v2" in shown
+    assert "kept for export" in shown
+    assert "personaId" in persona("import", "world.json").stderr
+    assert json.loads(persona("export", name).stdout)["data"]["tags"] == ["친구"]
+    assert "hana.png" in persona("export", name, "hana.png").stdout
+    assert "already exists" in persona("export", name, "hana.png").stderr
+    again = persona("export", name, "again.png", "--image", "hana.png", "--json")
+    assert document(again)["bytes"] == (home / "again.png").stat().st_size
+    assert document(persona("import", "again.png", "--json"))["persona"]["card"] == made["persona"]["card"]
+    assert persona("export", name, "x.json", "--image", "hana.png").exit_code == 2
+    assert "[NOT_FOUND]" in persona("import", "nothing.png").stderr
+    assert "[NOT_FOUND]" in persona("export", "nobody").stderr

@@ -21,6 +21,7 @@ PERSONA = PersonaDraft(name="하나", system_prompt="너는 하나, 사용자의
 MESSAGE = ChatMessage(
     id="m1", role="user", content="내일 면접이 있어서 떨려", timestamp=datetime(2025, 10, 27, tzinfo=UTC)
 )
+CARD = b'{"spec": "chara_card_v3", "data": {"name": "Max", "description": "An old friend.", "tags": ["a"]}}'
 LONG = [Message(role="user", content=f"{number}: " + "긴 이야기 " * 100) for number in range(10)]
 PROPOSAL = DecisionProposal(statement="재고는 이동 기록에서만 계산한다", strength="axis", scope="global")
 
@@ -189,6 +190,7 @@ MEMORY = (
 )
 PERSONAS = (
     Case("POST /personas", "persona", lambda o: o.client.personas.create(PERSONA, persona_id="미나")),
+    Case("POST /personas/import", None, lambda o: o.client.personas.import_file(CARD)),
     Case("GET /personas", "personas", lambda o: o.client.personas.list(limit=5)),
     Case("GET /personas/{id}", "persona", lambda o: o.client.personas.get(o.persona)),
     Case(

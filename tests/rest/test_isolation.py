@@ -79,6 +79,7 @@ CALLS = [
     Call("POST /memory/{memory}/archive", 404),
     Call("POST /memory/{memory}/restore", 404),
     Call("POST /personas", 201, {"name": "x"}),
+    Call("POST /personas/import", 404, {"name": "x"}, query="?personaId={persona}"),
     Call("GET /personas", 200),
     Call("GET /personas", 404, query="?after={persona}"),
     Call("GET /personas/{persona}", 404),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
 
+from gieok.adapters.imports.cards import ReadBook, ReadCard, card_bytes, read_file
+from gieok.adapters.imports.files import write_png
+from gieok.adapters.imports.lorebooks import merge
 from gieok.app.cycles import Cycles, output_of, run_idempotent
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
@@ -44,6 +48,19 @@ class DeletedPersona:
     turn_memories: int
 
 
+@dataclass(frozen=True)
+class ImportedPersona:
+    """The persona of an imported file."""
+
+    persona: PersonaCard
+    entries: int
+    """How many entries the lorebook of the file has."""
+    kept: tuple[str, ...]
+    """The fields of the file that Gieok does not use. An export contains them."""
+    left_out: tuple[str, ...]
+    """Parts of the file that are not kept: `image`, `assets`."""
+
+
 class Personas:
     """One owner's personas. Only these calls change them; conversations do not."""
 
@@ -75,6 +92,42 @@ class Personas:
         """
         request = {"personaId": persona_id, "draft": draft, "expectedVersion": expected_version}
         return await self._cycles.output("edit_persona", EditPersona, request)
+
+    async def import_file(
+        self, content: bytes, *, persona_id: str | None = None, once: RequestKey | None = None
+    ) -> ImportedPersona:
+        """Import a character card (V2 or V3; PNG, JSON or CHARX) or a lorebook (World Info, `lorebook_v3`).
+
+        A card makes a new persona, or a new version of `persona_id`. A lorebook needs `persona_id`; entries
+        that the persona has already are not added again. InputRefused says what is wrong with the file, and
+        then nothing is changed. `once` is an idempotency key, for a new persona.
+        """
+        read = await asyncio.to_thread(read_file, content)
+        if persona_id is None:
+            if isinstance(read, ReadBook):
+                raise InputRefused("is a lorebook: name the persona that gets it", at="personaId")
+            persona = await self.create(read.draft, once=once)
+        else:
+            persona = await self._edit_by(persona_id, read)
+        book = read.book if isinstance(read, ReadBook) else read.draft.keyed_lorebook
+        left_out = () if isinstance(read, ReadBook) else read.left_out
+        return ImportedPersona(persona, len(book.entries), read.kept, left_out)
+
+    async def _edit_by(self, persona_id: str, read: ReadCard | ReadBook) -> PersonaCard:
+        active = await self.get(persona_id)
+        if isinstance(read, ReadCard):
+            draft = read.draft
+        else:
+            draft = active.model_copy(update={"keyed_lorebook": merge(active.keyed_lorebook, read.book)})
+        return await self.edit(persona_id, draft, expected_version=active.version)
+
+    async def export_card(self, persona_id: str, *, png: bool = False, image: bytes | None = None) -> bytes:
+        """The persona as a character card V3: JSON, or a PNG with this image or a plain one.
+
+        Raises NotFound for the persona, InputRefused for an image that is not a PNG.
+        """
+        card = card_bytes(await self.get(persona_id))
+        return write_png(card, image) if png or image is not None else card
 
     async def get(self, persona_id: str) -> PersonaCard:
         """The active version of a persona. Raises NotFound."""

@@ -10,6 +10,8 @@ from uuid import UUID, uuid4
 
 from pydantic.alias_generators import to_camel
 
+from gieok.adapters.imports.cards import card_bytes
+from gieok.adapters.imports.files import write_png
 from gieok.client.transport import Call, Transport, lines, path
 from gieok.memory.canon.records import FactChange, FactVersion, PersonaCard, PersonaDraft
 from gieok.memory.companion.filters import ANY, MemoryFilter
@@ -33,6 +35,7 @@ from gieok.wire import (
     Erasure,
     FoundMemory,
     ImportCounts,
+    ImportedPersona,
     PersonaMemoryConfig,
     State,
     Summary,
@@ -197,6 +200,22 @@ class Personas:
         body = {**draft.model_dump(by_alias=True), "id": persona_id}
         call = Call("POST", "/personas", body=body, idempotency_key=idempotency_key or str(uuid4()))
         return await self._transport.request(call, PersonaCard, field="persona")
+
+    async def import_file(
+        self, content: bytes, *, persona_id: str | None = None, idempotency_key: str | None = None
+    ) -> ImportedPersona:
+        """Import a character card (PNG, JSON, CHARX) as a new persona, or as a new version of `persona_id`.
+
+        A lorebook needs `persona_id`. InputRefused says what is wrong with the file. Keys as in `create`.
+        """
+        key = idempotency_key or str(uuid4())
+        call = Call("POST", "/personas/import", {"personaId": persona_id}, idempotency_key=key)
+        return await self._transport.send_file(call, content, ImportedPersona)
+
+    async def export_card(self, persona_id: str, *, png: bool = False, image: bytes | None = None) -> bytes:
+        """The persona as a character card V3: JSON, or a PNG with this image or a plain one."""
+        card = card_bytes(await self.get(persona_id))
+        return write_png(card, image) if png or image is not None else card
 
     async def list(self, *, after: str | None = None, limit: int | None = None) -> tuple[PersonaCard, ...]:
         """Personas in the order of their creation; `after` is the id of the last one of the previous page."""

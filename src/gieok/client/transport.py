@@ -117,6 +117,23 @@ class Transport:
         async with self._answer(request) as answer:
             return _parse(call, await answer.aread(), kind, None)
 
+    async def send_file(self, call: Call, content: bytes, kind: type[T]) -> T:
+        """Make a call with a multipart body of one file. An idempotent call is retried."""
+
+        async def attempt() -> bytes:
+            request = self._http.build_request(
+                call.method,
+                call.path,
+                params=_query(call),
+                headers=_key_header(call),
+                files={"file": ("file", content, "application/octet-stream")},
+            )
+            async with self._answer(request) as answer:
+                return await answer.aread()
+
+        body = await self._retry(attempt) if call.is_idempotent else await attempt()
+        return _parse(call, body, kind, None)
+
     async def stream(self, call: Call) -> AsyncGenerator[bytes]:
         """Yield the chunks of an answer as they arrive. It is not retried; closing it disconnects."""
         async with self._answer(self._build(call)) as answer:
@@ -124,14 +141,13 @@ class Transport:
                 yield chunk
 
     def _build(self, call: Call) -> httpx.Request:
-        headers = {} if call.idempotency_key is None else {"Idempotency-Key": call.idempotency_key}
+        headers = _key_header(call)
         content = None
         if call.body is not None:
             headers["Content-Type"] = "application/json"
             content = _json(call)
-        query = {name: value for name, value in (call.query or {}).items() if value is not None}
         return self._http.build_request(
-            call.method, call.path, params=query, content=content, headers=headers
+            call.method, call.path, params=_query(call), content=content, headers=headers
         )
 
     @asynccontextmanager
@@ -145,6 +161,14 @@ class Transport:
                 yield answer
             finally:
                 await answer.aclose()
+
+
+def _key_header(call: Call) -> dict[str, str]:
+    return {} if call.idempotency_key is None else {"Idempotency-Key": call.idempotency_key}
+
+
+def _query(call: Call) -> dict[str, Any]:
+    return {name: value for name, value in (call.query or {}).items() if value is not None}
 
 
 class ServerSentEvent(NamedTuple):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from gieok.interfaces.cli.memory.data import new_file, open_file
 from gieok.interfaces.cli.options import json_option, lang_option, run_for_user, user_option
 from gieok.interfaces.cli.output import (
     dataclass_json,
@@ -42,7 +44,7 @@ CATEGORIES = (
 
 @click.group()
 def persona() -> None:
-    """Personas of a user: list, show, delete."""
+    """Personas of a user: list, show, import, export, delete."""
 
 
 @persona.command("list")
@@ -85,6 +87,78 @@ def show_persona(name: str, owner: str, as_json: bool, t: Translator) -> None:
     for text in (card.system_prompt, card.card):
         if text:
             print(f"\n{printable_lines(text)}")
+
+
+@persona.command("import")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--persona", "name", metavar="ID", help="Persona that gets FILE as a new version.")
+@owner_option
+@json_option
+@lang_option
+def import_persona(file: Path, name: str | None, owner: str, as_json: bool, t: Translator) -> None:
+    """Import a character card or a lorebook from FILE; - reads standard input.
+
+    Cards V2 and V3 are read from PNG, JSON and CHARX. A lorebook (World Info) needs --persona. Fields that
+    Gieok does not use are kept, and `gieok persona export` writes them again.
+    """
+    from gieok.adapters.imports.files import MAX_FILE_BYTES
+
+    with open_file(file) as source:
+        content = source.read(MAX_FILE_BYTES + 1)
+    done = run_for_user(owner, lambda user: user.personas.import_file(content, persona_id=name))
+    if as_json:
+        print_json(
+            {
+                "persona": model_json(done.persona),
+                "lorebook": {"entries": done.entries},
+                "kept": done.kept,
+                "leftOut": done.left_out,
+            }
+        )
+        return
+    card = done.persona
+    print(t("persona.imported", name=one_line(card.name), id=card.id, version=card.version, n=done.entries))
+    for key, names in (("persona.kept", done.kept), ("persona.left_out", done.left_out)):
+        if names:
+            print(t(key, names=one_line(", ".join(names))))
+
+
+@persona.command("export")
+@click.argument("name", metavar="PERSONA")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--image", type=click.Path(path_type=Path), metavar="PNG", help="Picture of the card, for a FILE.png."
+)
+@owner_option
+@json_option
+@lang_option
+def export_persona(
+    name: str, file: Path | None, image: Path | None, owner: str, as_json: bool, t: Translator
+) -> None:
+    """Export PERSONA as a character card V3, which SillyTavern and others read.
+
+    A FILE that ends in .png is a picture with the card in it, any other FILE is JSON. Without FILE the JSON
+    goes to standard output.
+    """
+    import sys
+
+    is_png = file is not None and file.suffix.lower() == ".png"
+    if image is not None and not is_png:
+        raise click.UsageError("--image needs a FILE that ends in .png")
+    picture = None
+    if image is not None:
+        with open_file(image) as source:
+            picture = source.read()
+    card = run_for_user(owner, lambda user: user.personas.export_card(name, png=is_png, image=picture))
+    if file is None:
+        sys.stdout.buffer.write(card + b"\n")
+        return
+    with new_file(file) as target:
+        target.write(card)
+    if as_json:
+        print_json({"path": str(file), "bytes": len(card)})
+    else:
+        print(t("persona.exported", path=file))
 
 
 @persona.command("delete")

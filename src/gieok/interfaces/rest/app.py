@@ -47,6 +47,7 @@ def create_app(
     for routes in (memory, chat, sessions, session_log, personas, decisions, me):
         app.include_router(routes.router, prefix=PREFIX)
     app.include_router(me.json_router, prefix=PREFIX)
+    app.include_router(personas.file_router, prefix=PREFIX)
     add_health(app, gieok)
     add_metrics(app, gieok, metrics)
     add_docs(app)

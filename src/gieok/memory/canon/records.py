@@ -6,7 +6,7 @@ from datetime import date
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
 from gieok.engine import Data
 from gieok.memory.chains import NEW, VersionRef
@@ -23,7 +23,11 @@ from gieok.text import language
 MAX_PROMPT_CHARS = 20_000
 MAX_ENTRIES = 256
 MAX_PERSONA_CHARS = 200_000
-
+MAX_LORE_ENTRIES = 1_000
+MAX_LORE_CHARS = 300_000
+"""The maximum length of all entries of a keyed lorebook together."""
+MAX_KEPT_CHARS = 200_000
+"""The maximum length of what is kept of an imported card, as JSON."""
 
 STATE = frozenset({Category.RELATIONSHIP, Category.GOAL, Category.EVENT, Category.HABIT, Category.OPINION})
 """The categories in the state block."""
@@ -33,6 +37,21 @@ Provenance = Literal["user", "model", "hand"]
 
 PromptText = Annotated[str, StringConstraints(max_length=MAX_PROMPT_CHARS), AfterValidator(storable)]
 Entries = Annotated[tuple[PromptText, ...], Field(max_length=MAX_ENTRIES)]
+LoreKeys = Annotated[
+    tuple[
+        Annotated[
+            str,
+            StringConstraints(strip_whitespace=True, min_length=1, max_length=300),
+            AfterValidator(storable),
+        ],
+        ...,
+    ],
+    Field(max_length=100),
+]
+Kept = dict[str, JsonValue]
+"""Fields of another program's format that Gieok does not use, as they were. An export gives them back."""
+LoreLogic = Literal["any", "all", "not_any", "not_all"]
+"""Which secondary keys a selective entry needs: one of them, all, none, or at least one missing."""
 
 
 class FactDraft(Data):
@@ -104,6 +123,60 @@ def _detect_language(draft: dict[str, Any]) -> Language:
     return language(f"{draft['system_prompt']} {draft['card']}", default=language(draft["name"]))
 
 
+def _is_empty(value: object) -> bool:
+    return not value
+
+
+class LoreEntry(Data):
+    """A text of a keyed lorebook. It enters the prompt when one of its keys is said."""
+
+    keys: LoreKeys = ()
+    content: PromptText = ""
+    name: Annotated[str, StringConstraints(max_length=1_000), AfterValidator(storable)] = ""
+    """A label for its author. It is not in the prompt."""
+    enabled: bool = True
+    constant: bool = False
+    """It always enters the prompt, whatever is said."""
+    selective: bool = False
+    """It needs its secondary keys too, by `logic`."""
+    secondary_keys: LoreKeys = ()
+    logic: LoreLogic = "any"
+    case_sensitive: bool = False
+    whole_words: bool = True
+    """A key matches whole words only; Korean particles and endings may follow it."""
+    regex: bool = False
+    """Its keys are regular expressions. Gieok keeps them and never matches them."""
+    scan_depth: Annotated[int, Field(ge=0, le=1_000)] | None = None
+    """How many of the last messages are searched for its keys; None for the depth of the lorebook."""
+    order: Annotated[int, Field(ge=-(2**31), lt=2**31)] = 100
+    """Position in the prompt, lowest first. Over the budget, the lowest is left out first."""
+    priority: Annotated[int, Field(ge=-(2**31), lt=2**31)] | None = None
+    """If set, it decides instead of `order` what is left out first."""
+    found_by_others: bool = True
+    """The content of another entry can activate it."""
+    finds_others: bool = True
+    """Its content can activate other entries."""
+    kept: Kept = Field(default_factory=dict[str, JsonValue], exclude_if=_is_empty)
+
+
+class KeyedLorebook(Data):
+    """A lorebook whose entries enter the prompt when a key is said. None: as the plan says."""
+
+    entries: Annotated[tuple[LoreEntry, ...], Field(max_length=MAX_LORE_ENTRIES)] = ()
+    scan_depth: Annotated[int, Field(ge=0, le=1_000)] | None = None
+    token_budget: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    recursive: bool | None = None
+    """Whether the content of an entry can activate others."""
+    kept: Kept = Field(default_factory=dict[str, JsonValue], exclude_if=_is_empty)
+
+
+EMPTY_LOREBOOK = KeyedLorebook()
+
+
+def _is_empty_lorebook(value: object) -> bool:
+    return value == EMPTY_LOREBOOK
+
+
 class PersonaDraft(Data):
     """The author's texts of a persona."""
 
@@ -116,6 +189,9 @@ class PersonaDraft(Data):
     boundaries: Entries = ()
     relationships: Entries = ()
     """Relationships before the first conversation. State overrides them."""
+    keyed_lorebook: KeyedLorebook = Field(default=EMPTY_LOREBOOK, exclude_if=_is_empty_lorebook)
+    kept: Kept = Field(default_factory=dict[str, JsonValue], exclude_if=_is_empty)
+    """The fields of an imported card: `data` as it was, and fields beside it."""
 
     @model_validator(mode="after")
     def _fits_a_prompt(self) -> Self:

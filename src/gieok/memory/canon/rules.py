@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from gieok.errors import InputRefused
 from gieok.memory.blocks import HEADERS, StateLine, render_state, state_frame, state_line, value_with_day
-from gieok.memory.canon.records import STATE, Fact, PersonaDraft, PersonaPrompt
+from gieok.memory.canon.records import (
+    MAX_KEPT_CHARS,
+    MAX_LORE_CHARS,
+    STATE,
+    Fact,
+    PersonaDraft,
+    PersonaPrompt,
+)
 from gieok.memory.fields import Language
 from gieok.memory.observations import Category
 from gieok.text import count_tokens, normalize, terms
@@ -103,13 +112,26 @@ def in_order(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def check_persona(draft: PersonaDraft) -> None:
-    """Refuse a persona that contains the header of a block: its text would look like state or memories."""
+    """Refuse a persona that contains the header of a block: its text would look like state or memories.
+
+    Also refuses a keyed lorebook, or fields of a card, that are too long in total.
+    """
+    entries = draft.keyed_lorebook.entries
+    if sum(len(entry.content) for entry in entries) > MAX_LORE_CHARS:
+        raise InputRefused(f"may have at most {MAX_LORE_CHARS} characters in total", at="keyedLorebook")
+    kept = (draft.kept, draft.keyed_lorebook.kept, *(entry.kept for entry in entries))
+    if sum(len(json.dumps(each)) for each in kept if each) > MAX_KEPT_CHARS:
+        raise InputRefused(
+            f"fields of the card that Gieok only keeps may have at most {MAX_KEPT_CHARS} characters",
+            at="kept",
+        )
     for place, texts in (
         ("systemPrompt", (draft.system_prompt,)),
         ("card", (draft.card,)),
         ("lorebook", draft.lorebook),
         ("boundaries", draft.boundaries),
         ("relationships", draft.relationships),
+        ("keyedLorebook", tuple(entry.content for entry in entries)),
     ):
         for text in texts:
             seen = normalize(text)
@@ -118,23 +140,51 @@ def check_persona(draft: PersonaDraft) -> None:
                 raise InputRefused(f"must not contain '{found}', which is the header of a block", at=place)
 
 
-def persona_text(persona: PersonaDraft) -> str:
-    """All texts of the author as one, for the start of a system prompt."""
+def author_sections(persona: PersonaDraft) -> list[str]:
+    """Lorebook, boundaries and relationships, each with its header; only those that have entries."""
     listed = (persona.lorebook, persona.boundaries, persona.relationships)
-    sections = [
+    return [
         "\n".join((header, *(f"- {entry}" for entry in entries)))
         for header, entries in zip(_SECTIONS[persona.language], listed, strict=True)
         if entries
     ]
-    return "\n\n".join(text for text in (persona.system_prompt, persona.card, *sections) if text.strip())
 
 
-def persona_prompt(persona_id: str, version: int, persona: PersonaDraft) -> PersonaPrompt:
-    """The persona for a prompt."""
+def persona_text(persona: PersonaDraft) -> str:
+    """All texts of the author as one, for the start of a system prompt."""
+    texts = (persona.system_prompt, persona.card, *author_sections(persona))
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+_CHARACTER = re.compile(r"\{\{char\}\}", re.IGNORECASE)
+_USER = re.compile(r"\{\{user\}\}", re.IGNORECASE)
+_COMMENT = re.compile(r"\{\{(?://|comment:)[^{}]*\}\}", re.IGNORECASE)
+_SOMEBODY: dict[Language, str] = {"ko": "사용자", "en": "the user"}
+
+
+def names_user(text: str) -> bool:
+    """Whether the text has a placeholder for the name of the user."""
+    return _USER.search(text) is not None
+
+
+def fill_placeholders(text: str, persona: PersonaDraft, user_name: str | None) -> str:
+    """Put names in place of `{{char}}` and `{{user}}`, as character cards write them, and drop comments."""
+    data = persona.kept.get("data")
+    nickname = data.get("nickname") if isinstance(data, dict) else None
+    character = nickname if isinstance(nickname, str) and nickname.strip() else persona.name
+    user = user_name or _SOMEBODY[persona.language]
+    named = _USER.sub(lambda _: user, _CHARACTER.sub(lambda _: character, text))
+    return _COMMENT.sub("", named)
+
+
+def persona_prompt(
+    persona_id: str, version: int, persona: PersonaDraft, user_name: str | None
+) -> PersonaPrompt:
+    """The persona for a prompt, with names in place of the placeholders."""
     return PersonaPrompt(
         id=persona_id,
         version=version,
         name=persona.name,
         language=persona.language,
-        system_prompt=persona_text(persona),
+        system_prompt=fill_placeholders(persona_text(persona), persona, user_name),
     )

@@ -26,7 +26,9 @@ from gieok.memory.canon.records import (
 from gieok.memory.canon.rules import (
     check_persona,
     in_order,
+    names_user,
     persona_prompt,
+    persona_text,
     rank_facts,
     state_block,
 )
@@ -58,13 +60,14 @@ class LoadPersona(ReadStep[NoData, PersonaInputs, LoadedPersona]):
     stages = frozenset({Stage.CONTEXT_SELECT})
 
     def read(
-        self, view: CanonView, metadata: NoData, inputs: PersonaInputs, context: StepContext
+        self, view: StateView, metadata: NoData, inputs: PersonaInputs, context: StepContext
     ) -> LoadedPersona:
         card = view.personas.get(inputs.persona_id)
         if card is None:
             raise NotFound("no such persona")
         context.note("version", card.version)
-        prompt = persona_prompt(card.id, card.version, card)
+        user_name = view.profile.get().display_name if names_user(persona_text(card)) else None
+        prompt = persona_prompt(card.id, card.version, card, user_name)
         return LoadedPersona(persona=prompt, name=card.name, language=card.language)
 
 

@@ -50,7 +50,7 @@ def export(file: Path | None, owner: str, as_json: bool, t: Translator) -> None:
     if file is None:
         run_for_user(owner, lambda user: write(user, sys.stdout.buffer))
         return
-    with _new_file(file) as target:
+    with new_file(file) as target:
         count = run_for_user(owner, lambda user: write(user, target))
     if as_json:
         print_json({"path": str(file), "records": count})
@@ -71,7 +71,7 @@ def import_file(file: Path, owner: str, as_json: bool, t: Translator) -> None:
     """
 
     async def read(user: User) -> ImportResult:
-        with _open_file(file) as source, progress_bar(t("memory.importing")) as report:
+        with open_file(file) as source, progress_bar(t("memory.importing")) as report:
             return await user.data.import_(_blocks(source), max_bytes=MAX_IMPORT_BYTES, report=report)
 
     done = run_for_user(owner, read)
@@ -109,7 +109,7 @@ def erase(owner: str, yes: bool, as_json: bool, t: Translator) -> None:
 
 
 @contextmanager
-def _new_file(file: Path) -> Generator[BinaryIO]:
+def new_file(file: Path) -> Generator[BinaryIO]:
     """Open a new file that only this user can read. It gets its name once it is complete.
 
     Raises InputRefused if the file exists, NotFound if its folder does not.
@@ -131,7 +131,7 @@ def _new_file(file: Path) -> Generator[BinaryIO]:
 
 
 @contextmanager
-def _open_file(file: Path) -> Generator[BinaryIO]:
+def open_file(file: Path) -> Generator[BinaryIO]:
     if str(file) == "-":
         yield sys.stdin.buffer
         return

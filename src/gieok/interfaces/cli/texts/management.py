@@ -26,6 +26,13 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "deleted the persona, {memories} memories, {facts} facts, {sessions} sessions, {messages} messages",
         "페르소나와 기억 {memories}개, 사실 {facts}개, 세션 {sessions}개, 메시지 {messages}개를 삭제했습니다",
     ),
+    "persona.imported": (
+        "imported {name} ({id}, v{version}), {n} lorebook entries",
+        "{name}({id}, v{version}) 페르소나를 가져왔습니다. 로어북 항목 {n}개",
+    ),
+    "persona.kept": ("kept for export, not used: {names}", "사용하지 않지만 내보내기를 위해 보관: {names}"),
+    "persona.left_out": ("not kept: {names}", "보관하지 않음: {names}"),
+    "persona.exported": ("exported to {path}", "{path}에 내보냈습니다"),
     "fact.none": ("no facts", "사실이 없습니다"),
     "fact.category": ("CATEGORY", "분류"),
     "fact.key": ("KEY", "키"),

@@ -15,6 +15,7 @@ from starlette.types import Message, Receive, Scope
 from gieok.engine.strict_json import JsonRefused, parse_json
 from gieok.errors import InputRefused, PayloadTooLarge
 from gieok.interfaces.rest.gateway.limits import ServiceOptions
+from gieok.interfaces.rest.gateway.multipart import file_part
 
 Headers = Mapping[bytes, bytes]
 
@@ -27,6 +28,7 @@ PARSED_BODY = "gieok.body"
 """Key of the ASGI scope under which the parsed JSON body is passed to the route."""
 
 _SPLIT_IT = "send it in parts"
+_SMALLER_FILE = "make the picture smaller, or import the card with `gieok persona import`"
 _USE_THE_COMMAND = "the operator of this Gieok can import a larger file with `gieok memory import`"
 
 
@@ -117,18 +119,29 @@ async def read_json(scope: Scope, headers: Headers, receive: RequestBody, option
     not arrive in time.
     """
     _check_headers(headers, options)
-    try:
-        async with asyncio.timeout(options.body_seconds):
-            body = await _read(receive, options.body_bytes)
-    except TimeoutError:
-        receive.has_more = False  # nothing more of it is read
-        raise BodyTimeout(f"the body did not arrive within {options.body_seconds:g} s") from None
+    body = await _read_in_time(receive, options.body_bytes, options.body_seconds)
     if body:
         try:
             scope[PARSED_BODY] = parse_json(body, depth=JSON_DEPTH, items=JSON_ITEMS)
         except JsonRefused as refused:
             raise InputRefused(str(refused) if refused.at else f"the body: {refused}", refused.at) from None
     return _replay(body, receive)
+
+
+async def read_file(headers: Headers, receive: RequestBody, options: ServiceOptions) -> Receive:
+    """Read a multipart body with one file. Returns a `receive` for the route that gives the file only."""
+    _check_length(headers, options.card_bytes, _SMALLER_FILE)
+    body = await _read_in_time(receive, options.card_bytes, options.body_seconds)
+    return _replay(file_part(headers[b"content-type"], body), receive)
+
+
+async def _read_in_time(receive: RequestBody, limit: int, seconds: float) -> bytes:
+    try:
+        async with asyncio.timeout(seconds):
+            return await _read(receive, limit)
+    except TimeoutError:
+        receive.has_more = False  # nothing more of it is read
+        raise BodyTimeout(f"the body did not arrive within {seconds:g} s") from None
 
 
 def limit_stream(headers: Headers, receive: Receive, limit: int) -> Receive:

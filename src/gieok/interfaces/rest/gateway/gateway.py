@@ -20,7 +20,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gieok.access import Principal
 from gieok.app import Gieok
 from gieok.errors import InputRefused, NotFound, Unauthenticated
-from gieok.interfaces.rest.gateway.body import ClientGone, Headers, RequestBody, limit_stream, read_json
+from gieok.interfaces.rest.gateway.body import (
+    ClientGone,
+    Headers,
+    RequestBody,
+    limit_stream,
+    read_file,
+    read_json,
+)
 from gieok.interfaces.rest.gateway.caller import PRINCIPAL
 from gieok.interfaces.rest.gateway.errors import (
     NO_SUCH_ROUTE,
@@ -30,9 +37,16 @@ from gieok.interfaces.rest.gateway.errors import (
     request_failed,
     respond,
 )
-from gieok.interfaces.rest.gateway.limits import IMPORT, RateLimiter, RequestLimits, ServiceOptions
+from gieok.interfaces.rest.gateway.limits import (
+    CARD_IMPORT,
+    IMPORT,
+    RateLimiter,
+    RequestLimits,
+    ServiceOptions,
+)
 from gieok.interfaces.rest.gateway.logs import FinishedRequest, RouteTemplates
 from gieok.interfaces.rest.gateway.metrics import METRICS_PATH
+from gieok.interfaces.rest.gateway.multipart import is_multipart
 
 COMMON_HEADERS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 """Headers of every response."""
@@ -111,13 +125,17 @@ class Gateway:
         self._rate.take(principal.owner)
         _check_query(scope)
         receive: Receive = body
-        if body.exists:
-            if (scope["method"], scope["path"]) == IMPORT:
+        request = (scope["method"], scope["path"])
+        is_file = request == CARD_IMPORT and is_multipart(headers.get(b"content-type", b""))
+        if body.exists and not is_file:
+            if request == IMPORT:
                 receive = limit_stream(headers, body, self._options.upload_bytes)
                 response.allow_stream_time()
             else:
                 receive = await read_json(scope, headers, body, self._options)
-        async with self._limits.of(scope["method"], scope["path"]).slot(principal.owner):
+        async with self._limits.of(*request).slot(principal.owner):
+            if is_file:  # large, so that it is read only within a slot
+                receive = await read_file(headers, body, self._options)
             await self._app(scope, receive, response)
 
     def _needs_no_token(self, scope: Scope) -> bool:

@@ -17,7 +17,9 @@ from gieok.settings.sections import DEFAULT_SERVICE, ServiceSettings
 
 EXPORT = ("GET", "/api/v1/me/export")
 IMPORT = ("POST", "/api/v1/me/import")
-"""The one request whose body is not JSON. Its route reads it as a stream."""
+"""The one request whose body is read as a stream, by its route."""
+CARD_IMPORT = ("POST", "/api/v1/personas/import")
+"""The one request whose body may be multipart, with a file."""
 _MODEL_PATHS = re.compile(
     r"/api/v1/(chat/.+|context|memory/summarize|sessions/[^/]+/(close|messages)|decisions/(compact|walks))"
 )
@@ -61,6 +63,8 @@ class ServiceOptions:
     """Size of a JSON body."""
     upload_bytes: int = MAX_IMPORT_BYTES
     """Size of a body that is read as a stream: an import."""
+    card_bytes: int = 16 * 1024 * 1024
+    """Size of a multipart body: a character card with its picture."""
     body_seconds: float = 20.0
     """Time for a JSON body to arrive."""
     request_seconds: float = 150.0
@@ -201,6 +205,6 @@ class RequestLimits:
         """The slots for a request."""
         if (method, path) == EXPORT:
             return self._exports
-        if (method, path) == IMPORT:
+        if (method, path) in (IMPORT, CARD_IMPORT):
             return self._imports
         return self._model_calls if method == "POST" and _MODEL_PATHS.fullmatch(path) else self._requests

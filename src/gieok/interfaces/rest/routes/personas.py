@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from hashlib import sha256
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from gieok import wire
 from gieok.app.canon import MAX_PAGE
-from gieok.interfaces.rest.gateway.body import JsonRoute
+from gieok.interfaces.rest.gateway.body import JsonRoute, StrictRoute
 from gieok.interfaces.rest.gateway.caller import Reader, Writer
 from gieok.interfaces.rest.schema.common import MessageTime, Ref, failures, json_response
 from gieok.interfaces.rest.schema.params import (
@@ -32,6 +33,7 @@ from gieok.interfaces.rest.schema.personas import (
     EditPersona,
     FactAnswer,
     FactVersionsAnswer,
+    ImportedPersonaAnswer,
     MomentsAnswer,
     PersonaAnswer,
     PersonasAnswer,
@@ -41,6 +43,7 @@ from gieok.interfaces.rest.schema.personas import (
     to_persona_draft,
 )
 from gieok.memory.canon.records import STATE
+from gieok.memory.requests import RequestKey
 from gieok.wire import StatedFact
 
 AsOf = Annotated[
@@ -48,6 +51,17 @@ AsOf = Annotated[
 ]
 
 router = APIRouter(prefix="/personas", tags=["personas"], route_class=JsonRoute)
+file_router = APIRouter(prefix="/personas", tags=["personas"], route_class=StrictRoute)
+_CARD = {
+    "multipart/form-data": {
+        "schema": {
+            "type": "object",
+            "required": ["file"],
+            "properties": {"file": {"type": "string", "format": "binary"}},
+        }
+    },
+    "application/json": {"schema": {"type": "object"}},
+}
 
 Page = Annotated[int, Query(ge=1, le=MAX_PAGE, description="The maximum number.")]
 
@@ -61,6 +75,39 @@ async def create(
         to_persona_draft(body), persona_id=body.id, once=request_key(idempotency_key, body)
     )
     return PersonaAnswer(persona=card)
+
+
+@file_router.post(
+    "/import",
+    status_code=201,
+    responses=failures(404, 409),
+    openapi_extra={"requestBody": {"required": True, "content": _CARD}},
+    summary="Import a character card or a lorebook",
+)
+async def import_(
+    request: Request,
+    caller: Writer,
+    persona_id: Annotated[
+        Ref | None, Query(alias="personaId", description="The persona that gets the file as a new version.")
+    ] = None,
+    idempotency_key: IdempotencyKey = None,
+) -> ImportedPersonaAnswer:
+    """A card V2 or V3: a PNG, JSON or CHARX as the part `file`, or the JSON itself. Makes a new persona.
+
+    A lorebook (World Info, `lorebook_v3`) needs `personaId`, and is added to that persona. `kept` are fields
+    that Gieok does not use and an export gives back; `leftOut` are parts that are not kept, such as pictures.
+    """
+    content = await request.body()
+    key = None
+    if idempotency_key is not None:
+        key = RequestKey(key=idempotency_key, body=sha256(content).digest())
+    done = await caller.user.personas.import_file(content, persona_id=persona_id, once=key)
+    return ImportedPersonaAnswer(
+        persona=done.persona,
+        lorebook=wire.LorebookSize(entries=done.entries),
+        kept=done.kept,
+        left_out=done.left_out,
+    )
 
 
 @router.get("", responses=failures(404), summary="List personas")

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, JsonValue, ValidationError, WithJsonSchema
+from pydantic_core import to_json
 
 from gieok import wire
 from gieok.app.cycles import validated
+from gieok.engine.plan import first_problem
+from gieok.engine.strict_json import json_path
 from gieok.interfaces.rest.schema.common import Answer, Day, Ref, RequestBody, example
 from gieok.memory.canon.records import (
+    EMPTY_LOREBOOK,
     MAX_ENTRIES,
     FactChange,
     FactVersion,
+    Kept,
+    KeyedLorebook,
     PersonaCard,
     PersonaDraft,
     PromptText,
@@ -33,6 +39,20 @@ def _category(value: object) -> Category:
 
 CategoryName = Annotated[
     Category, BeforeValidator(_category), WithJsonSchema({"type": "string", "enum": [*Category]})
+]
+
+
+def _lorebook(value: object) -> KeyedLorebook:
+    """Parse it as JSON, in which a list is a tuple, and nothing else is converted."""
+    try:
+        return KeyedLorebook.model_validate_json(to_json(value))
+    except ValidationError as error:
+        location, message = first_problem(error)
+        raise ValueError(f"{json_path(location)}: {message}") from None
+
+
+Lorebook = Annotated[
+    KeyedLorebook, BeforeValidator(_lorebook), WithJsonSchema(KeyedLorebook.model_json_schema())
 ]
 
 _PERSONA: dict[str, Any] = {
@@ -80,6 +100,12 @@ class WritePersona(RequestBody):
     lorebook: Texts = Field(default_factory=list[str])
     boundaries: Texts = Field(default_factory=list[str])
     relationships: Texts = Field(default_factory=list[str])
+    keyed_lorebook: Lorebook = Field(
+        default=EMPTY_LOREBOOK, description="Entries that enter the prompt when one of their keys is said."
+    )
+    kept: Kept = Field(
+        default_factory=dict[str, JsonValue], description="Fields of an imported card, for its export."
+    )
 
 
 class CreatePersona(WritePersona):
@@ -124,6 +150,18 @@ class PersonaAnswer(Answer):
     model_config = example(success=True, persona=_PERSONA)
 
     persona: PersonaCard
+
+
+class ImportedPersonaAnswer(wire.ImportedPersona, Answer):
+    """The persona, and which fields of the file are only kept, or were left out."""
+
+    model_config = example(
+        success=True,
+        persona=_PERSONA,
+        lorebook={"entries": 4},
+        kept=["first_mes", "tags", "extensions.depth_prompt"],
+        leftOut=["image"],
+    )
 
 
 class PersonasAnswer(Answer):
@@ -186,6 +224,8 @@ def to_persona_draft(body: WritePersona) -> PersonaDraft:
         lorebook=tuple(body.lorebook),
         boundaries=tuple(body.boundaries),
         relationships=tuple(body.relationships),
+        keyed_lorebook=body.keyed_lorebook,
+        kept=body.kept,
         **given,
     )
 
