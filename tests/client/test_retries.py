@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx
 import pytest
 
-from gieok import MemoryDraft
+from gieok import MemoryDraft, PersonaDraft
 from gieok.client import GieokClient, ServiceUnreachable
 from gieok.errors import RateLimited
 from tests.client.fake_service import FAST_RETRIES, disconnect, fake_service, respond
@@ -39,20 +41,8 @@ async def test_a_retry_after_above_the_limit_is_raised_at_once() -> None:
         assert (raised.value.retry_after, len(connections)) == (3600, 1)
 
 
-async def test_a_lost_answer_is_retried_only_for_idempotent_calls() -> None:
-    async with fake_service(disconnect, NO_PERSONAS) as (client, connections):
-        assert await client.personas.list() == ()
-        assert len(connections) == 2
-    async with fake_service(disconnect) as (client, connections):
-        with pytest.raises(ServiceUnreachable):
-            await client.chat.send("hana", "안녕")
-        assert len(connections) == 1
-
-
-async def test_a_retried_create_makes_one_memory(
-    scripted: GieokClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The connection breaks after the service stored it; the retry has the same Idempotency-Key."""
+def losing_first_answer() -> Any:
+    """`httpx.AsyncClient.send` with a connection that breaks once, after the service has answered."""
     send, lost = httpx.AsyncClient.send, list[str]()
 
     async def send_and_lose_answer(
@@ -66,7 +56,35 @@ async def test_a_retried_create_makes_one_memory(
         assert request.headers["Idempotency-Key"] == lost[0]
         return answer
 
+    return send_and_lose_answer
+
+
+async def test_a_lost_answer_is_retried_only_for_idempotent_calls() -> None:
+    async with fake_service(disconnect, NO_PERSONAS) as (client, connections):
+        assert await client.personas.list() == ()
+        assert len(connections) == 2
+    async with fake_service(disconnect) as (client, connections):
+        with pytest.raises(ServiceUnreachable):
+            await client.sessions.resume("s", "chat_turn")
+        assert len(connections) == 1
+
+
+async def test_a_retried_message_is_stored_once(
+    scripted: GieokClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    persona = (await scripted.personas.create(PersonaDraft(name="하나"))).id
     with monkeypatch.context() as patch:
-        patch.setattr(httpx.AsyncClient, "send", send_and_lose_answer)
+        patch.setattr(httpx.AsyncClient, "send", losing_first_answer())
+        turn = await scripted.chat.send(persona, "안녕", new_session=True)
+    log = await scripted.sessions.messages(turn.session_ref)
+    assert [each.content for each in log.messages] == ["안녕", turn.reply]
+
+
+async def test_a_retried_create_makes_one_memory(
+    scripted: GieokClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection breaks after the service stored it; the retry has the same Idempotency-Key."""
+    with monkeypatch.context() as patch:
+        patch.setattr(httpx.AsyncClient, "send", losing_first_answer())
         kept = await scripted.memory.create(MemoryDraft(persona_id="hana", summary="면접을 앞두고 있다"))
     assert [each.id for each in (await scripted.memory.list("hana")).memories] == [kept.memory.id]

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, cast
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID, uuid4
+
+from pydantic import TypeAdapter
 
 from gieok.adapters.sql.scope import SqlView
 from gieok.app.background.jobs import Jobs, Remembering
-from gieok.app.cycles import Before, Cycles, Listener, output_of
+from gieok.app.cycles import Before, Cycles, Listener, output_of, run_idempotent
 from gieok.app.session_plans import CHAT_PLAN, inactivity_minutes
-from gieok.engine import CheckedPlan, CycleRecord, CycleResult, ExecutionPlan
+from gieok.engine import CheckedPlan, CycleRecord, CycleResult, Data, ExecutionPlan, Step, StepEvent
+from gieok.engine.step import Outputs
 from gieok.errors import Conflict, InputRefused, NotFound
 from gieok.memory.canon.records import Fact, FactChange
 from gieok.memory.canon.remembering import GroundFacts
@@ -26,6 +30,7 @@ from gieok.memory.conversation.records import Message, Prompt
 from gieok.memory.conversation.steps import LLMCall, PromptAssemble
 from gieok.memory.fields import MAX_MESSAGE_CHARS, AccountPlan, storable
 from gieok.memory.observations import Refusal
+from gieok.memory.requests import RequestKey, TurnRef
 from gieok.memory.sessions.records import Session
 from gieok.memory.sessions.remembering import QueueRemembering
 from gieok.memory.sessions.steps import QueueSummary
@@ -38,10 +43,18 @@ from gieok.refs import check_ref
 if TYPE_CHECKING:
     from gieok.app import Gieok
 
+D = TypeVar("D", bound=Data)
+SEND = "chat/send"
+"""The operation of an idempotency key."""
+
 
 @dataclass(frozen=True)
 class ChatTurn:
-    """The result of one message. A field is empty if the plan has no step for it."""
+    """The result of one message. A field is empty if the plan has no step for it.
+
+    The answer to a repeated request is the stored one. After `GIEOK_IDEMPOTENCY_HOURS`, a message id still
+    gives the reply from the log of its session, with the other fields empty.
+    """
 
     session_ref: str
     reply: str
@@ -65,11 +78,68 @@ class ChatTurn:
     """The memory that the plan made in this turn. The shipped plans leave that to a job."""
     notices: tuple[Notice, ...]
     """Notices for the user about memories that were made in the background since the last turn."""
-    prompt: Prompt
     usage: ModelUsage
     """All model calls that the plan counts; without CountUsage only the reply."""
     plan_hash: str
-    record: CycleRecord
+    result: CycleResult | None = field(default=None, repr=False, compare=False)
+    """The outputs of all steps. None in the answer to a repeated request."""
+
+    @property
+    def prompt(self) -> Prompt:
+        """The prompt of the reply. Raises NotFound in the answer to a repeated request."""
+        return output_of(self._result, PromptAssemble).prompt
+
+    @property
+    def record(self) -> CycleRecord:
+        """The record of the cycle. Raises NotFound in the answer to a repeated request."""
+        return self._result.record
+
+    @property
+    def _result(self) -> CycleResult:
+        if self.result is None:
+            raise NotFound("the answer to a repeated request has no prompt and no record")
+        return self.result
+
+
+_STORED = TypeAdapter(ChatTurn)
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """A message to be sent, checked."""
+
+    checked: CheckedPlan
+    persona_id: str
+    session_ref: str | None
+    new_session: bool
+    message: str
+    message_id: str | None
+    """The client's own id of the message."""
+    turn_id: str
+    recent_messages: tuple[Message, ...]
+    account_plan: AccountPlan | None
+    listen: Listener | None
+
+    def request(self, session_ref: str) -> Mapping[str, object]:
+        """The request of the plan."""
+        return {
+            "sessionRef": session_ref,
+            "personaId": self.persona_id,
+            "accountPlan": self.account_plan,
+            "messageId": self.turn_id,
+            "replyId": str(uuid4()),
+            "message": self.message,
+            "recentMessages": self.recent_messages,
+        }
+
+    @property
+    def message_key(self) -> RequestKey | None:
+        """The key of a message with an id, which is unique in its session; without one, with its persona."""
+        if self.message_id is None:
+            return None
+        scope = ("persona", self.persona_id) if self.session_ref is None else ("session", self.session_ref)
+        key = sha256(" ".join((*scope, self.message_id)).encode()).hexdigest()
+        return RequestKey(key=key, body=self.message.encode(), kind="message")
 
 
 class Chat:
@@ -113,6 +183,7 @@ class Chat:
         plan: str | ExecutionPlan = CHAT_PLAN,
         wait_memory: bool = False,
         listen: Listener | None = None,
+        once: RequestKey | None = None,
     ) -> ChatTurn:
         """Send a message to a persona. All of the turn is stored, or nothing.
 
@@ -123,64 +194,62 @@ class Chat:
         Without `account_plan` the session keeps its own, and a new one gets "free". `recent_messages` is the
         window of a client that keeps its own. Of two concurrent sends to one session, the second waits in the
         same process and raises Conflict in another one; the same holds for two that would each start one.
+
+        `message_id` and `once`, an idempotency key, make a retry safe: repeated, they return the same answer,
+        and wait for it if the first request is still running. Raises Conflict for another text or request.
         Raises NotFound for an unknown persona, SessionEnded for an ended session, PlanHashMismatch if the
         session ran another plan.
         """
         if session_ref is not None and new_session:
             raise InputRefused("starts a session, so leave out the session's id", at="newSession")
         check_message(message)
-        turn_id = check_ref(message_id, "messageId") if message_id is not None else str(uuid4())
-        request = {
-            "personaId": check_ref(persona_id, "personaId"),
-            "accountPlan": account_plan,
-            "messageId": turn_id,
-            "replyId": str(uuid4()),
-            "message": message,
-            "recentMessages": check_recent(recent_messages),
-        }
-        if session_ref is not None or new_session:
-            session = check_ref(session_ref, "sessionRef") if session_ref is not None else str(uuid4())
-            result = await self._run(plan, session, request, listen)
-        else:
-            session, result = await self._run_in_open_session(plan, persona_id, request, listen)
-        return await self._remembering(_chat_turn(session, turn_id, result), result, wait_memory)
+        sent = _Sent(
+            checked=self._gieok.check(plan),
+            persona_id=check_ref(persona_id, "personaId"),
+            session_ref=check_ref(session_ref, "sessionRef") if session_ref is not None else None,
+            new_session=new_session,
+            message=message,
+            message_id=message_id,
+            turn_id=check_ref(message_id, "messageId") if message_id is not None else str(uuid4()),
+            recent_messages=check_recent(recent_messages),
+            account_plan=account_plan,
+            listen=listen,
+        )
+        return await self._remembered(await self._send_once(sent, once), wait_memory)
 
-    async def _remembering(self, turn: ChatTurn, result: CycleResult, wait_memory: bool) -> ChatTurn:
-        """The turn with the job that remembers it, and with its result if the caller waits for that."""
-        queued = result.output_of(QueueRemembering)
-        if queued is None or not queued.jobs:
-            return turn
-        job_id = queued.jobs[-1]
-        if not wait_memory:
-            self._gieok.job_queued.set()
-            return replace(turn, remembering=Remembering(job_id, "queued"))
-        remembered = await self._jobs.wait(job_id)
-        return replace(turn, remembering=remembered, changes=remembered.changes, dropped=remembered.dropped)
+    async def _send_once(self, sent: _Sent, once: RequestKey | None) -> ChatTurn:
+        """Run the turn, or return the stored answer of the same request or message."""
 
-    async def _run_in_open_session(
-        self,
-        plan: str | ExecutionPlan,
-        persona_id: str,
-        request: Mapping[str, object],
-        listen: Listener | None,
-    ) -> tuple[str, CycleResult]:
-        """Run the turn in the open session with the persona, or in a new one. Returns the session's ref.
+        async def create(request: RequestKey | None) -> ChatTurn:
+            async def create_message(message: RequestKey | None) -> ChatTurn:
+                return await self._choose_session(sent, [key for key in (request, message) if key])
+
+            return await run_idempotent(self._cycles, sent.message_key, SEND, create_message, replay)
+
+        async def replay(stored: str) -> ChatTurn:
+            return _repeated(_STORED.validate_json(stored), sent.listen)
+
+        return await run_idempotent(self._cycles, once, SEND, create, replay)
+
+    async def _choose_session(self, sent: _Sent, keys: Sequence[RequestKey]) -> ChatTurn:
+        """Run the turn in the session of the request, in the open session with the persona, or in a new one.
 
         Conflict if another process has started a session with the persona meanwhile.
         """
-        find = self._find_open(persona_id, self._gieok.check(plan))
+        if sent.session_ref is not None or sent.new_session:
+            return await self._run(sent, sent.session_ref or str(uuid4()), keys)
+        find = self._find_open(sent.persona_id, sent.checked)
 
         def check_none_open(view: SqlView) -> None:
-            view.personas.lock(persona_id)
+            view.personas.lock(sent.persona_id)
             if find(view) is not None:
                 raise Conflict("a session with this persona was started meanwhile; send the message again")
 
-        async with self._gieok.session_locks.of_persona(self._cycles.scope.owner, persona_id):
+        async with self._gieok.session_locks.of_persona(self._cycles.scope.owner, sent.persona_id):
             found = await self._cycles.scope.read(find)
             if found is not None:
-                return found.session_ref, await self._run(plan, found.session_ref, request, listen)
-            started = str(uuid4())
-            return started, await self._run(plan, started, request, listen, before=check_none_open)
+                return await self._run(sent, found.session_ref, keys)
+            return await self._run(sent, str(uuid4()), keys, before=check_none_open)
 
     def _find_open(self, persona_id: str, checked: CheckedPlan) -> Callable[[SqlView], Session | None]:
         minutes = inactivity_minutes(checked)
@@ -188,15 +257,79 @@ class Chat:
         return lambda view: view.sessions.find_open(persona_id, checked.plan.hash, active_since)
 
     async def _run(
-        self,
-        plan: str | ExecutionPlan,
-        session_ref: str,
-        request: Mapping[str, object],
-        listen: Listener | None,
-        before: Before | None = None,
-    ) -> CycleResult:
+        self, sent: _Sent, session_ref: str, keys: Sequence[RequestKey], before: Before | None = None
+    ) -> ChatTurn:
+        """Run the turn in this session. The commit stores the answer under the keys of the request."""
+
+        def save(view: SqlView, outputs: Outputs) -> None:
+            turn = _chat_turn(session_ref, sent, outputs)
+            stored = _STORED.dump_json(turn, by_alias=True, exclude={"result"}).decode()
+            for key in keys:
+                place = TurnRef(session_ref=session_ref, turn_id=sent.turn_id)
+                self._cycles.save_result(view, key, stored, place)
+
         async with self._gieok.session_locks.of(self._cycles.scope.owner, session_ref):
-            return await self._cycles.run(plan, {"sessionRef": session_ref, **request}, listen, before=before)
+            if sent.message_id is not None:
+                logged = await self._cycles.scope.read(lambda view: _logged_turn(view, session_ref, sent))
+                if logged is not None:
+                    return _repeated(logged, sent.listen)
+            result = await self._cycles.run(
+                sent.checked.plan,
+                sent.request(session_ref),
+                sent.listen,
+                before=before,
+                after=save if keys else None,
+            )
+        return replace(_chat_turn(session_ref, sent, result.outputs), result=result)
+
+    async def _remembered(self, turn: ChatTurn, wait_memory: bool) -> ChatTurn:
+        """The turn with what was remembered of it, if the caller waits for that."""
+        if turn.remembering is None:
+            return turn
+        if not wait_memory:
+            self._gieok.job_queued.set()
+            return turn
+        try:
+            done = await self._jobs.wait(turn.remembering.job_id)
+        except NotFound:  # of a repeated request, and deleted since
+            return turn
+        return replace(turn, remembering=done, changes=done.changes, dropped=done.dropped)
+
+
+def _repeated(turn: ChatTurn, listen: Listener | None) -> ChatTurn:
+    """The answer to a repeated request. A listener gets the reply in one piece."""
+    if listen is not None:
+        listen(StepEvent("repeated", "token", turn.reply))
+    return turn
+
+
+def _logged_turn(view: SqlView, session_ref: str, sent: _Sent) -> ChatTurn | None:
+    """The turn of a message that the log has with its reply. Conflict if it has another text."""
+    session = view.sessions.get(session_ref)
+    messages = view.messages.turn(session_ref, sent.turn_id) if session else ()
+    if session is None or not messages:
+        return None
+    said, *rest = messages
+    if (said.role, said.content) != ("user", sent.message):
+        raise Conflict(f"message {said.id} exists with another content; use a new id")
+    if not rest or rest[0].role != "assistant":
+        return None
+    return ChatTurn(
+        session_ref=session_ref,
+        reply=rest[0].content,
+        recalled=(),
+        retrieved=(),
+        state=(),
+        turn_id=said.id,
+        remembering=None,
+        changes=(),
+        dropped=(),
+        summary_jobs=(),
+        memory=None,
+        notices=(),
+        usage=ModelUsage(calls=0, input_tokens=0, output_tokens=0),
+        plan_hash=session.last_execution_plan_hash,
+    )
 
 
 def check_message(message: object) -> None:
@@ -220,28 +353,35 @@ def check_recent(messages: object) -> tuple[Message, ...]:
     return tuple(cast("Sequence[Message]", messages))
 
 
-def _chat_turn(session_ref: str, turn_id: str, result: CycleResult) -> ChatTurn:
-    answer, assembled = output_of(result, LLMCall), output_of(result, PromptAssemble)
-    recalled, retrieved = result.output_of(RecallMemories), result.output_of(RetrieveMemory)
-    state, saved = result.output_of(LoadState), result.output_of(SaveFacts)
-    summary, queued = result.output_of(KeepSummary), result.output_of(QueueSummary)
-    taken, counted = result.output_of(TakeNotices), result.output_of(CountUsage)
-    grounded = result.output_of(GroundFacts)
+def _chat_turn(session_ref: str, sent: _Sent, outputs: Outputs) -> ChatTurn:
+    """The turn of these outputs. Raises InputRefused if the plan has no reply or no prompt."""
+    types = {each.type: each.id for each in reversed(sent.checked.plan.steps)}
+
+    def of(step: type[Step[Any, Any, D]]) -> D | None:
+        return cast(D, outputs[types[step.type]]) if step.type in types else None
+
+    answer, assembled = of(LLMCall), of(PromptAssemble)
+    if answer is None or assembled is None:
+        missing = LLMCall if answer is None else PromptAssemble
+        raise InputRefused(f"the plan has no step {missing.type}, which this call needs", at="plan")
+    recalled, retrieved = of(RecallMemories), of(RetrieveMemory)
+    state, saved, grounded = of(LoadState), of(SaveFacts), of(GroundFacts)
+    summary, queued, remembering = of(KeepSummary), of(QueueSummary), of(QueueRemembering)
+    taken, counted = of(TakeNotices), of(CountUsage)
+    jobs = remembering.jobs if remembering else ()
     return ChatTurn(
         session_ref=session_ref,
         reply=answer.text,
         recalled=recalled.hits if recalled else (),
         retrieved=retrieved.memories if retrieved else (),
         state=state.facts if state else (),
-        turn_id=turn_id,
-        remembering=None,
+        turn_id=sent.turn_id,
+        remembering=Remembering(jobs[-1], "queued") if jobs else None,
         changes=saved.changes if saved else (),
         dropped=grounded.dropped if grounded else (),
         summary_jobs=queued.jobs if queued else (),
         memory=summary.kept.memory if summary and summary.kept else None,
         notices=taken.notices if taken else (),
-        prompt=assembled.prompt,
         usage=counted.usage if counted else answer.usage,
-        plan_hash=result.record.plan_hash,
-        record=result.record,
+        plan_hash=sent.checked.plan.hash,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
 
@@ -14,7 +16,7 @@ from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, 
 from gieok.engine.plan import first_problem, place
 from gieok.engine.step import Outputs
 from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed, cause_of
-from gieok.memory.requests import RequestKey
+from gieok.memory.requests import RequestKey, TurnRef
 
 T = TypeVar("T")
 D = TypeVar("D", bound=Data)
@@ -45,15 +47,39 @@ class Plans:
         return self._checked[loaded.hash]
 
 
+class Locks:
+    """Locks for the tasks of this process, each for one thing of one owner.
+
+    Between processes the commit decides, and the later one raises Conflict. A lock is dropped when no task
+    holds it or waits for it. A task takes them in this order: request, persona, session.
+    """
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[tuple[str, str, str], asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, owner: str, session_ref: str) -> asyncio.Lock:
+        """The lock of a session: of two concurrent sends, the second waits."""
+        return self._locks.setdefault((owner, "session", session_ref), asyncio.Lock())
+
+    def of_persona(self, owner: str, persona_id: str) -> asyncio.Lock:
+        """The lock of the choice of a session with a persona."""
+        return self._locks.setdefault((owner, "persona", persona_id), asyncio.Lock())
+
+    def of_request(self, owner: str, request: RequestKey) -> asyncio.Lock:
+        """The lock of an idempotency key: a repeated request waits for the first one."""
+        return self._locks.setdefault((owner, f"request {request.kind}", request.key), asyncio.Lock())
+
+
 class Cycles:
-    """Runs plans for one owner. `keep_results` is how long `output_once` remembers."""
+    """Runs plans for one owner. `keep_results` is how long the results of idempotent requests are stored."""
 
     def __init__(
-        self, engine: Engine, plans: Plans, scope: OwnerScope, keep_results: timedelta = KEEP_RESULTS
+        self, engine: Engine, plans: Plans, scope: OwnerScope, locks: Locks, keep_results: timedelta
     ) -> None:
         self._engine = engine
         self._plans = plans
         self.scope = scope
+        self.locks = locks
         self.keep_results = keep_results
 
     @property
@@ -119,10 +145,10 @@ class Cycles:
 
         return await run_idempotent(self, key, plan, create, replay)
 
-    def save_result(self, view: SqlView, once: RequestKey, result: str) -> None:
+    def save_result(self, view: SqlView, once: RequestKey, result: str, turn: TurnRef | None = None) -> None:
         """Store the result of an idempotent request in this transaction. Conflict if the key is taken."""
         now = self.now
-        view.requests.save_result(once, result, now=now, until=now + self.keep_results)
+        view.requests.save_result(once, result, now=now, until=now + self.keep_results, turn=turn)
 
 
 class _HookedScope:
@@ -175,20 +201,22 @@ async def run_idempotent(
     """Run `create` at most once per idempotency key.
 
     A repeated key returns `replay` of the stored result. Of two concurrent calls, one creates and both return
-    its result. Raises Conflict if the key was used for another request or operation. `create` must store the
-    result in the commit that makes it, for example by the step RememberRequest.
+    its result: the other one waits, or finds at its commit that it came second. Raises Conflict if the key
+    was used for another request or operation. `create` must store the result in the commit that makes it, by
+    `Cycles.save_result` in the hook `after` of a cycle or by the step RememberRequest.
     """
     if key is None:
         return await create(None)
-    request = RequestKey(key=key.key, body=f"{operation}\n".encode() + key.body)
-    if (stored := await _stored(cycles, request)) is not None:
-        return await replay(stored)
-    try:
-        return await create(request)
-    except Conflict:
-        if (stored := await _stored(cycles, request)) is None:
-            raise
-        return await replay(stored)
+    request = key.model_copy(update={"body": f"{operation}\n".encode() + key.body})
+    async with cycles.locks.of_request(cycles.scope.owner, request):
+        if (stored := await _stored(cycles, request)) is not None:
+            return await replay(stored)
+        try:
+            return await create(request)
+        except Conflict:
+            if (stored := await _stored(cycles, request)) is None:
+                raise
+            return await replay(stored)
 
 
 async def _stored(cycles: Cycles, request: RequestKey) -> str | None:

@@ -21,13 +21,13 @@ from gieok.app.background.worker import Background
 from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat
 from gieok.app.companion import Companion
-from gieok.app.cycles import KEEP_RESULTS, Cycles, Listener, Plans
+from gieok.app.cycles import KEEP_RESULTS, Cycles, Listener, Locks, Plans
 from gieok.app.decisions import DecisionExchange, Decisions
 from gieok.app.embedding import open_vector_search
 from gieok.app.opening import open_stores
 from gieok.app.owner_data import EXPORTS_AT_ONCE, OwnerData
 from gieok.app.profile import UserProfile
-from gieok.app.sessions import SessionLocks, Sessions
+from gieok.app.sessions import Sessions
 from gieok.app.tokens import Tokens
 from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
 from gieok.errors import InputRefused
@@ -71,7 +71,7 @@ class Gieok:
         registry = build_registry(model, vector_search, steps, memory_model=memory_model, timezone=timezone)
         self.engine = Engine(registry, clock=clock, observe=observe)
         self.job_plans = job_plans
-        self.session_locks = SessionLocks()
+        self.session_locks = Locks()
         self.exports = asyncio.Semaphore(EXPORTS_AT_ONCE)
         self.tokens = Tokens(database, vault, clock)
         self._plans = Plans(self.engine, load_plan)
@@ -164,7 +164,7 @@ class Gieok:
 
     def cycles(self, scope: OwnerScope) -> Cycles:
         """A runner of plans for the owner of the scope."""
-        return Cycles(self.engine, self._plans, scope, self.keep_results)
+        return Cycles(self.engine, self._plans, scope, self.session_locks, self.keep_results)
 
     def scope(self, owner: str) -> OwnerScope:
         """Transactions of one owner. InputRefused for an invalid name."""

@@ -108,8 +108,7 @@ class OwnerData:
                     imported = _import_records(view, _read_records(spool, count, report), now)
                     result = ImportResult(dict(imported.added), imported.unchanged)
                     if request is not None:
-                        until = now + cycles.keep_results
-                        view.requests.save_result(request, json.dumps(asdict(result)), now=now, until=until)
+                        cycles.save_result(view, request, json.dumps(asdict(result)))
                     return result
 
                 return await self._scope.write(write, heavy=True)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
-from weakref import WeakValueDictionary
 
 from gieok.app.background.jobs import LEASE, Jobs, Remembering, run_job
 from gieok.app.cycles import Cycles, output_of, validated
@@ -57,25 +56,6 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.1
 PAGE = 20
 MAX_LIST = 1_000
-
-
-class SessionLocks:
-    """One lock per session for the tasks of this process: of two concurrent sends, the second waits.
-
-    Between processes the commit decides, and the later one raises Conflict. A lock is dropped when no task
-    holds it or waits for it.
-    """
-
-    def __init__(self) -> None:
-        self._locks: WeakValueDictionary[tuple[str, str, str], asyncio.Lock] = WeakValueDictionary()
-
-    def of(self, owner: str, session_ref: str) -> asyncio.Lock:
-        """The lock of a session."""
-        return self._locks.setdefault((owner, "session", session_ref), asyncio.Lock())
-
-    def of_persona(self, owner: str, persona_id: str) -> asyncio.Lock:
-        """The lock of the choice of a session with a persona. Taken before that of the session."""
-        return self._locks.setdefault((owner, "persona", persona_id), asyncio.Lock())
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from gieok.client.errors import AnswerUnknown, ServiceUnreachable, to_error
 from gieok.client.transport import Call, ServerSentEvent, Transport, path, server_sent_events
@@ -46,12 +46,12 @@ class ClosedSession(WireModel):
 
 
 class Chat:
-    """Conversations with personas. A turn is never sent twice: if no answer arrived, read the session."""
+    """Conversations with personas. A turn is never stored twice: each has an Idempotency-Key."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def send(
+    async def send(  # noqa: PLR0913  options of a public call, all by keyword
         self,
         persona_id: str,
         message: str,
@@ -62,43 +62,59 @@ class Chat:
         recent_messages: Sequence[Message] = (),
         plan: Plan | None = None,
         wait_memory: bool = False,
+        idempotency_key: str | None = None,
     ) -> ChatTurn:
         """Run one turn. It is stored completely or not at all.
 
         Without `session_ref` the open session with the persona continues, or one starts; `new_session` starts
         one in any case.
         A job remembers it; `wait_memory` waits for that and returns what changed and what was refused.
+        Each call has an Idempotency-Key, the given one or a new one, so a retry is safe. A `message_id` does
+        the same for a message: with another text it is a Conflict.
 
         `plan` is required if the session runs a custom plan. NotFound, SessionEnded, PlanHashMismatch,
         ModelUnavailable.
         """
         body = _turn_body(persona_id, message, session_ref, recent_messages, plan)
         body |= {"newSession": new_session, "messageId": message_id, "waitMemory": wait_memory}
-        return await self._transport.request(Call("POST", "/chat/send", body=body), ChatTurn)
+        call = Call("POST", "/chat/send", body=body, idempotency_key=idempotency_key or str(uuid4()))
+        return await self._transport.request(call, ChatTurn)
 
-    async def stream(
+    async def stream(  # noqa: PLR0913  as `send`
         self,
         persona_id: str,
         message: str,
         *,
         session_ref: str | None = None,
         new_session: bool = False,
+        message_id: str | None = None,
         recent_messages: Sequence[Message] = (),
         plan: Plan | None = None,
+        wait_memory: bool = False,
+        idempotency_key: str | None = None,
     ) -> AsyncGenerator[Token | ChatTurn]:
         """Yield the reply in pieces as it is generated, then the finished turn. Errors are those of `send`.
 
-        Closing the generator early cancels the turn; nothing of it is stored then.
+        Closing the generator early cancels the turn; nothing of it is stored then. A stream is not retried:
+        with the same `idempotency_key` or `message_id` you can do so, and get the reply in one piece.
         """
         body = _turn_body(persona_id, message, session_ref, recent_messages, plan)
-        body |= {"newSession": new_session, "stream": True}
-        async with aclosing(self._transport.stream(Call("POST", "/chat/send", body=body))) as chunks:
+        body |= {
+            "newSession": new_session,
+            "messageId": message_id,
+            "waitMemory": wait_memory,
+            "stream": True,
+        }
+        call = Call("POST", "/chat/send", body=body, idempotency_key=idempotency_key)
+        async with aclosing(self._transport.stream(call)) as chunks:
             async for event in server_sent_events(chunks):
                 part = _parse_event(event)
                 yield part
                 if isinstance(part, ChatTurn):
                     return
-        raise ServiceUnreachable("the stream ended before the turn; read the session before you continue")
+        raise ServiceUnreachable(
+            "the stream ended before the turn; repeat it with the same idempotency key, or read the session"
+        )
 
 
 class Sessions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import Annotated, Protocol
+from typing import Annotated, Literal, Protocol
 from uuid import UUID
 
 from pydantic import AfterValidator, Field
@@ -35,6 +35,15 @@ class RequestKey(Data):
     key: Annotated[str, AfterValidator(_check_key), Field(repr=False)]
     body: Annotated[bytes, Field(repr=False)]
     """The whole request in a canonical form: equal requests have equal bytes."""
+    kind: Literal["key", "message", "notices"] = "key"
+    """What the key names: a request, a message, or the notices of a request."""
+
+
+class TurnRef(Data):
+    """The turn that a stored result quotes, so that it is deleted with it."""
+
+    session_ref: str
+    turn_id: str
 
 
 class RequestStore(Protocol):
@@ -47,10 +56,18 @@ class RequestStore(Protocol):
         """
         ...
 
-    def save_result(self, request: RequestKey, result: str, *, now: datetime, until: datetime) -> None:
+    def save_result(
+        self,
+        request: RequestKey,
+        result: str,
+        *,
+        now: datetime,
+        until: datetime,
+        turn: TurnRef | None = None,
+    ) -> None:
         """Store the result of a request until `until`, and delete some expired ones.
 
-        Raises Conflict if the key is taken.
+        A result that quotes a turn is deleted with it. Raises Conflict if the key is taken.
         """
         ...
 

@@ -53,6 +53,19 @@ def test_a_message_without_a_session_continues_the_open_one(api: Api) -> None:
     assert api.post("/chat/send", both, 422)["at"] == "newSession"
 
 
+@pytest.mark.parametrize("by", ["key", "messageId"])
+def test_a_repeated_message_gets_the_same_answer(api: Api, by: str) -> None:
+    """Another body under the same key, or another text under the same id, is a conflict."""
+    persona = api.persona()
+    headers: dict[str, Any] = {"Idempotency-Key": "k1"} if by == "key" else {}
+    body = {"personaId": persona, "message": INTERVIEW} | ({} if by == "key" else {"messageId": "m1"})
+    first = api.post("/chat/send", body, **headers)
+    assert api.post("/chat/send", body, **headers) == first
+    assert api.post("/chat/send", {**body, "message": "안녕"}, 409, **headers)["error"] == "CONFLICT"
+    messages = api.get(f"/sessions/{first['sessionId']}/messages")["messages"]
+    assert [each["content"] for each in messages] == [INTERVIEW, first["reply"]]
+
+
 @pytest.mark.req("CANON-7")
 def test_a_turn_lists_its_changes(api: Api) -> None:
     persona = api.persona()

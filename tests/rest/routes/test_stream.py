@@ -72,9 +72,16 @@ def events(answer: httpx.Response) -> list[tuple[str, dict[str, Any]]]:
 
 
 def send(api: Api, **fields: Any) -> httpx.Response:
-    persona = fields.pop("personaId", None) or api.persona()
+    persona, headers = fields.pop("personaId", None) or api.persona(), fields.pop("headers", None)
     body = {"personaId": persona, "message": "안녕", "stream": True} | fields
-    return api.http.post("/api/v1/chat/send", json=body)
+    return api.http.post("/api/v1/chat/send", json=body, headers=headers)
+
+
+def test_a_repeated_stream_has_the_same_answer(api: Api) -> None:
+    """The reply is one token then."""
+    persona = api.persona()
+    first, again = (events(send(api, personaId=persona, headers={"Idempotency-Key": "k1"})) for _ in range(2))
+    assert again == [("token", {"text": first[-1][1]["reply"]}), first[-1]]
 
 
 def test_a_stream_ends_with_the_plain_answer(api: Api, model: ScriptedModel) -> None:

@@ -129,6 +129,10 @@ class MessageStore(Protocol):
         in the log."""
         ...
 
+    def turn(self, session_ref: str, message_id: str) -> Sequence[ChatMessage]:
+        """The message with this id and the one after it. Empty if there is no such message."""
+        ...
+
 
 class SessionView(Protocol):
     """A transaction's view with sessions."""

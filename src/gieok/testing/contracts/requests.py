@@ -75,6 +75,14 @@ class RequestStoreContract:
         await remember(scope, named(body=b"rain"), "later", now=START + DAY)
         assert await answered(scope, named(body=b"rain"), now=START + DAY) == "later"
 
+    async def test_equal_keys_of_two_kinds_are_independent(self, scope_of: ScopeOf) -> None:
+        scope = scope_of("minsu")
+        of_message = RequestKey(key=named().key, body=b"other", kind="message")
+        await remember(scope, named())
+        assert await answered(scope, of_message) is None
+        await remember(scope, of_message, "message")
+        assert (await answered(scope, named()), await answered(scope, of_message)) == ("made", "message")
+
     @pytest.mark.req("OPS-4")
     async def test_owners_are_isolated(self, scope_of: ScopeOf) -> None:
         minsu, jiyoung = scope_of("minsu"), scope_of("지영")

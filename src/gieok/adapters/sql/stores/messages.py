@@ -112,6 +112,10 @@ class SqlMessageStore:
         """Whether every message is in the index."""
         return self._tx.one("has_messages_to_index") is None
 
+    def turn(self, session_ref: str, message_id: str) -> list[ChatMessage]:
+        rows = self._tx.all("list_turn_messages", session_ref=session_ref, id=message_id)
+        return [self._open(row) for row in rows]
+
     def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
         """Reseal the next rows under the current key. Returns their number and the next cursor, if any."""
         number, session_ref = int.from_bytes(after[:8], "big"), after[8:].decode()

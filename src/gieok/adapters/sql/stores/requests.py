@@ -7,9 +7,14 @@ from hashlib import sha256
 
 from gieok.adapters.sql.driver.database import Tx, to_micros
 from gieok.errors import Conflict
-from gieok.memory.requests import RequestKey
+from gieok.memory.requests import RequestKey, TurnRef
 from gieok.vault import OwnerKeys, Place
 
+_USED_FOR_ANOTHER = {
+    "key": "this Idempotency-Key was used for another request; use a new key for each request",
+    "message": "a message with this id and another text exists; use a new id for each message",
+    "notices": "this Idempotency-Key was used for another request; use a new key for each request",
+}
 EXPIRED_PER_SAVE = 100
 """How many expired keys a save deletes: more than one, so that they do not accumulate."""
 
@@ -27,14 +32,20 @@ class SqlRequestStore:
             return None
         body, plain, sealed = row
         if body != self._body(request):
-            raise Conflict(
-                "this Idempotency-Key was used for another request; use a new key for each request"
-            )
+            raise Conflict(_USED_FOR_ANOTHER[request.kind])
         if sealed is None:
             return plain  # of an older version
         return self._keys.open(_place(self._key(request)), sealed).decode()
 
-    def save_result(self, request: RequestKey, result: str, *, now: datetime, until: datetime) -> None:
+    def save_result(
+        self,
+        request: RequestKey,
+        result: str,
+        *,
+        now: datetime,
+        until: datetime,
+        turn: TurnRef | None = None,
+    ) -> None:
         self._tx.run("delete_expired_requests", now=to_micros(now), limit=EXPIRED_PER_SAVE)
         key = self._key(request)
         is_saved = self._tx.run(
@@ -44,6 +55,8 @@ class SqlRequestStore:
             sealed=self._keys.seal(_place(key), result.encode()),
             now=to_micros(now),
             expires_at=to_micros(until),
+            session_ref=turn.session_ref if turn else None,
+            turn_id=turn.turn_id if turn else None,
         )
         if not is_saved:
             raise Conflict("a concurrent request with this Idempotency-Key was faster; try again")
@@ -56,7 +69,7 @@ class SqlRequestStore:
         return len(rows), rows[-1][0] if len(rows) == limit else None
 
     def _key(self, request: RequestKey) -> bytes:
-        return self._keys.digest("requests.key", request.key)
+        return self._keys.digest(f"requests.{request.kind}", request.key)
 
     def _body(self, request: RequestKey) -> bytes:
         return self._keys.digest("requests.body", sha256(request.body).hexdigest())

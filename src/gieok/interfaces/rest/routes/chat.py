@@ -24,6 +24,7 @@ from gieok.interfaces.rest.gateway.caller import Caller, Writer
 from gieok.interfaces.rest.gateway.errors import REQUEST_ID, log_unexpected, problem_of
 from gieok.interfaces.rest.schema.chat import ChatAnswer, SendMessage, chat_answer, to_plan
 from gieok.interfaces.rest.schema.common import failures, json_response, to_messages
+from gieok.interfaces.rest.schema.params import IdempotencyKey, request_key
 from gieok.memory.fields import Language
 
 TOKEN = "token"  # noqa: S105  part of a reply, not a secret
@@ -70,11 +71,14 @@ router = APIRouter(tags=["chat"], route_class=JsonRoute)
     },
     summary="Send a message to a persona",
 )
-async def send(body: SendMessage, caller: Writer) -> Response:
+async def send(body: SendMessage, caller: Writer, idempotency_key: IdempotencyKey = None) -> Response:
     """One turn of conversation. It is stored completely or not at all, then answered; a job remembers it.
 
     Without `sessionId` the open session with the persona continues, unless it was inactive for too long or
     runs another plan: then, or with `newSession: true`, a session starts.
+
+    A request that is repeated with its Idempotency-Key or its `messageId` gets the same answer, and waits for
+    it while the first one is running. Another body, or another text, is 409 `CONFLICT`.
 
     With `waitMemory: true` the answer comes after remembering, with `changes` and `dropped`.
 
@@ -95,6 +99,7 @@ async def send(body: SendMessage, caller: Writer) -> Response:
             account_plan=caller.account_plan,
             plan=plan,
             listen=listen,
+            once=request_key(idempotency_key, body),
         )
 
     if body.stream:

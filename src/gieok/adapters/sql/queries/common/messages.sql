@@ -27,6 +27,15 @@ FROM messages
 WHERE owner = :owner AND session_ref = :session_ref AND seq BETWEEN :first AND :last
 ORDER BY seq;
 
+-- name: list_turn_messages(owner, session_ref, id)
+SELECT session_ref, seq, id, role, at, content, details
+FROM messages
+WHERE owner = :owner AND session_ref = :session_ref AND seq >= (
+    SELECT m.seq FROM messages AS m WHERE m.owner = :owner AND m.session_ref = :session_ref AND m.id = :id
+)
+ORDER BY seq
+LIMIT 2;
+
 -- name: list_roles(owner, session_ref, first, last)
 SELECT role
 FROM messages

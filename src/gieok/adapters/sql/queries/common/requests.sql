@@ -3,12 +3,13 @@
 -- name: get_request(owner, key, now)^
 SELECT body, answer, sealed FROM requests WHERE owner = :owner AND key = :key AND expires_at > :now;
 
--- name: add_request(owner, key, body, sealed, now, expires_at)!
+-- name: add_request(owner, key, body, sealed, now, expires_at, session_ref, turn_id)!
 -- 0 rows when the key is taken. Of two concurrent inserts, the second waits for the first.
-INSERT INTO requests (owner, key, body, answer, sealed, expires_at)
-VALUES (:owner, :key, :body, '-', :sealed, :expires_at)
+INSERT INTO requests (owner, key, body, answer, sealed, expires_at, session_ref, turn_id)
+VALUES (:owner, :key, :body, '-', :sealed, :expires_at, :session_ref, :turn_id)
 ON CONFLICT (owner, key) DO UPDATE
-SET body = excluded.body, answer = excluded.answer, sealed = excluded.sealed, expires_at = excluded.expires_at
+SET body = excluded.body, answer = excluded.answer, sealed = excluded.sealed, expires_at = excluded.expires_at,
+    session_ref = excluded.session_ref, turn_id = excluded.turn_id
 WHERE requests.expires_at <= :now;
 
 -- name: delete_expired_requests(owner, now, limit)!
