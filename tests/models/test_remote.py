@@ -212,11 +212,33 @@ ENGLISH_SUMMARY = (
 )
 
 
+@pytest.mark.req("MIND-11")
+@pytest.mark.parametrize(
+    ("talk", "offer"), [(KOREAN, '"summary"를 null로 쓰세요'), (ENGLISH, '"summary" is null')]
+)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"summary": null}',
+        '{"summary": null, "topics": [], "emotion": "calm", "importance": 1}',
+        '{"summary": null, "topics": null, "emotion": null, "importance": null}',
+    ],
+)
+async def test_a_model_may_say_that_nothing_is_worth_keeping(
+    talk: tuple[Spoken, ...], offer: str, answer: str
+) -> None:
+    script = Script(lambda _: answer)
+    assert await metered(script).summarize_session(talk) is None
+    assert offer in sent(script.requests[0])
+    assert len(script.tasks) == 1
+
+
 @pytest.mark.req("COMP-2")
 async def test_an_answer_in_another_language_is_repaired_once_and_then_refused() -> None:
     answers = iter([ENGLISH_SUMMARY, VALID_ANSWERS["session"]])
     repaired = Script(lambda _: next(answers))
     made = await metered(repaired).summarize_session(KOREAN)
+    assert made is not None
     assert (made.summary, len(repaired.tasks)) == ("사용자가 면접을 앞두고 긴장함.", 2)
     assert "한국어로 쓰세요" in sent(repaired.requests[1])
     stubborn = Script(lambda _: ENGLISH_SUMMARY)

@@ -103,6 +103,19 @@ def test_a_plan_cannot_be_a_file_path(api: Api, plan: str) -> None:
     assert "passwd" not in refused["message"]
 
 
+@pytest.mark.req("MIND-11")
+def test_closing_a_session_of_small_talk_creates_no_memory(api: Api) -> None:
+    persona = api.persona()
+    session = api.post("/sessions", {"personaId": persona}, 201)["sessionId"]
+    path = f"/sessions/{session}"
+    said = [{"role": "user", "content": "안녕!"}, {"role": "assistant", "content": "안녕! 잘 지냈어?"}]
+    api.post(f"{path}/messages", {"messages": [*said, {"role": "user", "content": "그냥 그래 ㅋㅋ"}]})
+    assert api.post(f"{path}/close", {"wait": True})["memory"] is None
+    assert api.get(f"/memory/list?personaId={persona}")["total"] == 0
+    again = api.post("/memory/summarize", {"sessionId": session, "personaId": persona})
+    assert again["memory"] is None
+
+
 @pytest.mark.req("COMP-1", "SESS-2")
 def test_closing_creates_a_memory(api: Api) -> None:
     """With `wait` it is in the answer, null if nothing is left to summarise. The session has ended then."""

@@ -19,9 +19,11 @@ from gieok.memory.companion.records import (
     Memory,
     MemoryConfig,
     Notice,
+    Spoken,
 )
 from gieok.memory.fields import AccountPlan, Importance
 from gieok.text import normalize
+from gieok.text.small_talk import is_assent, is_small_talk
 
 MAX_QUERY_CHARS = 20_000
 MAX_PAGE = 1_000
@@ -138,3 +140,16 @@ def check_page(limit: int, offset: int) -> None:
         raise InputRefused(f"must be between 1 and {MAX_PAGE}", at="limit")
     if not 0 <= offset <= 2**31:
         raise InputRefused(f"must be between 0 and {2**31}", at="offset")
+
+
+def is_only_small_talk(messages: Sequence[Spoken]) -> bool:
+    """Whether the user said nothing but small talk. "Yes" to a question that says more is an answer."""
+    asked, has_user = "", False
+    for message in messages:
+        if message.role != "user":
+            asked = message.content if "?" in message.content and not is_small_talk(message.content) else ""
+        elif not is_small_talk(message.content) or (asked and is_assent(message.content)):
+            return False
+        else:
+            has_user = True
+    return has_user

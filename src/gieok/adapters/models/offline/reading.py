@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Literal
 
 from gieok.text import Morpheme, language, morphemes, normalize, sentences
 from gieok.text.normalization import clean
+from gieok.text.small_talk import SmallTalk, small_talk_in
 
 # What a person could have typed. The rest of a longer paste adds cost, and nothing to two sentences.
 MAX_CHARS = 4000
@@ -27,68 +27,6 @@ def either(phrases: str) -> str:
     parts = (phrase.strip() for line in phrases.splitlines() for phrase in line.split(" / "))
     return "|".join(part for part in parts if part)
 
-
-class SmallTalk(StrEnum):
-    """The kinds of small talk, the most significant first."""
-
-    GREETING = "greeting"
-    FAREWELL = "farewell"
-    THANKS = "thanks"
-    APOLOGY = "apology"
-    ASSENT = "assent"
-
-
-_KOREAN_SMALL_TALK = {
-    SmallTalk.GREETING: """
-        안녕(?:하세요|하십니까|하신가요)? / 하이+ / 헬로우? / 방가+ / 반가워요? / 반갑습니다 / 여보세요 / ㅎㅇ
-        굿모닝 / 좋은 ?아침(?:이야|이에요)? / 잘 ?잤어요? / 오랜만이?(?:야|에요|네|네요|다)?
-        (?:나 ?)?왔어 / 뭐 ?해요?
-    """,
-    SmallTalk.FAREWELL: """
-        잘 ?자(?:요|라)? / 굿나잇 / 굿밤 / 안녕히 ?(?:계세요|가세요|주무세요) / 바이+ / ㅂㅂ / 잘 ?가
-        (?:내일|다음에|또) ?(?:봐요?|보자) / 또 ?올게 / 들어갈게
-        좋은 ?(?:하루|밤|꿈)(?: ?보내(?:요|세요)?| ?꿔)?
-    """,
-    SmallTalk.THANKS: "(?:정말 |너무 |진짜 )?(?:고마워요?|고맙습니다|감사합니다|감사해요?|땡큐|ㄱㅅ)",
-    SmallTalk.APOLOGY: "(?:정말 |너무 |진짜 )?(?:미안(?:해요?|합니다)?|죄송(?:해요|합니다)?)",
-    SmallTalk.ASSENT: """
-        응+ / 어+ / 음+ / 네+ / 넵 / 넹 / 예 / 그래요? / 그렇구나 / 그렇군요? / 그러게요? / 맞아요?
-        맞습니다 / 알았어요? / 알겠어요? / 알겠습니다 / 좋아요? / 오케이 / ㅇㅇ / ㅇㅋ / ㅇㅈ / 아니요?
-        아니야 / 진짜 / 정말 / 헐 / 와+ / 오+ / 아+ / 아하 / ㅋ+ / ㅎ+ / ㅠ+ / ㅜ+ / ㄴㄴ / 하하+
-        히히+ / 흠+ / 글쎄요? / 그치 / 그쵸 / 대박
-    """,
-}
-_ENGLISH_SMALL_TALK = {
-    SmallTalk.GREETING: """
-        hi+(?: there)? / hello+(?: there)? / hey+(?: there)? / hiya / yo / howdy / greetings / sup
-        i'?m back / good (?:morning|afternoon|evening) / nice to meet you / long time no see
-        what'?s up / how are you(?: doing)?(?: today)? / how'?s it going
-    """,
-    SmallTalk.FAREWELL: """
-        good ?night / night+ / (?:good)?bye+ / bye bye / see (?:you|ya)(?: later| soon| tomorrow)?
-        talk to you later / later / take care / sleep well / ttyl
-        have a (?:good|nice|great) (?:day|night|one|evening|weekend)
-    """,
-    SmallTalk.THANKS: """
-        (?:ok(?:ay)? )?(?:thanks?|thank (?:you|u)|thx|ty|cheers)(?: so much| a lot| very much| again)?
-    """,
-    SmallTalk.APOLOGY: "(?:i'?m )?(?:so |really |very )?sorry / my bad / apologies",
-    SmallTalk.ASSENT: """
-        ok(?:ay)? / k+ / yes+ / yeah+ / yep / yup / no+ / nope / nah / sure / right / exactly / true
-        i see / got it / cool / nice / great / wow / haha+ / lol / lmao+ / hm+ / oh+ / ah+ / really
-        sounds good / of course / indeed / awesome / fine / alright / uh huh / makes sense / agreed
-        me too / same / deal
-    """,
-}
-_SMALL_TALK = {
-    spoken: re.compile(
-        "|".join(f"(?P<{kind}>{either(phrases)})" for kind, phrases in table.items()), re.IGNORECASE
-    )
-    for spoken, table in (("ko", _KOREAN_SMALL_TALK), ("en", _ENGLISH_SMALL_TALK))
-}
-_EDGE = re.compile(r"^[^\w]+|[^\w]+$")
-_PARTS = re.compile(r"[.!?,~…\n]+")
-_SMALL_TALK_CHARS = 40
 
 # After one of these a Korean sentence is over even without a full stop.
 _CLOSING = ("니다", "거든요", "잖아요", "네요", "는데요", "어요", "아요", "예요", "이에요")
@@ -168,33 +106,6 @@ def read(text: str) -> Utterance:
         Sentence(one.text, one.morphemes, small_talk_in(one.text, spoken)) for one in found[:MAX_SENTENCES]
     )
     return Utterance(" ".join(parts), spoken, marked, tuple(one for one in marked if one.small_talk is None))
-
-
-def small_talk_in(text: str, spoken: Spoken) -> SmallTalk | None:
-    """The kind of small talk that `text` is, or None if it says more."""
-    if len(text) > 3 * _SMALL_TALK_CHARS:
-        return None
-    kinds: set[SmallTalk] = set()
-    for part in _PARTS.split(text):
-        if bare := _EDGE.sub("", part):
-            kind = _small_talk_kind(bare, spoken)
-            if kind is None:
-                return None
-            kinds.add(kind)
-    return next((kind for kind in SmallTalk if kind in kinds), None)
-
-
-def _small_talk_kind(bare: str, spoken: Spoken) -> SmallTalk | None:
-    if len(bare) > _SMALL_TALK_CHARS:
-        return None
-    match = _SMALL_TALK[spoken].fullmatch(bare)
-    if match and match.lastgroup:
-        return SmallTalk(match.lastgroup)
-    words = bare.split(" ")
-    if not 1 < len(words) <= 4:
-        return None
-    kinds = [_small_talk_kind(word, spoken) for word in words]
-    return kinds[0] if None not in kinds else None
 
 
 def is_symbol(morpheme: Morpheme) -> bool:

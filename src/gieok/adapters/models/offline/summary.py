@@ -12,7 +12,6 @@ from gieok.adapters.models.offline.korean_speech import clause_windows, report_k
 from gieok.adapters.models.offline.reading import (
     MAX_CHARS,
     Sentence,
-    SmallTalk,
     Spoken,
     Utterance,
     listed,
@@ -22,6 +21,7 @@ from gieok.memory.companion.records import Emotion, SessionSummary
 from gieok.memory.companion.records import Spoken as SpokenMessage
 from gieok.memory.observations import TurnNote, VerbatimLimit
 from gieok.text.english.stemming import is_stop_word
+from gieok.text.small_talk import SmallTalk
 
 IsCopy = Callable[[str, str], bool]
 """Whether a summary repeats a message."""

@@ -19,7 +19,7 @@ from gieok.memory.fields import Language
 from gieok.memory.observations import Conversation, ListedFact, SpokenMessage
 from gieok.text.escaping import escape_line
 
-Task = Literal["data", "reply", "remember", "session", "hint", "repair"]
+Task = Literal["data", "reply", "remember", "session", "session_nothing", "hint", "repair"]
 
 
 def prompt_text(task: Task, language: Language, **values: object) -> str:
@@ -74,6 +74,7 @@ def session_task(messages: Sequence[Spoken], spoken_in: Language) -> str:
         for each in messages
     ]
     task = prompt_text("session", spoken_in, conversationHistory=data_block(lines))
+    task = f"{task}\n\n{prompt_text('session_nothing', spoken_in)}"  # beside the text of the specification
     said_at = messages[-1].timestamp if messages else None
     return f"{render_today(said_at, spoken_in)}\n\n{task}" if said_at else task
 

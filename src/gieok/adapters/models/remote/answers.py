@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
 
 from gieok.memory.companion.records import Emotion, Labels, SessionSummary, SummaryText
@@ -61,15 +61,25 @@ class RememberAnswer(Answer):
 
 
 class SessionAnswer(Answer):
-    """A summary of a session with topics, emotion and importance."""
+    """A summary of a session with topics, emotion and importance. It is null if nothing is worth keeping."""
 
-    summary: SummaryText
+    summary: SummaryText | None
     topics: Labels
     emotion: EmotionWord
     importance: Importance
 
-    def session_summary(self) -> SessionSummary:
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_else(cls, answer: Any) -> Any:
+        """Where there is no summary, the rest may be missing."""
+        if isinstance(answer, dict) and cast("dict[str, Any]", answer).get("summary", "") is None:
+            return {"summary": None, "topics": (), "emotion": "calm", "importance": 1}
+        return cast("Any", answer)
+
+    def session_summary(self) -> SessionSummary | None:
         """Convert to the record. The emotion may be a Korean or an English word."""
+        if self.summary is None:
+            return None
         return SessionSummary(
             summary=self.summary,
             topics=tuple(dict.fromkeys(self.topics)),

@@ -159,14 +159,17 @@ class RemoteModel:
             malformed=tuple(answer.refusals),
         )
 
-    async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary:
-        """Summarise a conversation in one or two sentences, with topics, emotion and importance."""
+    async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary | None:
+        """Summarise a conversation in one or two sentences, with topics, emotion and importance. None if the
+        model finds nothing worth keeping."""
         lines = [(message.role, message.content) for message in messages]
         sides = Sides.from_lines(lines)
         task = session_task(messages, sides.language)
-        answer = await self._session.run(
-            task, sides.language, lambda answer: sides.problem(answer.summary), self._meter
-        )
+
+        def check(answer: SessionAnswer) -> Problem | None:
+            return sides.problem(answer.summary) if answer.summary is not None else None
+
+        answer = await self._session.run(task, sides.language, check, self._meter)
         return answer.session_summary()
 
     async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal, Protocol
 from uuid import UUID, uuid4
@@ -24,13 +25,13 @@ from gieok.memory.companion.records import (
     SessionSummary,
     Spoken,
 )
-from gieok.memory.companion.rules import KeepPolicy
+from gieok.memory.companion.rules import KeepPolicy, is_only_small_talk
 from gieok.memory.companion.steps.memories import apply_policy, next_version, save_memory
 from gieok.memory.companion.store import CompanionStore, CompanionView
 from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef, Timestamp
 from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.profile import Timezone, local
-from gieok.memory.usage import ModelUsage
+from gieok.memory.usage import UNUSED, ModelUsage
 
 _log = logging.getLogger(__name__)
 
@@ -38,8 +39,11 @@ _log = logging.getLogger(__name__)
 class SessionSummarizer(Protocol):
     """A model that summarises a conversation, in the language of the conversation."""
 
-    async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary:
-        """One or two sentences, topics, emotion and importance. ModelUnavailable if it does not answer."""
+    async def summarize_session(self, messages: Sequence[Spoken]) -> SessionSummary | None:
+        """One or two sentences, topics, emotion and importance; None if nothing is worth keeping.
+
+        Raises ModelUnavailable if it does not answer.
+        """
         ...
 
 
@@ -54,6 +58,9 @@ class SummarizeMetadata(ModelLimits):
     fallback: Literal["excerpt", "fail"]
     excerpt_chars: Annotated[int, Field(ge=1, le=MAX_SUMMARY_CHARS)]
     excerpt_importance: Importance
+    small_talk: Literal["skip", "keep"]
+    """Small talk, and a conversation in which the model finds nothing to keep, is skipped, or kept: then a
+    model that finds nothing counts as one that does not answer."""
 
 
 class SummarizeInputs(Data):
@@ -63,16 +70,17 @@ class SummarizeInputs(Data):
 
 
 class Summarized(Data):
-    """The summary to save. `is_final` is false for an excerpt, which a summary will replace later."""
-
-    summary: SessionSummary
+    summary: SessionSummary | None
+    """None if nothing is worth keeping."""
     is_final: bool
+    """False for an excerpt, which a summary will replace later."""
     usage: ModelUsage
 
 
 class SummarizeSession(ActStep[SummarizeMetadata, SummarizeInputs, Summarized]):
     """Ask the model for a summary, with retries. The plan says what happens when it never answers.
 
+    The model is not asked about small talk that the plan skips.
     Attempts are counted here, whatever the reason: an unusable answer is retried like a missing one.
     """
 
@@ -89,16 +97,21 @@ class SummarizeSession(ActStep[SummarizeMetadata, SummarizeInputs, Summarized]):
         self, metadata: SummarizeMetadata, inputs: SummarizeInputs, context: StepContext
     ) -> Summarized:
         messages = _on_clock(inputs, context.now)
+        if metadata.small_talk == "skip" and is_only_small_talk(messages):
+            return Summarized(summary=None, is_final=True, usage=UNUSED)
         with metered_model(self._model, metadata.single_attempt(), context) as (model, meter):
             retry_after: float | None = None
             for attempt in range(metadata.attempts):
                 if attempt:
                     await self._sleep(metadata.backoff(attempt, retry_after))
                 made = await _try(model, messages, metadata.attempt_seconds)
-                if isinstance(made, SessionSummary):
-                    context.note("attempts", attempt + 1)
-                    return Summarized(summary=made, is_final=True, usage=meter.usage)
-                retry_after = made
+                if isinstance(made, _Failure):
+                    retry_after = made.retry_after
+                    continue
+                if made is None and metadata.small_talk == "keep":
+                    break
+                context.note("attempts", attempt + 1)
+                return Summarized(summary=made, is_final=True, usage=meter.usage)
         context.note("attempts", metadata.attempts)
         if metadata.fallback == "fail":
             raise SummaryFailed(
@@ -121,16 +134,22 @@ def _on_clock(inputs: SummarizeInputs, now: datetime) -> list[Spoken]:
     ]
 
 
+@dataclass(frozen=True)
+class _Failure:
+    retry_after: float | None
+    """Seconds, if the model said so."""
+
+
 async def _try(
     model: SessionSummarizer, messages: Sequence[Spoken], seconds: float
-) -> SessionSummary | float | None:
-    """The summary; on failure the model's `retry_after` in seconds, or None."""
+) -> SessionSummary | _Failure | None:
+    """The model's answer, or its failure."""
     try:
         async with asyncio.timeout(seconds):
             return await model.summarize_session(messages)
     except (ModelUnavailable, TimeoutError) as error:
         _log.info("an attempt to summarise a conversation failed: %s", type(error).__name__)
-        return error.retry_after if isinstance(error, ModelUnavailable) else None
+        return _Failure(error.retry_after if isinstance(error, ModelUnavailable) else None)
 
 
 def _excerpt(messages: Sequence[Spoken], metadata: SummarizeMetadata) -> SessionSummary:
@@ -151,18 +170,21 @@ class KeepSummaryInputs(Data):
     occurred_at: Timestamp
     memory_id: UUID | None
     """The excerpt that an earlier attempt left, if there is one."""
-    summary: SessionSummary
+    summary: SessionSummary | None
+    """None if nothing is worth keeping."""
     is_final: bool
 
 
 class KeptSummary(Data):
-    memory_id: UUID
+    memory_id: UUID | None
+    """None if nothing is kept."""
     kept: SavedMemory | None
     """None if nothing changed: the excerpt was deleted or edited by hand in the meantime."""
 
 
 class KeepSummary(WriteStep[KeepPolicy, KeepSummaryInputs, KeptSummary]):
-    """Store a summary as a memory, or replace the excerpt that stood in for it.
+    """Store a summary as a memory, or replace the excerpt that stood in for it. Without a summary nothing is
+    stored, and the excerpt is deleted, unless it was edited by hand.
 
     It runs in the background, so its notices wait for the next turn with this persona.
     """
@@ -172,11 +194,13 @@ class KeepSummary(WriteStep[KeepPolicy, KeepSummaryInputs, KeptSummary]):
     def apply(
         self, view: CompanionView, metadata: KeepPolicy, inputs: KeepSummaryInputs, context: StepContext
     ) -> KeptSummary:
+        if inputs.summary is None:
+            return KeptSummary(memory_id=_without_excerpt(view.companion, inputs.memory_id), kept=None)
         memory_id = inputs.memory_id or uuid4()
         account, now = inputs.account_plan, context.now
         saved = None
         if inputs.memory_id is None:
-            memory = _memory(memory_id, inputs, context)
+            memory = _memory(memory_id, inputs, inputs.summary, context)
             saved = save_memory(view.companion, memory, account, metadata, at=now)
         elif inputs.is_final:
             saved = replace_excerpt(view.companion, memory_id, inputs.summary, account, metadata, at=now)
@@ -215,8 +239,20 @@ def replace_excerpt(
     return apply_policy(store, changed, account, policy, at=at)
 
 
-def _memory(memory_id: UUID, inputs: KeepSummaryInputs, context: StepContext) -> Memory:
-    made = inputs.summary
+def _without_excerpt(store: CompanionStore, memory_id: UUID | None) -> UUID | None:
+    """Delete an excerpt that nobody has edited. Returns the id of one that stays."""
+    found = store.get(memory_id) if memory_id else None
+    if found is None:
+        return None
+    store.lock(found.persona_id)
+    found = store.get(found.id)
+    if found is None or found.origin != "excerpt" or found.version > 1:
+        return found.id if found else None
+    store.delete(found.id)
+    return None
+
+
+def _memory(memory_id: UUID, inputs: KeepSummaryInputs, made: SessionSummary, context: StepContext) -> Memory:
     return Memory(
         id=memory_id,
         persona_id=inputs.persona_id,

@@ -26,10 +26,11 @@ FROM jobs
 WHERE owner = :owner AND id = :id;
 
 -- name: list_unfinished_summaries(owner, session_ref)
--- The summaries of a session that have made no memory yet.
+-- The summaries of a session that have made no memory yet, and may still make one.
 SELECT id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error, memory_id, created_at
 FROM jobs
 WHERE owner = :owner AND subject = :session_ref AND kind = 'summary' AND memory_id IS NULL
+  AND status <> 'done'
 ORDER BY first_seq;
 
 -- name: claim_job(owner, id, now, lease_until)^
@@ -71,10 +72,10 @@ UPDATE jobs SET status = 'queued', attempts = 0, due_at = :at, error = NULL
 WHERE owner = :owner AND id = :id AND status = 'failed';
 
 -- name: settle_job(owner, id, fence, status, attempts, due_at, error, memory_id)!
--- 0 rows when another worker has claimed it since.
+-- 0 rows when another worker has claimed it since. A job that is done may have found that there is nothing to keep.
 UPDATE jobs
 SET status = :status, attempts = :attempts, due_at = :due_at, error = :error,
-    memory_id = coalesce(:memory_id, memory_id)
+    memory_id = CASE WHEN :status = 'done' THEN :memory_id ELSE coalesce(:memory_id, memory_id) END
 WHERE owner = :owner AND id = :id AND fence = :fence AND status = 'running';
 
 -- name: retry_summary_jobs(owner, session_ref, at)!
