@@ -167,12 +167,16 @@ def names_user(text: str) -> bool:
     return _USER.search(text) is not None
 
 
-def fill_placeholders(text: str, persona: PersonaDraft, user_name: str | None) -> str:
-    """Put names in place of `{{char}}` and `{{user}}`, as character cards write them, and drop comments."""
+def character_name(persona: PersonaDraft) -> str:
+    """The name for `{{char}}`: the nickname of the card, if it has one."""
     data = persona.kept.get("data")
     nickname = data.get("nickname") if isinstance(data, dict) else None
-    character = nickname if isinstance(nickname, str) and nickname.strip() else persona.name
-    user = user_name or _SOMEBODY[persona.language]
+    return nickname if isinstance(nickname, str) and nickname.strip() else persona.name
+
+
+def fill_names(text: str, character: str, user_name: str | None, language: Language) -> str:
+    """Put names in place of `{{char}}` and `{{user}}`, as character cards write them, and drop comments."""
+    user = user_name or _SOMEBODY[language]
     named = _USER.sub(lambda _: user, _CHARACTER.sub(lambda _: character, text))
     return _COMMENT.sub("", named)
 
@@ -186,5 +190,5 @@ def persona_prompt(
         version=version,
         name=persona.name,
         language=persona.language,
-        system_prompt=fill_placeholders(persona_text(persona), persona, user_name),
+        system_prompt=fill_names(persona_text(persona), character_name(persona), user_name, persona.language),
     )

@@ -14,16 +14,19 @@ from pydantic import Field
 from gieok.engine import ActStep, AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import NotFound
 from gieok.memory.canon.deletion import DeleteFacts, DeletePersona
+from gieok.memory.canon.lore import ActivateLore
 from gieok.memory.canon.records import (
     Fact,
     FactChange,
     FactDraft,
+    KeyedLorebook,
     PersonaCard,
     PersonaDraft,
     PersonaPrompt,
     PlannedChange,
 )
 from gieok.memory.canon.rules import (
+    character_name,
     check_persona,
     in_order,
     names_user,
@@ -51,6 +54,9 @@ class LoadedPersona(Data):
     persona: PersonaPrompt
     name: str
     language: Language
+    lorebook: KeyedLorebook
+    character: str
+    """The name of the persona in its own texts."""
 
 
 class LoadPersona(ReadStep[NoData, PersonaInputs, LoadedPersona]):
@@ -68,7 +74,13 @@ class LoadPersona(ReadStep[NoData, PersonaInputs, LoadedPersona]):
         context.note("version", card.version)
         user_name = view.profile.get().display_name if names_user(persona_text(card)) else None
         prompt = persona_prompt(card.id, card.version, card, user_name)
-        return LoadedPersona(persona=prompt, name=card.name, language=card.language)
+        return LoadedPersona(
+            persona=prompt,
+            name=card.name,
+            language=card.language,
+            lorebook=card.keyed_lorebook,
+            character=character_name(card),
+        )
 
 
 class CanonServices(Protocol):
@@ -345,6 +357,7 @@ def _check_persona_exists(view: CanonView, persona_id: str) -> None:
 
 STEPS: tuple[type[AnyStep], ...] = (
     LoadPersona,
+    ActivateLore,
     LoadState,
     LoadFacts,
     RecallFacts,
