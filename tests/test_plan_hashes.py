@@ -32,6 +32,8 @@ PINNED = {
     "edit_memory": "fc86b0eef2bf77609fd3872ab723931e612565e511a94bfdf2287185de9f3aae",
     "edit_persona": "858d02832f6a076b2e3d91c8a4b59870f4408a35c25f65e7064cb85c81cb79fa",
     "embed_memories": "da8ad86a06f7614fd76ee6d01351934ca87e9445f42c563eaa1f67d0c6593a80",
+    "import_conversation": "270e7e12aad460c7ebd115fcb6fbe2cbf3aeecb448d6c7616c76edbc76c03fbb",
+    "import_conversation_and_remember": "06d9ce9b69f5e269b11223badeff3b4eb73b5c2eb2882096d3f1afea1dac9e70",
     "import_decisions": "49dcadbd6eefe28a9abbe81c078284f6c3a9975976dab30e38a316ab2892b4ee",
     "keep_evidence": "611483422be9ab5385e1550fc881f7ee33c2390ce09cb5a2feed5aa5901d8e23",
     "load_decisions": "af09b1b71f8cba7943896a785f2fecd71d0dd3a0f31ad8beff70bb096e1eb848",

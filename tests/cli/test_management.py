@@ -13,6 +13,7 @@ from gieok.interfaces.cli.persona import CATEGORIES
 from gieok.memory.observations import Category
 from tests.cli.conftest import Run
 from tests.cli.test_memory import remember
+from tests.imports.chat_files import MEM0, jsonl, sillytavern
 from tests.imports.files import CARD, json_file, world_info
 
 
@@ -98,3 +99,27 @@ def test_a_card_is_imported_and_exported(run: Run, url: str, home: Path) -> None
     assert persona("export", name, "x.json", "--image", "hana.png").exit_code == 2
     assert "[NOT_FOUND]" in persona("import", "nothing.png").stderr
     assert "[NOT_FOUND]" in persona("export", "nobody").stderr
+
+
+@pytest.mark.req("INT-4")
+def test_chats_are_imported(run: Run, url: str, home: Path) -> None:
+    (home / "chat.jsonl").write_bytes(jsonl(*sillytavern()))
+    (home / "old.json").write_text(json.dumps(MEM0), encoding="utf-8")
+    made = document(run("persona", "import", "-", "--user", "kim", "--json", stdin=json_file(CARD)))
+    name = made["persona"]["id"]
+
+    def session(*args: str, **options: Any) -> Result:
+        return run("session", *args, "--user", "kim", **options)
+
+    would = session("import", "chat.jsonl", "--persona", name, "--dry-run").stdout
+    assert "would import 1 conversations, 3 messages" in would
+    assert "메시지 3개" in session("import", "chat.jsonl", "--persona", name, "--lang", "ko").stdout
+    again = document(session("import", "chat.jsonl", "--persona", name, "--format", "sillytavern", "--json"))
+    assert (again["format"], again["conversations"][0]["added"]) == ("sillytavern", 0)
+    shown = document(session("show", again["conversations"][0]["sessionRef"], "--json"))["messages"]
+    assert [each["content"] for each in shown] == ["왔어?", "내일 면접이야", "잘할 거야!"]
+    assert "2 memories" in session("import", "old.json", "--persona", name).stdout
+    edited = [*sillytavern()[:1], {"mes": "다른 말", "is_user": True}]
+    assert session("import", "-", "--persona", name, stdin=jsonl(*edited)).exit_code == 1
+    assert "[VALIDATION_FAILED]" in session("import", "-", "--persona", name, stdin=b"{}").stderr
+    assert "[NOT_FOUND]" in session("import", "chat.jsonl", "--persona", "nobody").stderr

@@ -60,8 +60,8 @@ def with_script() -> bytes:
 
 
 CASES: dict[str, tuple[Callable[[], bytes], str]] = {
-    "empty": (lambda: b"", "neither a PNG"),
-    "text": (lambda: b"hello", "neither a PNG"),
+    "empty": (lambda: b"", "not a PNG"),
+    "text": (lambda: b"hello", "not a PNG"),
     "jpeg": (lambda: b"\xff\xd8\xff\xe0" + b"\0" * 100, "not UTF-8"),
     "utf-16": (lambda: json_file(CARD).decode().encode("utf-16"), "not UTF-8"),
     "cp949": (lambda: json_file(CARD).decode().encode("cp949"), "not UTF-8"),

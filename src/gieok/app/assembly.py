@@ -22,6 +22,7 @@ from gieok.memory.decisions import steps as decisions
 from gieok.memory.decisions.compaction import ConversationSummarizer
 from gieok.memory.jobs import steps as jobs
 from gieok.memory.observations import Rememberer
+from gieok.memory.sessions import importing as session_importing
 from gieok.memory.sessions import remembering as session_remembering
 from gieok.memory.sessions import steps as sessions
 from gieok.memory.turns import steps as turns
@@ -65,6 +66,7 @@ STEP_LISTS: tuple[tuple[type[AnyStep], ...], ...] = (
     turns.STEPS,
     sessions.STEPS,
     session_remembering.STEPS,
+    session_importing.STEPS,
     conversation.STEPS,
     companion.STEPS,
     canon.STEPS,

@@ -20,6 +20,7 @@ from gieok.app.background.jobs import JOB_PLANS, JobPlans, Jobs
 from gieok.app.background.worker import Background
 from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat
+from gieok.app.chat_imports import Imports
 from gieok.app.companion import Companion
 from gieok.app.cycles import KEEP_RESULTS, Cycles, Listener, Locks, Plans
 from gieok.app.decisions import DecisionExchange, Decisions
@@ -186,6 +187,10 @@ class User:
     @cached_property
     def sessions(self) -> Sessions:
         return Sessions(self._gieok, self._cycles)
+
+    @cached_property
+    def imports(self) -> Imports:
+        return Imports(self._gieok, self._cycles)
 
     @cached_property
     def jobs(self) -> Jobs:

@@ -53,10 +53,16 @@ def open_card_file(content: bytes) -> Opened:
     if content.startswith(ZIP):
         card, has_assets = _charx(content)
         return Opened(read_json(card), ("assets",) if has_assets else ())
-    return Opened(read_json(content), ())
+    return Opened(read_json(content, expected="a PNG, a CHARX or JSON in UTF-8"), ())
 
 
-def read_json(content: bytes, *, max_bytes: int = MAX_CARD_BYTES, items: int = JSON_ITEMS) -> Any:
+def read_json(
+    content: bytes,
+    *,
+    max_bytes: int = MAX_CARD_BYTES,
+    items: int = JSON_ITEMS,
+    expected: str = "JSON in UTF-8",
+) -> Any:
     """Parse JSON strictly, with or without a byte order mark. InputRefused says what is wrong and where."""
     if len(content) > max_bytes:
         raise InputRefused(f"contains JSON of more than {max_bytes} bytes", at="file")
@@ -64,9 +70,7 @@ def read_json(content: bytes, *, max_bytes: int = MAX_CARD_BYTES, items: int = J
         return parse_json(content.removeprefix(b"\xef\xbb\xbf"), depth=JSON_DEPTH, items=items)
     except JsonRefused as refused:
         place = f" at {refused.at}" if refused.at else ""
-        raise InputRefused(
-            f"is neither a PNG, a CHARX nor valid JSON in UTF-8: {refused}{place}", at="file"
-        ) from None
+        raise InputRefused(f"is not {expected}: {refused}{place}", at="file") from None
 
 
 def _decoded(text: bytes) -> Any:

@@ -1,31 +1,39 @@
-"""`gieok session`: list sessions, read their log, delete them."""
+"""`gieok session`: list sessions, read their log, import chats, delete them."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from gieok.interfaces.cli.memory.data import open_file
 from gieok.interfaces.cli.options import json_option, lang_option, run_for_user, user_option
 from gieok.interfaces.cli.output import (
     dataclass_json,
     model_json,
+    one_line,
     print_json,
     print_table,
     printable_lines,
+    progress_bar,
 )
 from gieok.interfaces.cli.texts import Translator
 
 if TYPE_CHECKING:
+    from gieok.adapters.imports.chats import Format
     from gieok.app import User
+    from gieok.app.chat_imports import ImportedChats
     from gieok.memory.sessions.records import ChatMessage
 
 owner_option = user_option("User whose sessions are used.")
+FORMATS = ("sillytavern", "chatgpt", "mem0", "letta", "gieok")
+"""The same values as in the reader, which is too slow to import for `--help`. A test compares them."""
 
 
 @click.group()
 def session() -> None:
-    """Sessions of a user: list them, read every message, delete them."""
+    """Sessions of a user: list them, read every message, import chats, delete them."""
 
 
 @session.command("list")
@@ -89,6 +97,82 @@ def show(name: str, owner: str, as_json: bool, t: Translator) -> None:
     for each in messages:
         speaker = speakers[each.role]
         print(f"[{each.timestamp:%Y-%m-%d %H:%M}] {speaker}: {printable_lines(each.content)}")
+
+
+@session.command("import")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--persona", metavar="ID", required=True, help="Persona of the conversations.")
+@click.option("--format", "file_format", type=click.Choice(FORMATS), help="Format. Default: detected.")
+@click.option("--remember", is_flag=True, help="Remember and summarise them in the background.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported, and change nothing.")
+@owner_option
+@json_option
+@lang_option
+def import_chats(
+    file: Path,
+    persona: str,
+    file_format: Format | None,
+    remember: bool,
+    dry_run: bool,
+    owner: str,
+    as_json: bool,
+    t: Translator,
+) -> None:
+    """Import conversations from FILE; - reads standard input.
+
+    Reads chats of SillyTavern (.jsonl), conversations.json of ChatGPT, memories of mem0, agent files of
+    Letta, and what `gieok session show --json` prints. Each conversation is imported as a whole or not at
+    all, as a session that has ended. Importing a file twice is the same as importing it once.
+    """
+    from gieok.adapters.imports.chats import MAX_CHAT_BYTES
+
+    with open_file(file) as source:
+        content = source.read(MAX_CHAT_BYTES + 1)
+
+    async def run(user: User) -> ImportedChats:
+        with progress_bar(t("session.importing")) as report:
+            return await user.imports.chats(
+                content,
+                persona,
+                file_format=file_format,
+                remember=remember,
+                dry_run=dry_run,
+                report=report,
+            )
+
+    done = run_for_user(owner, run)
+    if as_json:
+        print_json(dataclass_json(done) | {"conversations": [dataclass_json(c) for c in done.conversations]})
+    else:
+        _print_import(done, dry_run=dry_run, t=t)
+    if any(each.error for each in done.conversations):
+        raise click.exceptions.Exit(1)
+
+
+def _print_import(done: ImportedChats, *, dry_run: bool, t: Translator) -> None:
+    if done.conversations:
+        headings = ("session.id", "session.title", "session.started", "session.messages", "session.new")
+        print_table(
+            [t(heading) for heading in headings],
+            [
+                [
+                    each.session_ref,
+                    one_line(each.error or each.title or "-"),
+                    f"{each.started_at:%Y-%m-%d %H:%M}",
+                    str(each.messages),
+                    str(each.added),
+                ]
+                for each in done.conversations
+            ],
+        )
+    print(
+        t(
+            "session.would_import" if dry_run else "session.imported",
+            conversations=sum(each.added > 0 for each in done.conversations),
+            messages=sum(each.added for each in done.conversations),
+            memories=done.memories_added,
+        )
+    )
 
 
 @session.command()

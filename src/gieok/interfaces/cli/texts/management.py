@@ -18,6 +18,17 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "deleted {messages} messages, {memories} memories and {facts} facts",
         "메시지 {messages}개, 기억 {memories}개, 사실 {facts}개를 삭제했습니다",
     ),
+    "session.title": ("TITLE", "제목"),
+    "session.new": ("NEW", "추가"),
+    "session.importing": ("importing", "가져오는 중"),
+    "session.imported": (
+        "imported {conversations} conversations, {messages} messages and {memories} memories",
+        "대화 {conversations}개, 메시지 {messages}개, 기억 {memories}개를 가져왔습니다",
+    ),
+    "session.would_import": (
+        "would import {conversations} conversations, {messages} messages and {memories} memories",
+        "대화 {conversations}개, 메시지 {messages}개, 기억 {memories}개를 가져오게 됩니다",
+    ),
     "persona.none": ("no personas", "페르소나가 없습니다"),
     "persona.id": ("ID", "ID"),
     "persona.name": ("NAME", "이름"),
