@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from string import Formatter
+from typing import get_args
 
 import pytest
 
 import gieok.interfaces.cli
+from gieok.adapters.sql.lifecycle.integrity import Kind
 from gieok.interfaces.cli.texts import TEXTS, Translator
 
 SOURCES = "\n".join(
@@ -16,7 +18,7 @@ SOURCES = "\n".join(
     for file in Path(gieok.interfaces.cli.__file__).parent.rglob("*.py")
     if "texts" not in file.parts
 )
-COMPUTED_KEYS = ("check.", "demo.signal.")
+COMPUTED_KEYS = ("damage.", "check.", "demo.signal.")
 """Prefixes of keys that are looked up with an f-string. Each has a test of its own."""
 
 
@@ -69,3 +71,9 @@ def test_every_korean_particle_is_chosen() -> None:
 
 def test_particles_inside_a_value_do_not_change() -> None:
     assert Translator("ko")("chat.remembered", summary="하루을(를)") == "기억함: 하루을(를)"
+
+
+def test_every_kind_of_damage_has_a_text() -> None:
+    assert {f"damage.{kind}" for kind in get_args(Kind)} == {
+        key for key in TEXTS if key.startswith("damage.")
+    }

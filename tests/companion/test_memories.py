@@ -10,8 +10,6 @@ import pytest
 from pydantic import ValidationError
 
 from gieok import Gieok, Settings
-from gieok.adapters.sql.driver.database import Row
-from gieok.adapters.sql.stores.companion.rows import reseal_memory
 from gieok.errors import Conflict, GieokError, InputRefused, NotFound, OwnerErased, SealBroken, StoreDamaged
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.companion.records import (
@@ -32,7 +30,7 @@ from gieok.memory.companion.steps.summarize import replace_excerpt
 from gieok.memory.observations import Category
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.companion import START, ids, memory, save
-from gieok.vault import OwnerKeys
+from gieok.vault import OwnerKeys, Place
 from tests.behind import Behind
 
 HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
@@ -283,12 +281,15 @@ async def test_an_edit_during_a_key_rotation_is_not_overwritten(
     kept = (await companion.create(draft, account_plan="free")).memory
     edited: list[Memory] = []
 
-    def edit_first(keys: OwnerKeys, row: Row) -> bytes:
-        edit = companion.edit(kept.id, MemoryChanges(summary="면접에 붙음."))
-        edited.append(asyncio.run_coroutine_threadsafe(edit, loop).result(timeout=20))
-        return reseal_memory(keys, row)
+    reseal = OwnerKeys.reseal
 
-    monkeypatch.setattr("gieok.adapters.sql.stores.companion.store.reseal_memory", edit_first)
+    def edit_first(keys: OwnerKeys, place: Place, sealed: bytes) -> bytes:
+        if place.table == "memories":
+            edit = companion.edit(kept.id, MemoryChanges(summary="면접에 붙음."))
+            edited.append(asyncio.run_coroutine_threadsafe(edit, loop).result(timeout=20))
+        return reseal(keys, place, sealed)
+
+    monkeypatch.setattr(OwnerKeys, "reseal", edit_first)
     await gieok.user("minsu").rotate_key()
     assert [await companion.get(kept.id)] == edited
 

@@ -13,10 +13,11 @@ from uuid import UUID
 
 from gieok.adapters.sql.cache import Caches
 from gieok.adapters.sql.driver.database import Database
+from gieok.adapters.sql.lifecycle.integrity import IntegrityReport, Report, check_integrity
 from gieok.adapters.sql.lifecycle.owners import rotate_data_key
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.app.assembly import Closing, Model, build_registry, choose_memory_model, choose_model
-from gieok.app.background.jobs import JOB_PLANS, JobPlans, Jobs
+from gieok.app.background.jobs import ANALYZER, JOB_PLANS, JobPlans, Jobs
 from gieok.app.background.worker import Background
 from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat
@@ -25,6 +26,7 @@ from gieok.app.companion import Companion
 from gieok.app.cycles import KEEP_RESULTS, Cycles, Listener, Locks, Plans
 from gieok.app.decisions import DecisionExchange, Decisions
 from gieok.app.embedding import open_vector_search
+from gieok.app.opening import ANALYZER as ANALYZER_KEY
 from gieok.app.opening import open_stores
 from gieok.app.owner_data import EXPORTS_AT_ONCE, OwnerData
 from gieok.app.profile import UserProfile
@@ -162,6 +164,25 @@ class Gieok:
     def check(self, plan: str | ExecutionPlan) -> CheckedPlan:
         """Check a plan, given by name, by file or as an object. PlanInvalid says what is wrong with it."""
         return self._plans.check(plan)
+
+    async def check_integrity(
+        self, *, owner: str | None = None, repair: bool = False, report: Report = lambda _done, _all: None
+    ) -> IntegrityReport:
+        """Check that every seal opens, that index columns and counts are right and that every chain has one
+        active version, of one owner or of all. The service may run meanwhile.
+
+        `repair` rebuilds index columns, counts and heads; the report says what is left. `report` is called
+        with the number of checks that are done, and the number of all.
+        """
+        is_current = await self.database.get_meta(ANALYZER_KEY) == ANALYZER
+        return await check_integrity(
+            self.database,
+            self.vault,
+            owner=owner,
+            repair=repair,
+            is_analyzer_current=is_current,
+            report=report,
+        )
 
     def cycles(self, scope: OwnerScope) -> Cycles:
         """A runner of plans for the owner of the scope."""

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from gieok.adapters.sql.cache import UNCACHED, Caches, OwnerCaches
 from gieok.adapters.sql.driver.database import Database, Tx
 from gieok.adapters.sql.lifecycle.export.owner import OwnerTransfer
 from gieok.adapters.sql.stores.audit import SqlAuditLog
-from gieok.adapters.sql.stores.canon import SqlFactStore, SqlPersonaStore
+from gieok.adapters.sql.stores.canon import SqlFactStore
 from gieok.adapters.sql.stores.companion.store import SqlCompanionStore, SqlMomentStore
 from gieok.adapters.sql.stores.companion.versions import SqlMemoryVersionStore
 from gieok.adapters.sql.stores.decisions import SqlDecisionStore
 from gieok.adapters.sql.stores.evidence import SqlAnchorStore, SqlEvidenceStore
 from gieok.adapters.sql.stores.impact import SqlDecisionGraph
+from gieok.adapters.sql.stores.integrity import SqlIntegrity
 from gieok.adapters.sql.stores.jobs import SqlJobStore
 from gieok.adapters.sql.stores.messages import SqlMessageStore
 from gieok.adapters.sql.stores.notices import SqlNoticeStore
+from gieok.adapters.sql.stores.personas import SqlPersonaStore
 from gieok.adapters.sql.stores.policy import SqlPolicyStore
 from gieok.adapters.sql.stores.profile import SqlProfileStore
 from gieok.adapters.sql.stores.relations import SqlRelationStore
 from gieok.adapters.sql.stores.remembered import SqlRememberedStore
 from gieok.adapters.sql.stores.requests import SqlRequestStore
+from gieok.adapters.sql.stores.seals import Sealed
 from gieok.adapters.sql.stores.search import IndexCache, TooManyRows
 from gieok.adapters.sql.stores.search_indexes import SqlSearchIndexes
 from gieok.adapters.sql.stores.sessions import SqlSessionStore
@@ -40,14 +43,6 @@ from gieok.vault import OwnerKeys, Vault
 T = TypeVar("T")
 Reindex = Callable[[bytes, int], bytes | None]
 """Re-indexes the next rows, given the last row done and a limit. Returns the last row, None at the end."""
-
-
-class Sealed(Protocol):
-    """A store whose rows can be resealed under a new key, in batches."""
-
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next rows. Returns how many, and the last row, None at the end."""
-        ...
 
 
 class SqlView:
@@ -197,26 +192,30 @@ class SqlView:
         }
 
     @property
-    def sealed(self) -> Sequence[Sealed]:
+    def sealed(self) -> Mapping[str, Sealed]:
         """All stores with sealed rows. A key rotation reseals all of them before it retires the old key."""
-        return (
-            self.turns,
-            self.messages,
-            self.personas,
-            self.facts,
-            self.profile,
-            self.decisions,
-            self.policy,
-            self.evidence,
-            self.anchors,
-            self.walks,
-            self.remembered,
-            self.companion,
-            self.memory_versions,
-            SqlMomentStore(self._tx, self._keys),
-            self.vectors,
-            self.requests,
-        )
+        return {
+            "turns": self.turns,
+            "messages": self.messages,
+            "personas": self.personas,
+            "facts": self.facts,
+            "profile": self.profile,
+            "decisions": self.decisions,
+            "policy": self.policy,
+            "evidence": self.evidence,
+            "anchors": self.anchors,
+            "walks": self.walks,
+            "remembered": self.remembered,
+            "memories": self.companion,
+            "memory_versions": self.memory_versions,
+            "moments": SqlMomentStore(self._tx, self._keys),
+            "vectors": self.vectors,
+            "requests": self.requests,
+        }
+
+    @property
+    def integrity(self) -> SqlIntegrity:
+        return SqlIntegrity(self._tx, self._keys)
 
 
 class OwnerScope:

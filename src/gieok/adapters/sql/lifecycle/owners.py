@@ -75,7 +75,7 @@ async def rotate_data_key(
     keys = await asyncio.to_thread(vault.rotate_owner, owner)
     await database.write(owner, _set_generation(keys, now))
     resealed = 0
-    for store in range(await scope.read(lambda view: len(view.sealed))):
+    for store in await scope.read(lambda view: tuple(view.sealed)):
         after: bytes | None = b""
         while after is not None:
             count, after = await scope.write(_reseal(store, after))
@@ -155,8 +155,15 @@ def _set_generation(keys: OwnerKeys, now: datetime) -> Callable[[Tx], None]:
     return set_generation
 
 
-def _reseal(store: int, after: bytes) -> Callable[[SqlView], tuple[int, bytes | None]]:
-    return lambda view: view.sealed[store].reseal(after, RESEAL_BATCH)
+def _reseal(store: str, after: bytes) -> Callable[[SqlView], tuple[int, bytes | None]]:
+    """Reseal the next rows of a store. Returns how many, and the position of the last, None at the end."""
+
+    def reseal(view: SqlView) -> tuple[int, bytes | None]:
+        page = view.sealed[store].seals(after, RESEAL_BATCH)
+        view.integrity.reseal(page.rows)
+        return len(page.rows), page.after
+
+    return reseal
 
 
 def mark_erased(now: datetime) -> Callable[[Tx], None]:

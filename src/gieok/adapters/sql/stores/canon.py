@@ -1,23 +1,23 @@
-"""Canon in SQL: version chains of personas and facts, and heads that point to the active versions."""
+"""Facts in SQL: version chains, and heads that point to the active versions and carry the index terms."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
-from typing import Any, cast
+from typing import cast
 from uuid import UUID, uuid4
 
-from gieok.adapters.sql.driver.database import Row, Tx, to_micros
+from gieok.adapters.sql.driver.database import Row, Tx, Value, to_micros
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.adapters.sql.stores.persona_index import change_entries, pack_row
-from gieok.errors import Conflict, NotFound, StoreDamaged
+from gieok.adapters.sql.stores.seals import SealPage
+from gieok.adapters.sql.stores.search import IndexEntry
+from gieok.errors import Conflict, NotFound, SealBroken, StoreDamaged
 from gieok.memory.canon.documents import (
     FACT_FORM,
-    FORM,
     FactDocument,
-    PersonaDocument,
     fact_document,
-    from_document,
     to_document,
 )
 from gieok.memory.canon.merging import consolidate, is_news, merge_edit
@@ -27,106 +27,18 @@ from gieok.memory.canon.records import (
     FactDraft,
     FactReason,
     FactVersion,
-    PersonaCard,
-    PersonaDraft,
     PlannedChange,
 )
 from gieok.memory.canon.rules import is_state
 from gieok.memory.canon.slots import identity
 from gieok.memory.canon.store import MAX_ACTIVE
-from gieok.memory.chains import NEW, ChainHead, ChainVersion, VersionDraft, check_expected
+from gieok.memory.chains import NEW, ChainVersion, VersionDraft
 from gieok.memory.companion.recall.query import label_terms
 from gieok.memory.observations import Category
 from gieok.vault import OwnerKeys
 
 _RETIRED, _ORDINARY, _STATE = 0, 1, 2
 _ALL = 2**31
-
-
-class SqlPersonaStore:
-    """Personas of one owner inside one transaction."""
-
-    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
-        self._tx = tx
-        self._chain = SqlChainStore(tx, keys, "persona")
-
-    def create(self, persona_id: str, draft: PersonaDraft, *, version_id: UUID, at: datetime) -> PersonaCard:
-        added = self._tx.run(
-            "add_persona", persona_id=persona_id, root_id=version_id.bytes, created_at=to_micros(at)
-        )
-        if not added:
-            raise Conflict("a persona with this id exists; edit it, or choose another id")
-        return self._append(version_id, persona_id, draft, version_id, at, NEW)
-
-    def edit(
-        self,
-        persona_id: str,
-        draft: PersonaDraft,
-        *,
-        version_id: UUID,
-        at: datetime,
-        expected_version: int | None,
-    ) -> PersonaCard:
-        row = self._tx.one("lock_persona", persona_id=persona_id)
-        active = self.get(persona_id) if row else None
-        if row is None or active is None:
-            raise NotFound("no such persona")
-        root_id = UUID(bytes=row[0])
-        if _author_fields(active) == _author_fields(draft):
-            check_expected(
-                ChainHead(root_id=root_id, latest=active.version, is_retired=False), expected_version
-            )
-            return active
-        card = self._append(root_id, persona_id, draft, version_id, at, expected_version)
-        self._tx.run("move_persona", persona_id=persona_id, version=card.version)
-        return card
-
-    def get(self, persona_id: str) -> PersonaCard | None:
-        row = self._tx.one("get_persona", persona_id=persona_id)
-        return _card(persona_id, self._chain.open_row(row)) if row else None
-
-    def list(self, *, after: str | None, limit: int) -> list[PersonaCard]:
-        head = self._tx.one("get_persona_head", persona_id=after) if after else None
-        if after and head is None:
-            raise NotFound("no such persona in `after`")
-        rows = self._tx.all(
-            "list_personas", created_at=head[1] if head else 0, persona_id=after or "", limit=limit
-        )
-        return [_card(row[0], self._chain.open_row(row[1:])) for row in rows]
-
-    def delete(self, persona_id: str) -> bool:
-        row = self._tx.one("lock_persona", persona_id=persona_id)
-        if row is None:
-            return False
-        self._tx.run("remove_persona", persona_id=persona_id)
-        self._chain.delete(UUID(bytes=row[0]))
-        return True
-
-    def lock(self, persona_id: str) -> None:
-        """Lock a persona until the transaction ends. Does nothing if there is none."""
-        self._tx.one("lock_persona", persona_id=persona_id)
-
-    def versions(self, persona_id: str, *, after: int, limit: int) -> list[PersonaCard]:
-        head = self._tx.one("get_persona_head", persona_id=persona_id)
-        found = self._chain.history(UUID(bytes=head[0]), after, limit) if head else []
-        return [_card(persona_id, version) for version in found]
-
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next versions. Returns their number and the next cursor, if any."""
-        return self._chain.reseal(after, limit)
-
-    def _append(
-        self,
-        root_id: UUID,
-        persona_id: str,
-        draft: PersonaDraft,
-        version_id: UUID,
-        at: datetime,
-        expected_version: int | None,
-    ) -> PersonaCard:
-        document = PersonaDocument(**_author_fields(draft), id=persona_id)
-        version = VersionDraft(id=version_id, form=FORM, content=to_document(document), created_at=at)
-        return _card(persona_id, self._chain.append(root_id, version, expected_version))
 
 
 class SqlFactStore:
@@ -218,14 +130,65 @@ class SqlFactStore:
             rows = self._tx.all("list_facts", persona_token=token, limit=1)
             persona_id = fact_document(self._chain.open_row(rows[0][1:])).persona_id
             if token != self._persona_token(persona_id):
-                raise _misplaced("fact", UUID(bytes=rows[0][1]))
+                raise _misplaced(UUID(bytes=rows[0][1]))
             known = self.active(persona_id, only_state=False, limit=MAX_ACTIVE)
             retired += len(self.apply(persona_id, consolidate(known), at=at))
         return retired
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next versions. Returns their number and the next cursor, if any."""
-        return self._chain.reseal(after, limit)
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next versions."""
+        return self._chain.seals(after, limit)
+
+    def rebuild_heads(self, after: bytes, limit: int) -> bytes | None:
+        """Write the heads of the next facts by root again. Returns the last root, None at the end."""
+        rows = self._tx.all("list_fact_entries", after=after, limit=limit)
+        for version, standing, importance, persona_token, active, *row in rows:
+            fact = fact_document(self._chain.open_row(tuple(row)))
+            if fact.is_retired and active is not None:
+                self._chain.retire(UUID(bytes=row[0]), row[1])
+            stored = (version, standing, importance, persona_token, active)
+            if not self._is_right(stored, fact, row[1]):
+                self._save_head(fact, row[0], row[1], is_active=active is not None, at=row[-1])
+                self._index(UUID(bytes=row[0]), row[1], fact)
+            after = row[0]
+        return after if len(rows) == limit else None
+
+    def head_entries(self, after: bytes, limit: int) -> tuple[list[IndexEntry], bytes | None]:
+        """Compare the heads of the next facts by root, as far as these open. Returns the last root, None at
+        the end."""
+        rows = self._tx.all("list_fact_entries", after=after, limit=limit)
+        entries: list[IndexEntry] = []
+        for version, standing, importance, persona_token, active, *row in rows:
+            with suppress(SealBroken, StoreDamaged):
+                fact = fact_document(self._chain.open_row(tuple(row)))
+                stored = (version, standing, importance, persona_token, active)
+                entries.append(
+                    IndexEntry(str(UUID(bytes=row[0])), after, row[0], self._is_right(stored, fact, row[1]))
+                )
+            after = row[0]
+        return entries, after if len(rows) == limit else None
+
+    def _is_right(self, stored: Row, fact: FactDocument, latest: int) -> bool:
+        """Whether a head (version, standing, importance, persona, active version) is that of the fact. A fact
+        that an older release retired has no version that says so."""
+        active = None if fact.is_retired else stored[4]
+        standing = _RETIRED if active is None else _standing(fact.category)
+        return stored == (latest, standing, fact.importance, self._persona_token(fact.persona_id), active)
+
+    def _save_head(self, fact: FactDocument, root: bytes, version: int, *, is_active: bool, at: int) -> None:
+        head: dict[str, Value] = {
+            "persona_token": self._persona_token(fact.persona_id),
+            "root_id": root,
+            "standing": _standing(fact.category) if is_active and not fact.is_retired else _RETIRED,
+            "importance": fact.importance,
+        }
+        if self._tx.run("set_fact_head", version=version, **head):
+            return
+        token = self._slot_token(fact.persona_id, fact)
+        if self._tx.one("get_fact_by_token", key_token=token):
+            token = self._slot_token(fact.persona_id, fact, str(UUID(bytes=root)))
+        self._tx.run("add_fact", key_token=token, updated_at=at, **head)
+        self._tx.run("set_fact_head", version=version, **head)
 
     def index_missing(self, limit: int) -> int:
         """Index facts that an older release stored. Returns how many."""
@@ -239,6 +202,23 @@ class SqlFactStore:
         self._reindex(rows)
         return rows[-1][0] if len(rows) == limit else None
 
+    def index_entries(self, after: bytes, limit: int) -> tuple[list[IndexEntry], bytes | None]:
+        """Compare the terms of the next facts by root, as far as these open. Returns the last root, None at
+        the end."""
+        rows = self._tx.all("list_fact_terms", after=after, limit=limit)
+        entries: list[IndexEntry] = []
+        for root, version, terms in rows:
+            with suppress(SealBroken, StoreDamaged):
+                expected = self._packed(version, self._last_of(UUID(bytes=root), version))
+                entries.append(IndexEntry(str(UUID(bytes=root)), after, root, bytes(terms) == expected))
+            after = root
+        return entries, after if len(rows) == limit else None
+
+    def _packed(self, version: int, document: FactDocument) -> bytes:
+        """The terms of a fact in the index of its persona; a retired fact has none."""
+        words = () if document.is_retired else label_terms(_labels(document))
+        return pack_row(self._keys, document.persona_id, version, words)
+
     def _reindex(self, rows: Sequence[Row]) -> None:
         found = [(UUID(bytes=root), version) for root, version, _ in rows]
         documents = [(self._last_of(root_id, version), root_id, version) for root_id, version in found]
@@ -246,16 +226,15 @@ class SqlFactStore:
             self._index(root_id, version, document)
 
     def _index(self, root_id: UUID, version: int, document: FactDocument) -> None:
-        """Put the terms of a fact into the index of its persona; a retired fact has none."""
+        """Put the terms of a fact into the index of its persona."""
         number = self._number_of(root_id)
         revision, last = change_entries(self._tx, document.persona_id, added=int(number is None))
-        words = () if document.is_retired else label_terms(_labels(document))
         self._tx.run(
             "index_fact",
             root_id=root_id.bytes,
             number=last if number is None else number,
             changed=revision,
-            terms=pack_row(self._keys, document.persona_id, version, words),
+            terms=self._packed(version, document),
         )
 
     def _number_of(self, root_id: UUID) -> int | None:
@@ -362,13 +341,13 @@ class SqlFactStore:
         """The newest version of a chain, also of a retired one."""
         found = self._chain.history(root_id, version - 1, 1)
         if not found:
-            raise _misplaced("fact", root_id)
+            raise _misplaced(root_id)
         return fact_document(found[0])
 
     def _listed(self, persona_id: str, row: Row) -> Fact:
         fact = _fact(persona_id, self._chain.open_row(row[1:]))
         if row[0] != _standing(fact.category):
-            raise _misplaced("fact", fact.root_id)
+            raise _misplaced(fact.root_id)
         return fact
 
     def _persona_token(self, persona_id: str) -> int:
@@ -397,18 +376,6 @@ def _standing(category: Category) -> int:
     return _STATE if is_state(category) else _ORDINARY
 
 
-def _author_fields(persona: PersonaDraft) -> dict[str, Any]:
-    """The author's fields of a record that may have more."""
-    return {name: getattr(persona, name) for name in PersonaDraft.model_fields}
-
-
-def _card(persona_id: str, version: ChainVersion) -> PersonaCard:
-    document = from_document(PersonaDocument, version.content, version.form)
-    if document.id != persona_id:
-        raise _misplaced("persona", version.root_id)
-    return PersonaCard(**dict(document), version=version.version, created_at=version.created_at)
-
-
 def _document(
     persona_id: str, draft: FactDraft, *, is_retired: bool = False, reason: FactReason | None = None
 ) -> FactDocument:
@@ -419,11 +386,11 @@ def _document(
 def _fact(persona_id: str, version: ChainVersion) -> Fact:
     document = fact_document(version)
     if document.persona_id != persona_id:
-        raise _misplaced("fact", version.root_id)
+        raise _misplaced(version.root_id)
     content = {name: getattr(document, name) for name in FactDraft.model_fields}
     return Fact(**content, root_id=version.root_id, version=version.version, valid_from=version.created_at)
 
 
-def _misplaced(kind: str, root_id: UUID) -> StoreDamaged:
-    """Heads are not sealed, so a head that points to another fact or persona is damage."""
-    return StoreDamaged(f"{kind} {root_id} is in the wrong place of the index; restore a backup")
+def _misplaced(root_id: UUID) -> StoreDamaged:
+    """Heads are not sealed, so a head that points to another fact is damage."""
+    return StoreDamaged(f"fact {root_id} is in the wrong place of the index; restore a backup")

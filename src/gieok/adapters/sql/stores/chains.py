@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
+from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.errors import Conflict, NotFound, StoreDamaged
 from gieok.memory.chains import ChainHead, ChainVersion, VersionDraft, check_expected, next_version
 from gieok.vault import OwnerKeys, Place
@@ -84,20 +85,25 @@ class SqlChainStore:
             created_at=from_micros(created_at),
         )
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next versions. Returns their number and the next cursor, if any."""
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next versions."""
         root, number = after[:16], int.from_bytes(after[16:], "big")
         rows = self._tx.all("list_chain_seals", kind=self._kind, root_id=root, version=number, limit=limit)
-        for root, number, identity, form, content, created_at in rows:
-            place = self._place(UUID(bytes=root), number, UUID(bytes=identity), form, created_at)
-            self._tx.run(
+        sealed = [
+            SealedRow(
                 "replace_chain_seal",
-                kind=self._kind,
-                root_id=root,
-                version=number,
-                content=self._keys.reseal(place, content),
+                {"kind": self._kind, "root_id": root, "version": number},
+                {
+                    "content": (
+                        self._place(UUID(bytes=root), number, UUID(bytes=identity), form, created_at),
+                        content,
+                    )
+                },
             )
-        return len(rows), root + number.to_bytes(8, "big") if len(rows) == limit else None
+            for root, number, identity, form, content, created_at in rows
+        ]
+        has_more = len(rows) == limit
+        return SealPage(sealed, rows[-1][0] + rows[-1][1].to_bytes(8, "big") if has_more else None)
 
     def _lock(self, root_id: UUID) -> ChainHead | None:
         row = self._tx.one("lock_chain_head", kind=self._kind, root_id=root_id.bytes)

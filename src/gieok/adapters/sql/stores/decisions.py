@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -11,8 +12,15 @@ import numpy as np
 
 from gieok.adapters.sql.driver.database import Row, Tx, to_micros
 from gieok.adapters.sql.stores.chains import SqlChainStore
-from gieok.adapters.sql.stores.search import UNCACHED_INDEXES, IndexCache, change_scope, scope_revision
-from gieok.errors import InputRefused, StoreDamaged
+from gieok.adapters.sql.stores.seals import SealPage
+from gieok.adapters.sql.stores.search import (
+    UNCACHED_INDEXES,
+    IndexCache,
+    IndexEntry,
+    change_scope,
+    scope_revision,
+)
+from gieok.errors import InputRefused, SealBroken, StoreDamaged
 from gieok.memory.chains import ChainVersion, VersionDraft
 from gieok.memory.decisions.documents import FORM, from_document, to_document
 from gieok.memory.decisions.records import (
@@ -103,28 +111,39 @@ class SqlDecisionStore:
     def history(self, root_id: UUID, *, after: int, limit: int) -> list[Decision]:
         return [_read(version) for version in self._chain.history(root_id, after, limit)]
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next versions. Returns how many, and the last row, None at the end."""
-        return self._chain.reseal(after, limit)
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next versions."""
+        return self._chain.seals(after, limit)
 
     def reindex(self, after: bytes, limit: int) -> bytes | None:
         """Re-index the next decisions by root. Returns the last root, None at the end."""
-        rows = self._tx.all("lock_decision_heads", after=after, limit=limit)
-        decisions = self.active([UUID(bytes=root_id) for (root_id,) in rows])
-        domains = sorted({each.domain or "" for each in decisions})
-        revisions = {domain: self._change(domain) for domain in domains}
-        for decision in decisions:
-            self._tx.run(
-                "reindex_decision",
-                root_id=decision.root_id.bytes,
-                terms=self._packed(decision.version, decision),
-                changed=revisions[decision.domain or ""],
-            )
+        rows = self._tx.all("lock_decision_chains", after=after, limit=limit)
+        for each in self.active([UUID(bytes=root_id) for (root_id,) in rows]):
+            self._save_head(each.root_id.bytes, each.version, each, to_micros(each.created_at))
         return rows[-1][0] if len(rows) == limit else None
+
+    def index_entries(self, after: bytes, limit: int) -> tuple[list[IndexEntry], bytes | None]:
+        """Compare the heads of the next decisions by root, as far as these open. Returns the last root, None
+        at the end."""
+        rows = self._tx.all("list_decision_entries", after=after, limit=limit)
+        entries: list[IndexEntry] = []
+        for version, token, strength, at, terms, *row in rows:
+            with suppress(SealBroken, StoreDamaged):
+                found = _read(self._chain.open_row(tuple(row)))
+                stored = (version, token, strength, at, None if terms is None else bytes(terms))
+                entries.append(IndexEntry(str(found.root_id), after, row[0], stored == self._head(found)))
+            after = row[0]
+        return entries, after if len(rows) == limit else None
+
+    def _head(self, decision: Decision) -> tuple[int, int, int, int, bytes]:
+        """The columns of its head: version, domain, strength, time, terms."""
+        token, at = domain_token(self._keys, decision.domain), to_micros(decision.created_at)
+        terms = self._packed(decision.version, decision)
+        return decision.version, token, strength_number(decision.strength), at, terms
 
     def _save_head(self, root: bytes, version: int, content: DecisionContent, created_at: int) -> None:
         token = domain_token(self._keys, content.domain)
-        before = self._tx.one("get_decision_domain", root_id=root) if version > 1 else None
+        before = self._tx.one("get_decision_domain", root_id=root)
         is_new = before is None or before[0] != token
         if before is not None and is_new:
             change_scope(self._tx, "decisions", str(before[0]), added=-1)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
-from gieok.errors import Conflict, StoreDamaged
+from gieok.adapters.sql.stores.seals import SealedRow, SealPage
+from gieok.adapters.sql.stores.search import IndexEntry
+from gieok.errors import Conflict, SealBroken, StoreDamaged
 from gieok.memory.decisions.records import Anchor, Evidence, EvidenceCard, EvidenceDraft, Target
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Place
 
 # Content may have a megabyte, so a batch is smaller than that of other stores.
-_RESEAL_BATCH = 20
+_SEALS = 20
 
 
 class SqlEvidenceStore:
@@ -75,18 +78,43 @@ class SqlEvidenceStore:
                 )
         return found
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next rows by id. Returns how many, and the last id, None at the end."""
-        limit = min(limit, _RESEAL_BATCH)
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next rows, by id."""
+        limit = min(limit, _SEALS)
         rows = self._tx.all("list_evidence_seals", after=after, limit=limit)
-        for identity, card, content in rows:
-            self._tx.run(
+        sealed = [
+            SealedRow(
                 "replace_evidence_seals",
-                id=identity,
-                card=self._keys.reseal(_place("card", UUID(bytes=identity)), card),
-                content=self._keys.reseal(_place("content", UUID(bytes=identity)), content),
+                {"id": identity},
+                {
+                    "card": (_place("card", UUID(bytes=identity)), card),
+                    "content": (_place("content", UUID(bytes=identity)), content),
+                },
             )
-        return len(rows), rows[-1][0] if len(rows) == limit else None
+            for identity, card, content in rows
+        ]
+        return SealPage(sealed, rows[-1][0] if len(rows) == limit else None)
+
+    def reindex(self, after: bytes, limit: int) -> bytes | None:
+        """Write the digest tokens of the next rows by id again. Returns the last id, None at the end."""
+        rows = self._tx.all("list_evidence_entries", after=after, limit=limit)
+        for token, *row in rows:
+            expected = self._token(self._card(tuple(row)).sha256)
+            if token != expected:
+                self._tx.run("set_evidence_token", id=row[0], digest_token=expected)
+        return rows[-1][1] if len(rows) == limit else None
+
+    def index_entries(self, after: bytes, limit: int) -> tuple[list[IndexEntry], bytes | None]:
+        """Compare the digest tokens of the next rows by id, as far as these open. Returns the last id, None
+        at the end."""
+        rows = self._tx.all("list_evidence_entries", after=after, limit=limit)
+        entries: list[IndexEntry] = []
+        for token, *row in rows:
+            with suppress(SealBroken):
+                card = self._card(tuple(row))
+                entries.append(IndexEntry(str(card.id), after, row[0], token == self._token(card.sha256)))
+            after = row[0]
+        return entries, after if len(rows) == limit else None
 
     def _card(self, row: Row) -> EvidenceCard:
         identity, card, created_at = row
@@ -117,11 +145,7 @@ class SqlAnchorStore:
         )
         if not is_new:
             raise Conflict(f"anchor {anchor.id} exists already")
-        reached = {target.id for target in anchor.targets}
-        self._tx.run_many(
-            "add_anchor_targets",
-            [{"target_id": target.bytes, "anchor_id": anchor.id.bytes} for target in reached],
-        )
+        self._add_targets(anchor)
 
     def get(self, anchor_id: UUID) -> Anchor | None:
         row = self._tx.one("get_anchor", id=anchor_id.bytes)
@@ -145,13 +169,51 @@ class SqlAnchorStore:
         )
         return [self._anchor(row) for row in rows]
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next rows by id. Returns how many, and the last id, None at the end."""
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next rows, by id."""
         rows = self._tx.all("list_anchor_seals", after=after, limit=limit)
-        for identity, session_ref, content in rows:
-            place = _anchor_place(UUID(bytes=identity), session_ref)
-            self._tx.run("replace_anchor_seal", id=identity, content=self._keys.reseal(place, content))
-        return len(rows), rows[-1][0] if len(rows) == limit else None
+        sealed = [
+            SealedRow(
+                "replace_anchor_seal",
+                {"id": identity},
+                {"content": (_anchor_place(UUID(bytes=identity), session_ref), content)},
+            )
+            for identity, session_ref, content in rows
+        ]
+        return SealPage(sealed, rows[-1][0] if len(rows) == limit else None)
+
+    def reindex(self, after: bytes, limit: int) -> bytes | None:
+        """Write the targets of the next anchors by id again. Returns the last id, None at the end."""
+        rows = self._tx.all("list_anchor_entries", after=after, limit=limit)
+        for anchor in map(self._anchor, rows):
+            self._tx.run("remove_anchor_targets", anchor_id=anchor.id.bytes)
+            self._add_targets(anchor)
+        return rows[-1][0] if len(rows) == limit else None
+
+    def index_entries(self, after: bytes, limit: int) -> tuple[list[IndexEntry], bytes | None]:
+        """Compare the targets of the next anchors by id, as far as these open. Returns the last id, None at
+        the end."""
+        rows = self._tx.all("list_anchor_entries", after=after, limit=limit)
+        stored: dict[bytes, set[bytes]] = {}
+        for anchor_id, target_id in self._tx.all("list_anchor_targets", anchor_ids=[row[0] for row in rows]):
+            stored.setdefault(anchor_id, set()).add(target_id)
+        entries: list[IndexEntry] = []
+        for row in rows:
+            with suppress(SealBroken):
+                anchor = self._anchor(row)
+                targets = {target.id.bytes for target in anchor.targets}
+                entries.append(
+                    IndexEntry(str(anchor.id), after, row[0], stored.get(row[0], set()) == targets)
+                )
+            after = row[0]
+        return entries, after if len(rows) == limit else None
+
+    def _add_targets(self, anchor: Anchor) -> None:
+        reached = {target.id for target in anchor.targets}
+        self._tx.run_many(
+            "add_anchor_targets",
+            [{"target_id": target.bytes, "anchor_id": anchor.id.bytes} for target in reached],
+        )
 
     def _anchor(self, row: Row) -> Anchor:
         identity, session_ref, content, created_at = row

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from gieok.adapters.sql.driver.database import Row, Tx, Value, from_micros, to_micros
 from gieok.adapters.sql.stores.persona_index import change_entries, pack_row
+from gieok.adapters.sql.stores.seals import SealedRow, SealPage
+from gieok.adapters.sql.stores.search import IndexEntry
 from gieok.adapters.sql.stores.sessions import SqlSessionStore
-from gieok.errors import Conflict, StoreDamaged
+from gieok.errors import Conflict, SealBroken, StoreDamaged
 from gieok.memory.companion.recall.query import label_terms, spoken_terms
 from gieok.memory.sessions.records import MAX_LABELS, Appended, ChatMessage, MessageRange, Role
 from gieok.memory.sessions.rules import check_appendable
@@ -116,20 +119,36 @@ class SqlMessageStore:
         rows = self._tx.all("list_turn_messages", session_ref=session_ref, id=message_id)
         return [self._open(row) for row in rows]
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next rows under the current key. Returns their number and the next cursor, if any."""
+    def index_entries(self, after: bytes, limit: int) -> tuple[list[IndexEntry], bytes | None]:
+        """Compare the terms of the next messages, as far as these open. Returns the last one, None at the
+        end."""
+        number, session_ref = int.from_bytes(after[:8], "big"), after[8:].decode()
+        rows = self._tx.all("list_message_entries", session_ref=session_ref, seq=number, limit=limit)
+        entries: list[IndexEntry] = []
+        for *row, persona_id, terms in rows:
+            position = row[1].to_bytes(8, "big") + row[0].encode()
+            with suppress(SealBroken):
+                labels = _open_details(self._keys, tuple(row)).get("labels", ())
+                expected = self._terms(persona_id, self._open(tuple(row)), labels)
+                entries.append(IndexEntry(f"{row[0]} {row[1]}", after, position, bytes(terms) == expected))
+            after = position
+        return entries, after if len(rows) == limit else None
+
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next rows, by session and number."""
         number, session_ref = int.from_bytes(after[:8], "big"), after[8:].decode()
         rows = self._tx.all("list_message_seals", session_ref=session_ref, seq=number, limit=limit)
+        sealed: list[SealedRow] = []
         for row in rows:
-            session_ref, number, *_, content, details = row
-            self._tx.run(
-                "replace_message_seal",
-                session_ref=session_ref,
-                seq=number,
-                content=self._keys.reseal(_place(row), content),
-                details=None if details is None else self._keys.reseal(_place(row, "details"), details),
-            )
-        return len(rows), number.to_bytes(8, "big") + session_ref.encode() if len(rows) == limit else None
+            key: dict[str, Value] = {"session_ref": row[0], "seq": row[1]}
+            values = {"content": (_place(row), row[5])}
+            if row[6] is None:
+                key["details"] = None
+            else:
+                values["details"] = (_place(row, "details"), row[6])
+            sealed.append(SealedRow("replace_message_seal", key, values))
+        has_more = len(rows) == limit
+        return SealPage(sealed, rows[-1][1].to_bytes(8, "big") + rows[-1][0].encode() if has_more else None)
 
     def _stored(self, session_ref: str, messages: Sequence[ChatMessage]) -> dict[str, ChatMessage]:
         ids = [message.id for message in messages]

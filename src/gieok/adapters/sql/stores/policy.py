@@ -8,6 +8,7 @@ from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Tx
 from gieok.adapters.sql.stores.chains import SqlChainStore
+from gieok.adapters.sql.stores.seals import SealPage
 from gieok.engine import Data
 from gieok.errors import SchemaMismatch
 from gieok.memory.chains import NEW, ChainVersion, VersionDraft
@@ -53,9 +54,9 @@ class SqlPolicyStore:
     def history(self, *, after: int, limit: int) -> list[Policy]:
         return [read_policy(version) for version in self._chain.history(ROOT, after, limit)]
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next versions. Returns how many, and the last row, None at the end."""
-        return self._chain.reseal(after, limit)
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next versions."""
+        return self._chain.seals(after, limit)
 
 
 def read_policy(version: ChainVersion) -> Policy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gieok.adapters.sql.driver.database import Tx
+from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.errors import SchemaMismatch, StoreDamaged
 from gieok.memory.profile import Profile
 from gieok.vault import OwnerKeys, Place
@@ -43,15 +44,15 @@ class SqlProfileStore:
             content=self._keys.seal(_place(FORM, version), content),
         )
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the profile under the new key."""
-        row = self._tx.one("lock_profile")
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed profile."""
+        row = self._tx.one("get_profile")
         if row is None:
-            return 0, None
+            return SealPage([], None)
         form, version, content = row
-        resealed = self._keys.reseal(_place(form, version), content)
-        self._tx.run("save_profile", form=form, version=version, content=resealed)
-        return 1, None
+        key = {"form": form, "version": version}
+        values = {"content": (_place(form, version), content)}
+        return SealPage([SealedRow("replace_profile_seal", key, values)], None)
 
 
 def _place(form: int, version: int) -> Place:

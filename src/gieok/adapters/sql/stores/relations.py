@@ -10,6 +10,9 @@ from gieok.errors import Conflict
 from gieok.memory.decisions.graph.impact import impact_edges
 from gieok.memory.decisions.records import RELATION_TYPES, Relation, RelationType
 
+_Edge = tuple[bytes, bytes, int, int]
+"""The columns of an edge: origin, affected, type, from_source."""
+
 
 class SqlRelationStore:
     """Relations of one owner inside one transaction. They contain only random ids, so nothing is sealed."""
@@ -24,7 +27,7 @@ class SqlRelationStore:
             "target": relation.target.bytes,
         }
         if self._tx.run("add_relation", id=relation.id.bytes, **columns):
-            self._tx.run_many("add_impacts", _edges(relation))
+            self._tx.run_many("add_impacts", list(map(_edge_row, _edges(relation))))
             return relation
         row = self._tx.one("find_relation", **columns)
         if row is None:
@@ -37,7 +40,7 @@ class SqlRelationStore:
 
     def remove(self, relation: Relation) -> None:
         if self._tx.run("remove_relation", id=relation.id.bytes):
-            self._tx.run_many("remove_impacts", _edges(relation))
+            self._tx.run_many("remove_impacts", list(map(_edge_row, _edges(relation))))
 
     def touching(self, root_ids: Sequence[UUID], limit: int) -> list[Relation]:
         if not root_ids:
@@ -46,6 +49,20 @@ class SqlRelationStore:
             "list_relations_touching", root_ids=[root.bytes for root in root_ids], limit=limit
         )
         return [read_relation(row) for row in rows]
+
+    def wrong_impacts(self) -> list[str]:
+        """The decisions from which an edge is missing or too much, by root."""
+        wrong = self._expected_impacts() ^ {(*row,) for row in self._tx.all("list_all_impacts")}
+        return sorted({str(UUID(bytes=edge[0])) for edge in wrong})
+
+    def rebuild_impacts(self) -> None:
+        """Write all edges again."""
+        self._tx.run("erase_decision_impacts")
+        self._tx.run_many("add_impacts", [_edge_row(edge) for edge in sorted(self._expected_impacts())])
+
+    def _expected_impacts(self) -> set[_Edge]:
+        relations = map(read_relation, self._tx.all("list_all_relations"))
+        return {edge for each in relations for edge in _edges(each)}
 
 
 def type_number(relation_type: RelationType) -> int:
@@ -58,16 +75,16 @@ def type_of(number: int) -> RelationType:
     return RELATION_TYPES[number - 1]
 
 
-def _edges(relation: Relation) -> list[dict[str, Value]]:
+def _edges(relation: Relation) -> list[_Edge]:
     return [
-        {
-            "origin": edge.origin.bytes,
-            "affected": edge.affected.bytes,
-            "type": type_number(edge.type),
-            "from_source": int(edge.from_source),
-        }
+        (edge.origin.bytes, edge.affected.bytes, type_number(edge.type), int(edge.from_source))
         for edge in impact_edges(relation)
     ]
+
+
+def _edge_row(edge: _Edge) -> dict[str, Value]:
+    origin, affected, number, from_source = edge
+    return {"origin": origin, "affected": affected, "type": number, "from_source": from_source}
 
 
 def read_relation(row: Row) -> Relation:

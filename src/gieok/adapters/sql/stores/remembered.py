@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Tx, to_micros
+from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.memory.canon.remembering import Remembered
 from gieok.vault import OwnerKeys, Place
 
@@ -34,13 +35,14 @@ class SqlRememberedStore:
     def delete_before(self, before: datetime) -> int:
         return self._tx.run("delete_remembered", before=to_micros(before))
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next rows by id. Returns how many, and the last id, None at the end."""
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next rows, by id."""
         rows = self._tx.all("list_remembered_seals", after=after, limit=limit)
-        for identity, sealed in rows:
-            place = _place(UUID(bytes=identity))
-            self._tx.run("replace_remembered_seal", id=identity, result=self._keys.reseal(place, sealed))
-        return len(rows), rows[-1][0] if len(rows) == limit else None
+        sealed_rows = [
+            SealedRow("replace_remembered_seal", {"id": row}, {"result": (_place(UUID(bytes=row)), sealed)})
+            for row, sealed in rows
+        ]
+        return SealPage(sealed_rows, rows[-1][0] if len(rows) == limit else None)
 
 
 def _place(job_id: UUID) -> Place:

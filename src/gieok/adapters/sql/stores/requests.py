@@ -6,6 +6,7 @@ from datetime import datetime
 from hashlib import sha256
 
 from gieok.adapters.sql.driver.database import Tx, to_micros
+from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.errors import Conflict
 from gieok.memory.requests import RequestKey, TurnRef
 from gieok.vault import OwnerKeys, Place
@@ -61,12 +62,14 @@ class SqlRequestStore:
         if not is_saved:
             raise Conflict("a concurrent request with this Idempotency-Key was faster; try again")
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next rows by key. Returns how many, and the last key, None at the end."""
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next rows, by key."""
         rows = self._tx.all("list_request_seals", after=after, limit=limit)
-        for key, sealed in rows:
-            self._tx.run("replace_request_seal", key=key, sealed=self._keys.reseal(_place(key), sealed))
-        return len(rows), rows[-1][0] if len(rows) == limit else None
+        sealed_rows = [
+            SealedRow("replace_request_seal", {"key": key}, {"sealed": (_place(key), sealed)})
+            for key, sealed in rows
+        ]
+        return SealPage(sealed_rows, rows[-1][0] if len(rows) == limit else None)
 
     def _key(self, request: RequestKey) -> bytes:
         return self._keys.digest(f"requests.{request.kind}", request.key)

@@ -22,6 +22,18 @@ INLINE_ROWS = 500
 """More rows than this are not read on the event loop's thread."""
 _BEFORE_ALL = -1
 
+
+class IndexEntry(NamedTuple):
+    """What the index columns of a row say, compared with what they should."""
+
+    row: str
+    before: bytes
+    """The position before the row."""
+    position: bytes
+    """The position of the row: `reindex` returns it after it has written these columns again."""
+    is_right: bool
+
+
 ScopeKind = Literal["turns", "decisions"]
 
 

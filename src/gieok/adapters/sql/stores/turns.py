@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from bisect import insort
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Tx, from_micros, to_micros
+from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.adapters.sql.stores.search import (
     UNCACHED_INDEXES,
     IndexCache,
+    IndexEntry,
     Revision,
     change_scope,
     scope_revision,
 )
-from gieok.errors import Conflict, InputRefused, StoreDamaged
+from gieok.errors import Conflict, InputRefused, SealBroken, StoreDamaged
 from gieok.memory.turns.records import MemoryItem, RecalledMemory
 from gieok.memory.turns.rules import check_search, matches_part, whole_words, word_parts
 from gieok.ranking import SearchIndex, pack_keywords
@@ -73,18 +76,21 @@ class SqlMemoryStore:
             found += self._with_parts(index, session_ref, query, top_k - len(found), found)
         return self._recall(session_ref, [index.columns.ids[row].tobytes() for row in found])
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next rows by id. Returns their number and the next cursor, if any."""
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next rows, by id."""
         rows = self._tx.all("list_turn_seals", after=after, limit=limit)
-        for identity, summary, keywords in rows:
-            row = UUID(bytes=identity)
-            self._tx.run(
+        sealed = [
+            SealedRow(
                 "replace_turn_seals",
-                id=identity,
-                summary=self._keys.reseal(_place("summary", row), summary),
-                keywords=self._keys.reseal(_place("keywords", row), keywords),
+                {"id": identity},
+                {
+                    "summary": (_place("summary", UUID(bytes=identity)), summary),
+                    "keywords": (_place("keywords", UUID(bytes=identity)), keywords),
+                },
             )
-        return len(rows), rows[-1][0] if len(rows) == limit else None
+            for identity, summary, keywords in rows
+        ]
+        return SealPage(sealed, rows[-1][0] if len(rows) == limit else None)
 
     def reindex(self, after: bytes, limit: int) -> bytes | None:
         """Re-index the next rows by id. Returns the next cursor, if any."""
@@ -100,6 +106,19 @@ class SqlMemoryStore:
                 changed=revisions[session_ref],
             )
         return rows[-1][0] if len(rows) == limit else None
+
+    def index_entries(self, after: bytes, limit: int) -> tuple[list[IndexEntry], bytes | None]:
+        """Compare the terms of the next rows by id, as far as their keywords open. Returns the next cursor,
+        if any."""
+        rows = self._tx.all("list_turn_entries", after=after, limit=limit)
+        entries: list[IndexEntry] = []
+        for identity, session_ref, sealed, terms in rows:
+            row = UUID(bytes=identity)
+            with suppress(SealBroken):
+                expected = self._packed(session_ref, self._open_keywords(row, sealed))
+                entries.append(IndexEntry(str(row), after, identity, bytes(terms) == expected))
+            after = identity
+        return entries, after if len(rows) == limit else None
 
     def _index(self, session_ref: str, revision: Revision) -> SearchIndex:
         return self._indexes.get(

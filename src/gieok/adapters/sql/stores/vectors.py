@@ -7,6 +7,7 @@ from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Row, Tx
 from gieok.adapters.sql.stores.companion.rows import open_memory
+from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.memory.companion.vectors.search import Embedded, Revision, StoredVector, Unembedded, Waiting
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Place
@@ -101,22 +102,19 @@ class SqlVectorStore:
         )
         return saved
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next vectors by memory id. Returns how many, and the last id, None at the end."""
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed vectors of the next memories, by id."""
         rows = self._tx.all("list_vector_seals", after=after, limit=limit)
-        for memory_id, space, persona_id, number, version, sealed in rows:
-            place = _place(UUID(bytes=memory_id), persona_id, space, number, version)
-            vector = self._keys.reseal(place, sealed)
-            self._tx.run(
+        sealed_rows = [
+            SealedRow(
                 "replace_vector_seal",
-                space=space,
-                persona_id=persona_id,
-                number=number,
-                version=version,
-                vector=vector,
+                {"space": space, "persona_id": persona_id, "number": number, "version": version},
+                {"vector": (_place(UUID(bytes=memory_id), persona_id, space, number, version), sealed)},
             )
+            for memory_id, space, persona_id, number, version, sealed in rows
+        ]
         memories = {row[0] for row in rows}
-        return len(rows), rows[-1][0] if len(memories) == limit else None
+        return SealPage(sealed_rows, rows[-1][0] if len(memories) == limit else None)
 
     def _unembedded(self, row: Row) -> Unembedded:
         memory = open_memory(self._keys, row)

@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Tx, from_micros, to_micros
+from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.engine import Data
 from gieok.memory.decisions.records import Reached, Walk, WalkOrigin
 from gieok.vault import OwnerKeys, Place
@@ -49,13 +50,14 @@ class SqlWalkStore:
     def delete_before(self, before: datetime) -> int:
         return self._tx.run("forget_walks", before=to_micros(before))
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next rows by id. Returns how many, and the last id, None at the end."""
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next rows, by id."""
         rows = self._tx.all("list_walk_seals", after=after, limit=limit)
-        for identity, sealed in rows:
-            place = _place(UUID(bytes=identity))
-            self._tx.run("replace_walk_seal", id=identity, found=self._keys.reseal(place, sealed))
-        return len(rows), rows[-1][0] if len(rows) == limit else None
+        sealed_rows = [
+            SealedRow("replace_walk_seal", {"id": row}, {"found": (_place(UUID(bytes=row)), sealed)})
+            for row, sealed in rows
+        ]
+        return SealPage(sealed_rows, rows[-1][0] if len(rows) == limit else None)
 
 
 def _place(walk_id: UUID) -> Place:

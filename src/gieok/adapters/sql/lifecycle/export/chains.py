@@ -15,8 +15,9 @@ from gieok.adapters.sql.lifecycle.export.records import (
     read_rows,
     subset,
 )
-from gieok.adapters.sql.stores.canon import SqlFactStore, SqlPersonaStore
+from gieok.adapters.sql.stores.canon import SqlFactStore
 from gieok.adapters.sql.stores.decisions import SqlDecisionStore
+from gieok.adapters.sql.stores.personas import SqlPersonaStore
 from gieok.adapters.sql.stores.policy import ROOT, SqlPolicyStore, read_policy
 from gieok.errors import Conflict, InputRefused
 from gieok.memory.canon import documents

@@ -12,3 +12,7 @@ DELETE FROM profiles WHERE owner = :owner;
 
 -- name: lock_profile(owner)^
 SELECT form, version, content FROM profiles WHERE owner = :owner FOR NO KEY UPDATE;
+
+-- name: replace_profile_seal(owner, form, version, content)!
+-- 0 rows when it was saved since it was read: then it is sealed under the new key already.
+UPDATE profiles SET content = :content WHERE owner = :owner AND form = :form AND version = :version;

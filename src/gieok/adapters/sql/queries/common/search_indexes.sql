@@ -48,12 +48,13 @@ SELECT id, persona_id FROM memories WHERE owner = :owner AND id > :after ORDER B
 -- No new version: nothing that the user could see has changed.
 UPDATE memories SET topic_token = :topic_token, terms = :terms, changed = :changed WHERE owner = :owner AND id = :id;
 
--- name: reindex_decision(owner, root_id, terms, changed)!
-UPDATE decision_heads SET terms = :terms, changed = :changed WHERE owner = :owner AND root_id = :root_id;
-
--- name: lock_decision_heads(owner, after, limit)
+-- name: lock_decision_chains(owner, after, limit)
 -- The next decisions by root, held so that no version is appended to them meanwhile.
-SELECT root_id FROM decision_heads WHERE owner = :owner AND root_id > :after ORDER BY root_id LIMIT :limit
+SELECT root_id
+FROM chain_heads
+WHERE owner = :owner AND kind = 'decision' AND root_id > :after AND active IS NOT NULL
+ORDER BY root_id
+LIMIT :limit
 FOR NO KEY UPDATE;
 
 -- name: erase_search_indexes(owner)!

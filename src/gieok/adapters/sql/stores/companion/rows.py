@@ -37,7 +37,7 @@ def seal_memory(keys: OwnerKeys, memory: Memory, columns: Row) -> bytes:
         "tags": memory.tags,
         "speaker": memory.speaker,
     }
-    return keys.seal(_memory_place(columns, memory.version), _to_json(content).encode())
+    return keys.seal(memory_place(columns, memory.version), _to_json(content).encode())
 
 
 def open_memory(keys: OwnerKeys, row: Row) -> Memory:
@@ -47,7 +47,7 @@ def open_memory(keys: OwnerKeys, row: Row) -> Memory:
     is not validated again.
     """
     identity, persona, _, session, origin, importance, created, occurred, archived, version, sealed = row
-    content = json.loads(keys.open(_memory_place(row[:8], version), sealed).decode())
+    content = json.loads(keys.open(memory_place(row[:8], version), sealed).decode())
     return Memory(
         id=UUID(bytes=identity),
         persona_id=persona,
@@ -66,13 +66,8 @@ def open_memory(keys: OwnerKeys, row: Row) -> Memory:
     )
 
 
-def reseal_memory(keys: OwnerKeys, row: Row) -> bytes:
-    """Reseal the content under the current key."""
-    *_, version, sealed = row
-    return keys.reseal(_memory_place(row[:8], version), sealed)
-
-
-def _memory_place(columns: Row, version: int) -> Place:
+def memory_place(columns: Row, version: int) -> Place:
+    """What the sealed content is bound to."""
     identity, persona, number, session, *rest = columns
     text = identity.hex()
     dashed = f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

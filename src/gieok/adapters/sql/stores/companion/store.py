@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -13,13 +14,14 @@ from gieok.adapters.sql.driver.database import Row, Tx, Value, from_micros, to_m
 from gieok.adapters.sql.stores.companion.index import SqlPersonaIndex, index_rows, packed_terms
 from gieok.adapters.sql.stores.companion.rows import (
     memory_columns,
+    memory_place,
     open_memory,
-    reseal_memory,
     seal_memory,
 )
-from gieok.adapters.sql.stores.search import UNCACHED_INDEXES, IndexCache, Revision
+from gieok.adapters.sql.stores.seals import SealedRow, SealPage
+from gieok.adapters.sql.stores.search import UNCACHED_INDEXES, IndexCache, IndexEntry, Revision
 from gieok.adapters.sql.stores.vectors import invalidate_vectors, remove_vectors, set_vectors_archived
-from gieok.errors import Conflict, NotFound
+from gieok.errors import Conflict, NotFound, SealBroken
 from gieok.memory.companion.hits import HitKind
 from gieok.memory.companion.records import (
     Emotion,
@@ -204,14 +206,18 @@ class SqlCompanionStore:
     def moments(self, persona_id: str, limit: int, after: MomentPosition | None) -> Sequence[EmotionalMoment]:
         return self._moments.list(persona_id, limit, after)
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next memories by id. Returns how many, and the last id, None at the end."""
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next memories, by id."""
         rows = self._tx.all("list_memory_seals", after=after, limit=limit)
-        for row in rows:
-            memory_id, *_, version, _content = row
-            content = reseal_memory(self._keys, row)
-            self._tx.run("replace_memory_seal", id=memory_id, version=version, content=content)
-        return len(rows), rows[-1][0] if len(rows) == limit else None
+        sealed = [
+            SealedRow(
+                "replace_memory_seal",
+                {"id": row[0], "version": row[-2]},
+                {"content": (memory_place(row[:8], row[-2]), row[-1])},
+            )
+            for row in rows
+        ]
+        return SealPage(sealed, rows[-1][0] if len(rows) == limit else None)
 
     def reindex(self, after: bytes, limit: int) -> bytes | None:
         """Re-index the next memories by id with their current terms. Returns the last id, None at the end."""
@@ -231,6 +237,20 @@ class SqlCompanionStore:
                     changed=revisions[persona_id],
                 )
         return rows[-1][0] if len(rows) == limit else None
+
+    def index_entries(self, after: bytes, limit: int) -> tuple[list[IndexEntry], bytes | None]:
+        """Compare the terms of the next memories by id, as far as they open. Returns the last id, None at the
+        end."""
+        rows = self._tx.all("list_memory_entries", after=after, limit=limit)
+        entries: list[IndexEntry] = []
+        for topic_token, terms, *row in rows:
+            with suppress(SealBroken):
+                memory = open_memory(self._keys, tuple(row))
+                expected = self._topic_token(memory), packed_terms(self._keys, memory)
+                is_right = (topic_token, bytes(terms)) == expected
+                entries.append(IndexEntry(str(memory.id), after, row[0], is_right))
+            after = row[0]
+        return entries, after if len(rows) == limit else None
 
     def _new_row(self, memory: Memory, number: int, revision: int) -> dict[str, Value]:
         columns = memory_columns(memory, number)
@@ -325,13 +345,16 @@ class SqlMomentStore:
         )
         return [self._open(row) for row in rows]
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next moments by id. Returns how many, and the last id, None at the end."""
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next moments, by id."""
         rows = self._tx.all("list_moment_seals", after=after, limit=limit)
+        sealed_rows: list[SealedRow] = []
         for identity, persona_id, memory, intensity, at, sealed in rows:
             place = _moment_place(UUID(bytes=identity), persona_id, UUID(bytes=memory), intensity, at)
-            self._tx.run("replace_moment_seal", id=identity, content=self._keys.reseal(place, sealed))
-        return len(rows), rows[-1][0] if len(rows) == limit else None
+            sealed_rows.append(
+                SealedRow("replace_moment_seal", {"id": identity}, {"content": (place, sealed)})
+            )
+        return SealPage(sealed_rows, rows[-1][0] if len(rows) == limit else None)
 
     def _seal(self, moment: EmotionalMoment) -> bytes:
         content = {"emotion": moment.emotion, "moment": moment.moment}

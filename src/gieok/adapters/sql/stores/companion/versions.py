@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
+from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.errors import Conflict, StoreDamaged
 from gieok.memory.companion.records import Memory, MemoryVersion
 from gieok.vault import OwnerKeys, Place
@@ -36,19 +37,20 @@ class SqlMemoryVersionStore:
         rows = self._tx.all("list_memory_versions", memory_id=memory_id.bytes)
         return [self.open_row(row) for row in rows]
 
-    def reseal(self, after: bytes, limit: int) -> tuple[int, bytes | None]:
-        """Reseal the next versions. Returns how many, and the last row, None at the end."""
+    def seals(self, after: bytes, limit: int) -> SealPage:
+        """The sealed values of the next versions."""
         identity, number = after[:16], int.from_bytes(after[16:], "big")
         rows = self._tx.all("list_memory_version_seals", memory_id=identity, version=number, limit=limit)
-        for identity, number, at, content in rows:
-            place = _place(UUID(bytes=identity), number, at)
-            self._tx.run(
+        sealed = [
+            SealedRow(
                 "replace_memory_version_seal",
-                memory_id=identity,
-                version=number,
-                content=self._keys.reseal(place, content),
+                {"memory_id": identity, "version": number},
+                {"content": (_place(UUID(bytes=identity), number, at), content)},
             )
-        return len(rows), identity + number.to_bytes(8, "big") if len(rows) == limit else None
+            for identity, number, at, content in rows
+        ]
+        has_more = len(rows) == limit
+        return SealPage(sealed, rows[-1][0] + rows[-1][1].to_bytes(8, "big") if has_more else None)
 
     def open_row(self, row: Row) -> MemoryVersion:
         """Decrypt a row with the columns memory, version, time, content."""
