@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gieok.adapters.sql.driver import sqlite_file
+from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore
 from gieok.app import Gieok
 from gieok.testing.models import CountingModel
 from tests.crash.checker import violations
@@ -97,6 +98,25 @@ async def test_acknowledged_turns_survive_a_power_cut(tmp_path: Path, repeat: in
     assert len(problems) > CUTS / 2
     assert [each for each in problems if each] == [], f"GIEOK_CRASH_SEED={SEED + repeat}"
     count("power losses", len(problems), "sqlite")
+
+
+@pytest.mark.req("ENG-6")
+def test_a_keystore_opens_after_a_power_cut_while_it_was_created(tmp_path: Path) -> None:
+    """At each operation of its creation, with ten different parts of the unsynced data."""
+    chance, cuts = random.Random(SEED), list[dict[Path, bytes]]()
+    disks: list[Disk] = []
+
+    def cut() -> None:
+        cuts.extend(disks[0].after_power_cut(chance) for _ in range(10))
+
+    with watched_disk(cut) as disk:
+        disks.append(disk)
+        SqliteKeyStore(tmp_path / "created" / "gieok.db.keys").close()
+    assert len(cuts) >= 100
+    for number, files in enumerate(cuts):
+        for path, content in files.items():
+            write_file(tmp_path / str(number) / path.name, content)
+        SqliteKeyStore(tmp_path / str(number) / "gieok.db.keys").close()
 
 
 @pytest.mark.req("ENG-6")

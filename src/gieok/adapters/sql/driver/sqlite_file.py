@@ -24,6 +24,8 @@ APPLICATION_ID = 0x4769656F
 """'Gieo', in the header of every Gieok database."""
 
 _MAGIC = b"SQLite format 3\x00"
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+_RECOVERY_MILLISECONDS = 10_000
 _LEDGER_EXISTS = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'"
 _WRITE_LEDGER = "INSERT INTO schema_migrations VALUES (?, ?, ?, ?)"
 
@@ -158,11 +160,31 @@ def create_file(path: Path, what: str) -> None:
 def read_header(path: Path) -> bytes:
     """Read the first 100 bytes of a file, through SQLite's own file layer.
 
-    Closing a file that was opened by other means drops every POSIX lock of this process on it.
+    Closing a file that was opened by other means drops every POSIX lock of this process on it. If the file is
+    no database but has a rollback journal, SQLite rolls back the interrupted transaction first: a power cut
+    while the file was created leaves it so.
     """
-    file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+    header = _read_start(path, 100, apsw.SQLITE_OPEN_MAIN_DB)
+    journal = path.with_name(f"{path.name}-journal")
+    if header.startswith(_MAGIC) or not journal.exists():
+        return header
+    if not _read_start(journal, 8, apsw.SQLITE_OPEN_MAIN_JOURNAL).startswith(_JOURNAL_MAGIC):
+        return header
+    connection = _open(path)
     try:
-        return file.xRead(100, 0)
+        connection.set_busy_timeout(_RECOVERY_MILLISECONDS)
+        connection.pragma("schema_version")
+    except apsw.NotADBError:
+        return header  # the journal is not of this file
+    finally:
+        connection.close()
+    return _read_start(path, 100, apsw.SQLITE_OPEN_MAIN_DB)
+
+
+def _read_start(path: Path, length: int, kind: int) -> bytes:
+    file = apsw.VFSFile("", str(path), [kind | apsw.SQLITE_OPEN_READONLY, 0])
+    try:
+        return file.xRead(length, 0)
     finally:
         file.xClose()
 
@@ -181,6 +203,8 @@ def _check_file(path: Path) -> None:
         header = read_header(path)
     except apsw.Error as error:
         raise translate_error(error, str(path)) from None
+    if path.stat().st_size == 0:  # rolled back to nothing
+        return
     if not header.startswith(_MAGIC):
         raise StoreDamaged(f"{path} is not a SQLite database; move it away or choose another path")
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:

@@ -121,6 +121,8 @@ def _check_header(path: Path) -> None:
         header = sqlite_file.read_header(path)
     except apsw.Error as error:
         raise translate_error(error, f"the keystore {path}") from None
+    if path.stat().st_size == 0:  # rolled back to nothing
+        return
     if not header.startswith(_MAGIC) or int.from_bytes(header[68:72], "big") != _APPLICATION_ID:
         raise StoreDamaged(
             f"{path} is not a Gieok keystore, or it is damaged; restore the keystore, or choose another path"
