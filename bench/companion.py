@@ -107,7 +107,7 @@ def _loads(gieok: Gieok, count: int) -> TimedRun:
 
 def _selections(gieok: Gieok, texts: Sequence[str]) -> TimedRun:
     scope, plan = scope_of(gieok), gieok.check(selection_plan())
-    rest = {"sessionRef": "now", "personaId": PERSONA, "recentMessages": ()}
+    rest = {"sessionRef": "now", "personaId": PERSONA, "accountPlan": None, "recentMessages": ()}
 
     async def run_once() -> float:
         started = perf_counter()

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from gieok.memory.canon.records import Fact, FactChange, PersonaCard
+from gieok.memory.companion import hits
 from gieok.memory.companion.hits import HitKind, Why
 from gieok.memory.companion.records import Memory, MemoryConfig, MemoryCounts
 from gieok.memory.conversation.records import StateFact
@@ -55,8 +56,35 @@ class FoundMemory(Memory):
     A view of `MemoryHit`, which holds the memory in a field.
     """
 
+    kind: Literal["memory"] = "memory"
     score: float
     why: Why
+
+
+class FoundMessage(hits.FoundMessage):
+    """A message that a search found, as `FoundMemory`. A view of `MessageHit`."""
+
+    kind: Literal["message"] = "message"
+    score: float
+    why: Why
+
+
+class FoundFact(hits.FoundFact):
+    """A fact that a search found, as `FoundMemory`. A view of `FactHit`."""
+
+    kind: Literal["fact"] = "fact"
+    score: float
+    why: Why
+
+
+Found = Annotated[FoundMemory | FoundMessage | FoundFact, Field(discriminator="kind")]
+
+
+class FoundMemories(WireModel):
+    """The hits of a search, best first, and the parts of the search that failed. A view of `Hits`."""
+
+    memories: tuple[Found, ...]
+    degraded: tuple[str, ...]
 
 
 class CreatedMemory(WireModel):
@@ -166,6 +194,8 @@ class ChatTurn(WireModel):
     session_ref: Annotated[str, AS_SESSION_ID]
     reply: str
     recalled: tuple[RecalledItem, ...]
+    degraded: tuple[str, ...]
+    """The parts of recall that failed, where the plan allows it."""
     state: tuple[StateFact, ...]
     turn_id: str
     """The id of the user's message."""

@@ -56,6 +56,19 @@ def test_memories_are_listed_searched_and_shown(run: Run, url: str) -> None:
     assert "no memories" in run("memory", "list", "--user", "choi").stdout
 
 
+@pytest.mark.req("ENG-7")
+def test_a_search_by_words_alone_says_so(run: Run, url: str) -> None:
+    down = {
+        "GIEOK_EMBEDDER": "openai:bge-m3@4",
+        "GIEOK_EMBEDDER_BASE_URL": "http://127.0.0.1:9/v1",
+        "GIEOK_BACKGROUND": "false",
+    }
+    search = ("memory", "search", "면접", "--persona", "hana", "--user", "kim")
+    assert json.loads(run(*search, "--json", **down).stdout) == {"memories": [], "degraded": ["vectors"]}
+    assert "vectors" in run(*search, **down).stderr
+    assert json.loads(run(*search, "--json").stdout)["degraded"] == []
+
+
 @pytest.mark.req("COMP-9")
 def test_memories_are_changed_filtered_and_deleted(run: Run, url: str) -> None:
     keep("kim", "면접을 준비함.", "바다에 다녀옴.")

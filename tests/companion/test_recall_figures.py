@@ -30,17 +30,51 @@ def test_figures_count_the_evidence_among_the_first() -> None:
     assert got == recall.Figures(recalls=(50.0, 100.0, 100.0), mrr=50.0, seconds=0.5)
 
 
-async def test_a_conversation_is_loaded_and_asked_about(
+async def run(folder: Path, only: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the benchmark prints for the only set of a folder."""
+    settings = settings_for(f"sqlite:///{folder}/data/gieok.db", folder / "root.key")
+    [(name, conversations)] = recall.read_sets(folder, None).items()
+    await recall.measure(name, conversations, settings, only)
+    return capsys.readouterr().out
+
+
+@pytest.mark.req("MIND-10")
+async def test_a_conversation_is_loaded_as_messages_and_asked_about(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "small.json"
     asked = [{"question": "What did Mina buy?", "evidence": ["t1"]}]
-    file.write_text(json.dumps([{"turns": TURNS, "questions": asked}]), "utf-8")
-    settings = settings_for(f"sqlite:///{tmp_path}/data/gieok.db", tmp_path / "root.key")
-    await recall.measure(file, settings, only="ours", questions=None)
-    printed = capsys.readouterr().out
-    assert "### small: 3 memories, 1 questions" in printed
+    (tmp_path / "small.json").write_text(json.dumps([{"turns": TURNS, "questions": asked}]), "utf-8")
+    printed = await run(tmp_path, "ours", capsys)
+    assert "### small: 3 turns, 1 questions" in printed
     assert "| ours                       | 100.0 | 100.0 | 100.0 | 100.0 |" in printed
+
+
+@pytest.mark.req("MIND-15")
+async def test_labels_are_remembered_and_find_their_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The question shares no word with the message, but with what was understood of it."""
+    said = {"id": "m1", "role": "user", "time": "2024-05-01T09:00:00Z", "text": "I bought a kayak."}
+    label = {
+        "turn": "m1",
+        "op": "add",
+        "subject": "user",
+        "category": "OTHER",
+        "key": "boat",
+        "value": "owns a kayak",
+        "quote": "bought a kayak",
+        "says": "user",
+        "importance": 5,
+    }
+    reply = {"id": "m2", "role": "assistant", "time": "2024-05-01T09:00:10Z", "text": "Lucky you!"}
+    document = {
+        "language": "en",
+        "sessions": [{"id": "s1", "messages": [said, reply]}],
+        "facts": [label],
+        "questions": [{"question": "Which boat is there?", "evidence": ["m1"]}],
+    }
+    (tmp_path / "small.json").write_text(json.dumps(document), "utf-8")
+    assert "| ours, labels remembered    | 100.0 |" in await run(tmp_path, recall.LABELLED, capsys)
 
 
 async def test_without_data_it_says_what_to_give(monkeypatch: pytest.MonkeyPatch) -> None:

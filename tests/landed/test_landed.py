@@ -265,6 +265,23 @@ def test_the_queued_jobs_run(server: Server, api: Api, clock: Clock) -> None:
     assert "vectors" in next(hit for hit in hits if hit["id"] == EXCERPT)["why"]["signals"]
 
 
+@pytest.mark.req("MIND-10")
+def test_old_messages_are_found_after_they_are_indexed(server: Server, api: Api, clock: Clock) -> None:
+    """The upgrade queues the job at the time of the machine. Until it is done, a search says so."""
+    wanted = {"personaId": "hana", "q": "개발자 면접", "kinds": "message,fact"}
+    before = api.get("/memory/search", **wanted)
+    assert (before["memories"], before["degraded"]) == ([], ["messages"])
+    assert api.get("/memory/search", **(wanted | {"kinds": "memory"}))["degraded"] == []
+    clock.advance(seconds=max((datetime.now(UTC) - clock()).total_seconds(), 0) + 60)
+    do_all_jobs(server, clock)
+    after = api.get("/memory/search", **wanted)
+    assert after["degraded"] == []
+    found = after["memories"][0]
+    assert (found["kind"], found["role"], found["sessionId"]) == ("message", "user", "closed")
+    assert found["content"] == "다음 주 화요일에 개발자 면접이 있어서 떨려."
+    assert {hit["kind"] for hit in after["memories"]} == {"message", "fact"}
+
+
 def test_walks_usage_and_audit_read_back(server: Server) -> None:
     """What HTTP does not show."""
     minsu = server.gieok.user("minsu")

@@ -45,7 +45,12 @@ async def test_a_plan_without_checks_of_its_own_cannot_add_to_the_session_of_ano
     user = gieok.user("minsu")
     hana = await persona(user)
     first = await user.chat.send(hana, "안녕", wait_memory=True)
-    unchecked = changed("chat_turn", lambda steps: steps.remove(find(steps, "ResumeSession")))
+
+    def without_check(steps: list[dict[str, Any]]) -> None:
+        steps.remove(find(steps, "ResumeSession"))
+        find(steps, "RecallMemories")["inputs"]["accountPlan"] = "request.accountPlan"
+
+    unchecked = changed("chat_turn", without_check)
     with pytest.raises(PlanHashMismatch) as mismatch:
         await user.chat.send(hana, "몰래", session_ref=first.session_ref, plan=unchecked)
     assert (mismatch.value.expected, mismatch.value.actual) == (load_plan("chat_turn").hash, unchecked.hash)

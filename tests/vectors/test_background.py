@@ -143,20 +143,6 @@ async def test_an_embedder_that_is_down_is_retried_later(
         assert (await work(gieok), behind.count("memory_vectors")) == (1, 1)
 
 
-async def test_a_search_continues_without_an_embedder_that_is_down(
-    settings: Settings, caplog: pytest.LogCaptureFixture
-) -> None:
-    embedder = LetterEmbedder()
-    async with await Gieok.open(settings, embedder=embedder) as gieok:
-        await keep(gieok, "a zebra")
-        await work(gieok)
-        embedder.is_down = True
-        with caplog.at_level(logging.WARNING):
-            (hit,) = await search(gieok, "zebra")
-        assert hit.memory.summary == "a zebra"
-        assert "without vectors" in caplog.text
-
-
 async def test_only_texts_in_a_supported_language_are_embedded(settings: Settings, behind: Behind) -> None:
     """An English model finds all Korean texts alike, so that any of them would seem close."""
     embedder = LetterEmbedder(languages={"en"})

@@ -22,6 +22,7 @@ from gieok.memory.canon.records import Fact, FactChange
 from gieok.memory.canon.remembering import GroundFacts
 from gieok.memory.canon.steps import LoadState, SaveFacts
 from gieok.memory.companion.hits import Hit
+from gieok.memory.companion.recall.policy import Degraded
 from gieok.memory.companion.records import Memory, Notice
 from gieok.memory.companion.steps.memories import TakeNotices
 from gieok.memory.companion.steps.recall import RecallMemories
@@ -62,6 +63,8 @@ class ChatTurn:
     """What was recalled of the conversations with this persona, each with its reasons."""
     retrieved: tuple[RecalledMemory, ...]
     """Turn memories of this session."""
+    degraded: tuple[Degraded, ...]
+    """The parts of recall that failed, where the plan allows it."""
     state: tuple[Fact, ...]
     """The state in the prompt, before this turn changed it."""
     turn_id: str
@@ -319,6 +322,7 @@ def _logged_turn(view: SqlView, session_ref: str, sent: _Sent) -> ChatTurn | Non
         reply=rest[0].content,
         recalled=(),
         retrieved=(),
+        degraded=(),
         state=(),
         turn_id=said.id,
         remembering=None,
@@ -374,6 +378,7 @@ def _chat_turn(session_ref: str, sent: _Sent, outputs: Outputs) -> ChatTurn:
         reply=answer.text,
         recalled=recalled.hits if recalled else (),
         retrieved=retrieved.memories if retrieved else (),
+        degraded=recalled.degraded if recalled else (),
         state=state.facts if state else (),
         turn_id=sent.turn_id,
         remembering=Remembering(jobs[-1], "queued") if jobs else None,

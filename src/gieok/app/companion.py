@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, overload
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Database
@@ -13,7 +14,7 @@ from gieok.app.embedding import embed_owner
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.companion.filters import ANY, MemoryFilter, list_filtered
-from gieok.memory.companion.hits import MemoryHit
+from gieok.memory.companion.hits import Hit, Hits, Kinds, MemoryHit, check_kinds
 from gieok.memory.companion.records import (
     MAX_BATCH,
     Memory,
@@ -205,6 +206,7 @@ class Companion:
         loaded = await self._cycles.output(plan, LoadMemories, {"personaId": persona_id})
         return loaded.memories[:limit]
 
+    @overload
     async def search(
         self,
         persona_id: str,
@@ -212,12 +214,47 @@ class Companion:
         *,
         limit: int | None = None,
         plan: str | ExecutionPlan = SEARCH_PLAN,
-    ) -> tuple[MemoryHit, ...]:
-        """Memories that answer a query, best first, with reasons. `limit` can only lower the plan's limit."""
+    ) -> Hits[MemoryHit]: ...
+
+    @overload
+    async def search(
+        self,
+        persona_id: str,
+        query: str,
+        *,
+        kinds: Kinds,
+        limit: int | None = None,
+        account_plan: AccountPlan | None = None,
+        plan: str | ExecutionPlan = SEARCH_PLAN,
+    ) -> Hits[Hit]: ...
+
+    async def search(
+        self,
+        persona_id: str,
+        query: str,
+        *,
+        kinds: Kinds = ("memory",),
+        limit: int | None = None,
+        account_plan: AccountPlan | None = None,
+        plan: str | ExecutionPlan = SEARCH_PLAN,
+    ) -> Hits[Any]:
+        """What answers a query, best first, with reasons. `limit` can only lower the plan's limit.
+
+        `kinds` are `memory`, `message`, `fact`, or "all" of them; they are one ranking. Messages are those of
+        all sessions with this persona. A plan may refuse them to an account plan.
+        If the embedder does not answer, the plan decides: `degraded` of the result says so, or StepFailed is
+        raised.
+        """
         _check_limit(limit)
-        request = {"personaId": persona_id, "query": query, "limit": limit}
+        request = {
+            "personaId": persona_id,
+            "query": query,
+            "kinds": check_kinds(kinds),
+            "limit": limit,
+            "accountPlan": account_plan,
+        }
         recalled = await self._cycles.output(plan, RecallMemories, request)
-        return tuple(hit for hit in recalled.hits if hit.kind == "memory")
+        return Hits(recalled.hits, recalled.degraded)
 
     async def embed(self, limit: int | None = None) -> int:
         """Embed the memories without a vector, all or about `limit` of them. Returns how many.

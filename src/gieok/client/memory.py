@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, overload
 from uuid import UUID, uuid4
 
 from pydantic.alias_generators import to_camel
@@ -15,6 +15,7 @@ from gieok.adapters.imports.files import write_png
 from gieok.client.transport import Call, Transport, lines, path
 from gieok.memory.canon.records import FactChange, FactVersion, PersonaCard, PersonaDraft
 from gieok.memory.companion.filters import ANY, MemoryFilter
+from gieok.memory.companion.hits import Hits, Kinds, check_kinds
 from gieok.memory.companion.records import (
     Memory,
     MemoryChanges,
@@ -33,6 +34,8 @@ from gieok.wire import (
     CreatedMemory,
     DeletedPersona,
     Erasure,
+    Found,
+    FoundMemories,
     FoundMemory,
     ImportCounts,
     ImportedPersona,
@@ -135,14 +138,27 @@ class Memories:
         }
         return await self._transport.request(Call("GET", "/memory/list", query), MemoryPage)
 
+    @overload
+    async def search(self, persona_id: str, query: str, *, limit: int | None = None) -> Hits[FoundMemory]: ...
+
+    @overload
     async def search(
-        self, persona_id: str, query: str, *, limit: int | None = None
-    ) -> tuple[FoundMemory, ...]:
-        """Memories that match a query, best first, each with its reasons. Archived ones are included."""
-        asked = {"personaId": persona_id, "q": query, "limit": limit}
-        return await self._transport.request(
-            Call("GET", "/memory/search", asked), tuple[FoundMemory, ...], field="memories"
-        )
+        self, persona_id: str, query: str, *, kinds: Kinds, limit: int | None = None
+    ) -> Hits[Found]: ...
+
+    async def search(
+        self, persona_id: str, query: str, *, kinds: Kinds = ("memory",), limit: int | None = None
+    ) -> Hits[Any]:
+        """What matches a query, best first, each with its reasons. Archived memories are included.
+
+        `kinds` are `memory`, `message`, `fact`, or "all" of them.
+
+        `degraded` has `vectors` if the embedder did not answer and words alone were searched.
+        """
+        named = ",".join(check_kinds(kinds))
+        asked = {"personaId": persona_id, "q": query, "limit": limit, "kinds": named}
+        found = await self._transport.request(Call("GET", "/memory/search", asked), FoundMemories)
+        return Hits(found.memories, found.degraded)
 
     async def get(self, memory_id: UUID) -> Memory:
         """One memory; NotFound if there is none."""

@@ -115,8 +115,8 @@ def _detected(content: bytes) -> tuple[Format, Any]:
             raise InputRefused("is an export of Gieok: import it with `gieok memory import`", at="file")
         if "mes" in named or "chat_metadata" in named or {"user_name", "character_name"} <= named.keys():
             return "sillytavern", None
-    value = _value(content)
-    items = cast("list[Any]", value) if isinstance(value, list) else [value]
+    value: Any = _value(content)
+    items: list[Any] = value if isinstance(value, list) else [value]
     sample = cast("Fields", items[0]) if items and isinstance(items[0], dict) else {}
     signs: tuple[tuple[Format, bool], ...] = (
         ("chatgpt", "mapping" in sample),
@@ -126,7 +126,7 @@ def _detected(content: bytes) -> tuple[Format, Any]:
     )
     for name, is_it in signs:
         if is_it:
-            return name, value
+            return name, cast("Any", value)
     raise InputRefused("is of no known format; name it with --format if you know it", at="file")
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Generic, Literal, Self, TypeVar, get_args
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
 from gieok.engine import Data
+from gieok.errors import InputRefused
 from gieok.memory.companion.records import Memory
 from gieok.memory.fields import AS_SESSION_ID
 from gieok.memory.observations import Category, FactSource
@@ -42,6 +43,17 @@ class Why:
 
 HitKind = Literal["memory", "message", "fact"]
 HIT_KINDS: tuple[HitKind, ...] = get_args(HitKind)
+Kinds = Collection[HitKind] | Literal["all"]
+
+
+def check_kinds(kinds: Kinds | str) -> tuple[HitKind, ...]:
+    """The kinds of hits that a request asks for: a list, its names with commas, or `all`. InputRefused."""
+    names: Collection[str] = HIT_KINDS if kinds == "all" else kinds
+    named = names.split(",") if isinstance(names, str) else list(names)
+    found: tuple[HitKind, ...] = tuple(kind for kind in HIT_KINDS if kind in named)
+    if not found or len(found) != len(named):
+        raise InputRefused(f"must be {', '.join(HIT_KINDS)}, several of them with commas, or all", at="kinds")
+    return found
 
 
 class FoundMessage(Data):
@@ -193,6 +205,22 @@ class FactHit:
 
 Hit = Annotated[MemoryHit | MessageHit | FactHit, Field(discriminator="kind")]
 """Something that recall found: a memory, a message of the log, or a fact."""
+
+
+H = TypeVar("H")
+
+
+class Hits(tuple[H, ...], Generic[H]):
+    """The hits of a search, best first. `degraded` names the parts of the search that failed, where the plan
+    allows it: with `vectors` the embedder did not answer, and the hits were found by words alone; with
+    `messages` older messages are not indexed yet, and cannot be found."""
+
+    degraded: tuple[str, ...]
+
+    def __new__(cls, hits: Iterable[H], degraded: Iterable[str] = ()) -> Self:
+        made = super().__new__(cls, hits)
+        made.degraded = tuple(degraded)
+        return made
 
 
 def make_hit(record: Memory | FoundMessage | FoundFact, score: float, why: Why) -> Hit:

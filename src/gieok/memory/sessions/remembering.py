@@ -7,12 +7,12 @@ from uuid import UUID
 
 from pydantic import Field
 
-from gieok.engine import AnyStep, Data, ReadStep, StepContext, WriteStep
+from gieok.engine import AnyStep, Data, NoData, ReadStep, StepContext, WriteStep
 from gieok.errors import StoreDamaged
 from gieok.memory.fields import PersonaId, SessionRef, Timestamp
-from gieok.memory.observations import Exchange, SpokenMessage
+from gieok.memory.observations import Exchange, Observation, SpokenMessage, TurnNote
 from gieok.memory.sessions.records import MAX_MESSAGES, Appended, ChatMessage, MessageRange
-from gieok.memory.sessions.rules import exchange_ends, unremembered
+from gieok.memory.sessions.rules import exchange_ends, labels_of, unremembered
 from gieok.memory.sessions.steps import CONTEXT_SELECT, JobInputs, SessionInputs, queue_jobs
 from gieok.memory.sessions.store import LogView
 
@@ -122,8 +122,34 @@ class LoadExchanges(ReadStep[ExchangesMetadata, JobInputs, LoadedExchanges]):
         )
 
 
+class DescribeInputs(Data):
+    session_ref: SessionRef
+    exchanges: tuple[Exchange, ...]
+    items: tuple[TurnNote, ...]
+    """The note of each exchange, with its keywords."""
+    observations: tuple[Observation, ...] = ()
+
+
+class DescribeMessages(WriteStep[NoData, DescribeInputs, None]):
+    """Index messages also by what was understood of them: the keywords of their exchange, and the keys and
+    values of the observations that they state."""
+
+    type = "DescribeMessages"
+    input_sources = {  # noqa: RUF012
+        "session_ref": frozenset({"AppendTurn", "LoadExchanges"}),
+        "items": frozenset({"SummarizeMemory"}),
+        "observations": frozenset({"GroundFacts"}),
+    }
+
+    def apply(self, view: LogView, metadata: NoData, inputs: DescribeInputs, context: StepContext) -> None:
+        labels = labels_of(inputs.exchanges, inputs.items, inputs.observations)
+        context.note("described", len(labels))
+        if labels:
+            view.messages.describe(inputs.session_ref, labels)
+
+
 def _spoken(message: ChatMessage, chars: int) -> SpokenMessage:
     return SpokenMessage(id=message.id, role=message.role, text=message.content[:chars], at=message.timestamp)
 
 
-STEPS: tuple[type[AnyStep], ...] = (QueueRemembering, LoadExchanges)
+STEPS: tuple[type[AnyStep], ...] = (QueueRemembering, LoadExchanges, DescribeMessages)

@@ -7,7 +7,9 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
 from gieok.errors import Conflict, InputRefused, PlanHashMismatch, SessionEnded
+from gieok.memory.observations import Exchange, Observation, TurnNote
 from gieok.memory.sessions.records import MAX_MESSAGES, ChatMessage, MessageRange, Role, Session
+from gieok.text import normalize
 
 _WATCHES = UUID("5a0c8f0e-7c3e-4f0b-9a55-1d1f4c6f2b7e")
 
@@ -100,6 +102,31 @@ def unremembered(
         for begin, end in zip((0, *groups), groups, strict=False)
     ]
     return spans, len(roles) - groups[-1]
+
+
+def labels_of(
+    exchanges: Sequence[Exchange], notes: Sequence[TurnNote], observations: Sequence[Observation]
+) -> dict[str, list[str]]:
+    """The words by which messages are found besides their own, by message id.
+
+    The keywords of an exchange describe the user's last message in it. The key and the value of an
+    observation describe the message of its speaker that has the quote, or else the speaker's last one.
+    """
+    labels: dict[str, list[str]] = {}
+
+    def add(exchange: Exchange, role: Role, quote: str, words: Sequence[str]) -> None:
+        own = [each for each in exchange.messages if each.role == role] or exchange.messages
+        having = [each for each in own if quote and normalize(quote) in normalize(each.text)]
+        message = (having or own)[-1]
+        if message.id is not None:
+            labels.setdefault(message.id, []).extend(words)
+
+    for exchange, note in zip(exchanges, notes, strict=True):
+        add(exchange, "user", "", note.keywords)
+    for each in observations:
+        if each.turn <= len(exchanges):
+            add(exchanges[each.turn - 1], each.says, each.quote, (each.key, each.value))
+    return {message_id: words for message_id, words in labels.items() if words}
 
 
 def unclaimed(session: Session, *, summarize_after: int, at_most: int) -> list[MessageRange]:

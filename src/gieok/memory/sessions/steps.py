@@ -56,32 +56,34 @@ class ResumeInputs(SessionInputs):
     persona_id: PersonaId | None = None
 
 
+class RememberInputs(ResumeInputs):
+    account_plan: AccountPlan | None = None
+
+
 class Resumed(Data):
     known: bool
+    account_plan: AccountPlan
+    """The one that is given, else that of the session, else `free`."""
 
 
-class ResumeSession(ReadStep[NoData, ResumeInputs, Resumed]):
+class ResumeSession(ReadStep[NoData, RememberInputs, Resumed]):
     """Refuse a session that has ended, or that last ran another plan or was with another persona."""
 
     type = "ResumeSession"
     stages = CONTEXT_SELECT
 
     def read(
-        self, view: SessionView, metadata: NoData, inputs: ResumeInputs, context: StepContext
+        self, view: SessionView, metadata: NoData, inputs: RememberInputs, context: StepContext
     ) -> Resumed:
         session = view.sessions.get(inputs.session_ref)
         if session is None:
-            return Resumed(known=False)
+            return Resumed(known=False, account_plan=inputs.account_plan or "free")
         check_resumable(session, context.plan_hash, inputs.persona_id)
-        return Resumed(known=True)
+        return Resumed(known=True, account_plan=inputs.account_plan or session.account_plan)
 
 
 class PlanMetadata(Data):
     plans: SessionPlans
-
-
-class RememberInputs(ResumeInputs):
-    account_plan: AccountPlan | None = None
 
 
 class RememberPlan(WriteStep[PlanMetadata, RememberInputs, SessionOutput]):

@@ -75,6 +75,8 @@ class Screen:
             print(json.dumps(answer, ensure_ascii=not can_show("한글")), flush=True)
         else:
             print(flush=True)
+        if turn.degraded:
+            self.note(self.t("memory.degraded", parts=", ".join(turn.degraded)))
         self.notices(turn.notices)
 
     def notices(self, notices: Iterable[Notice]) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from gieok.memory.companion.hits import Hit, MemoryHit
+    from gieok.memory.companion.hits import Hit
     from gieok.memory.companion.records import Memory
     from gieok.memory.companion.store import MemoryStatus
 
@@ -93,23 +93,31 @@ def list_memories(  # noqa: PLR0913, PLR0917  click passes each option as an arg
 @click.command()
 @click.argument("query")
 @click.option("--persona", metavar="ID", required=True, help="Search memories with this persona.")
-@click.option("--limit", metavar="N", type=click.IntRange(1, MAX_PAGE), help="At most N memories.")
+@click.option("--limit", metavar="N", type=click.IntRange(1, MAX_PAGE), help="At most N hits.")
+@click.option("--kinds", metavar="LIST", default="memory", help="memory, message, fact, with commas, or all.")
 @user_option("User whose memories are searched.")
 @json_option
 @lang_option
-def search(query: str, persona: str, limit: int | None, owner: str, as_json: bool, t: Translator) -> None:
-    """Search memories for QUERY, best match first.
+def search(
+    query: str, persona: str, limit: int | None, kinds: str, owner: str, as_json: bool, t: Translator
+) -> None:
+    """Search memories for QUERY, best match first; with --kinds also messages and facts.
 
-    Shows for each memory which words matched.
+    Shows for each hit which words matched.
     """
-    hits = run_for_user(owner, lambda user: user.companion.search(persona, query, limit=limit))
+    from gieok.memory.companion.hits import check_kinds
+
+    wanted = check_kinds(kinds)
+    hits = run_for_user(owner, lambda user: user.companion.search(persona, query, kinds=wanted, limit=limit))
     if as_json:
-        print_json({"memories": [_hit_json(hit, t) for hit in hits]})
+        print_json({"memories": [_hit_json(hit, t) for hit in hits], "degraded": hits.degraded})
     elif not hits:
         print(t("memory.none"))
     else:
-        rows = [[f"{hit.score:.3f}", *row_of(hit.memory), why_text(hit, t)] for hit in hits]
-        print_table([t("memory.score"), *headings(t), t("memory.why")], rows)
+        names = ("score", "kind", "id", "when", "text", "why")
+        print_table([t(f"memory.{name}") for name in names], [_hit_row(hit, t) for hit in hits])
+    if hits.degraded and not as_json:
+        click.echo(t("memory.degraded", parts=", ".join(hits.degraded)), err=True)
 
 
 @click.command()
@@ -151,10 +159,22 @@ def memory_json(found: Memory, t: Translator) -> dict[str, Any]:
     return found.model_dump(mode="json", by_alias=True, context={"language": t.lang})
 
 
-def _hit_json(hit: MemoryHit, t: Translator) -> dict[str, Any]:
-    from gieok.interfaces.rest.schema.memory import found_memory
+def _hit_row(hit: Hit, t: Translator) -> list[str]:
+    who = hit.speaker or hit.role
+    return [
+        f"{hit.score:.3f}",
+        hit.kind,
+        hit.id,
+        f"{hit.timestamp:%Y-%m-%d}",
+        one_line(f"{who}: {hit.text}" if who else hit.text),
+        why_text(hit, t),
+    ]
 
-    return memory_json(found_memory(hit), t)
+
+def _hit_json(hit: Hit, t: Translator) -> dict[str, Any]:
+    from gieok.interfaces.rest.schema.memory import found_item
+
+    return found_item(hit).model_dump(mode="json", by_alias=True, context={"language": t.lang})
 
 
 def headings(t: Translator) -> list[str]:

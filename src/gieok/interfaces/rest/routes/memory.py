@@ -34,7 +34,7 @@ from gieok.interfaces.rest.schema.memory import (
     MemoryVersionsAnswer,
     SummarizeSession,
     SummaryAnswer,
-    found_memory,
+    found_item,
     localised,
     to_draft,
     to_drafts,
@@ -55,6 +55,7 @@ from gieok.interfaces.rest.schema.params import (
     request_key,
 )
 from gieok.memory.companion.filters import MemoryFilter
+from gieok.memory.companion.hits import check_kinds
 from gieok.memory.companion.records import EmotionName, Label, MemoryChanges, Origin, SavedMemory
 
 router = APIRouter(prefix="/memory", tags=["memory"], route_class=JsonRoute)
@@ -108,10 +109,19 @@ async def search(
     persona_id: PersonaQuery,
     q: Annotated[str, Query(min_length=1, max_length=MAX_Q)],
     limit: Limit = 10,
+    kinds: Annotated[
+        str, Query(max_length=100, description="`memory`, `message`, `fact`, several with commas, or `all`.")
+    ] = "memory",
 ) -> Response:
-    """Best first, archived memories included. `why` lists the matched words and the signals of the score."""
-    hits = await caller.user.companion.search(persona_id, q, limit=limit)
-    return json_response(HitsAnswer(memories=tuple(map(found_memory, hits))), caller.language)
+    """Best first, archived memories included. `why` lists the matched words and the signals of the score.
+
+    Memories, messages of all sessions with the persona, and facts are one ranking; each has its `kind`.
+    """
+    hits = await caller.user.companion.search(
+        persona_id, q, kinds=check_kinds(kinds), limit=limit, account_plan=caller.account_plan
+    )
+    answer = HitsAnswer(memories=tuple(map(found_item, hits)), degraded=hits.degraded)
+    return json_response(answer, caller.language)
 
 
 @router.post(

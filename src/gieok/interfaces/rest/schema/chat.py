@@ -102,6 +102,7 @@ class ChatAnswer(wire.ChatTurn, Answer):
         sessionId="session_456",
         reply="어제 면접 어땠어?! 정말 궁금하다!",
         recalled=[],
+        degraded=[],
         state=[
             {
                 "category": "GOAL",
@@ -148,6 +149,7 @@ def chat_answer(turn: ChatTurn, language: Language) -> ChatAnswer:
             )
             for hit in turn.recalled
         ),
+        degraded=turn.degraded,
         state=tuple(StateFact.model_validate(fact) for fact in turn.state),
         turn_id=turn.turn_id,
         remembering=remembering_view(turn.remembering),

@@ -20,7 +20,7 @@ from gieok.interfaces.rest.schema.common import (
     example,
 )
 from gieok.memory.chains import VersionNumber
-from gieok.memory.companion.hits import MemoryHit
+from gieok.memory.companion.hits import Hit
 from gieok.memory.companion.records import (
     MAX_BATCH,
     MAX_LABELS,
@@ -110,10 +110,28 @@ class DeletedMemoriesAnswer(Answer):
     deleted: int
 
 
-class HitsAnswer(Answer):
-    model_config = example(success=True, memories=[_MEMORY | {"score": 0.91, "why": _WHY}])
+class HitsAnswer(wire.FoundMemories, Answer):
+    """Best first. `degraded` has `vectors` if the embedder did not answer and words alone were searched, and
+    `messages` if older messages are not indexed yet."""
 
-    memories: tuple[wire.FoundMemory, ...]
+    model_config = example(
+        success=True,
+        memories=[
+            _MEMORY | {"kind": "memory", "score": 0.91, "why": _WHY},
+            {
+                "kind": "message",
+                "id": "m1",
+                "role": "user",
+                "content": "내일 중요한 면접이 있어",
+                "sessionId": "session_456",
+                "timestamp": "2025-10-27T12:00:00Z",
+                "speaker": None,
+                "score": 0.87,
+                "why": _WHY,
+            },
+        ],
+        degraded=[],
+    )
 
 
 class ArchivedAnswer(MemoryAnswer):
@@ -126,9 +144,14 @@ class ArchivedAnswer(MemoryAnswer):
     archived_at: datetime | None
 
 
-def found_memory(hit: MemoryHit) -> wire.FoundMemory:
+def found_item(hit: Hit) -> wire.Found:
     """A search hit as the API shows it."""
-    return wire.FoundMemory.model_construct(**dict(hit.memory), score=hit.score, why=hit.why)
+    reasons: dict[str, Any] = {"score": hit.score, "why": hit.why}
+    if hit.kind == "memory":
+        return wire.FoundMemory.model_construct(**dict(hit.memory), **reasons)
+    if hit.kind == "message":
+        return wire.FoundMessage.model_construct(**dict(hit.message), **reasons)
+    return wire.FoundFact.model_construct(**dict(hit.fact), **reasons)
 
 
 def localised(notices: Iterable[Notice], language: Language) -> tuple[str, ...]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from gieok.engine import Data
+from gieok.memory.companion.hits import HitKind
+from gieok.memory.fields import AccountPlan
 
 MAX_TOP_K = 1_000
+
+Degraded = Literal["vectors", "messages"]
+"""A part of a search that failed where the plan allows it: the embedder, or messages that are not indexed
+yet."""
 
 Weight = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 
@@ -30,9 +36,15 @@ class Weights(Data):
 
 
 class RecallPolicy(Data):
-    """How many memories are recalled, and how they are scored."""
+    """What is recalled, how much of it, and how it is scored."""
 
+    kinds: Annotated[tuple[HitKind, ...], Field(min_length=1)]
+    """What may be recalled: memories, messages of the log, facts."""
+    without_messages: tuple[AccountPlan, ...]
+    """The account plans for which messages are not recalled."""
     top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)]
+    min_memories: Annotated[int, Field(ge=0, le=MAX_TOP_K)]
+    """How many of the hits are memories at least, so that quotes do not take all places."""
     k1: Annotated[float, Field(gt=0, le=10)]
     b: Annotated[float, Field(ge=0, le=1)]
     added_weight: Annotated[float, Field(ge=0, le=10)]
@@ -42,3 +54,6 @@ class RecallPolicy(Data):
     fill: bool
     """Whether to fill up with recent and important memories if fewer than `topK` match."""
     include_archived: bool
+    allow_degraded: tuple[Degraded, ...]
+    """The parts that may fail. The search continues without them and says so. `vectors` is the embedder,
+    `messages` are messages that are not indexed yet."""

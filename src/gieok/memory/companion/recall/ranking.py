@@ -1,6 +1,6 @@
-"""Recall across sessions: rank the memories of a persona for a query, and explain each hit.
+"""Recall across sessions: rank the rows of a persona's index for a query, and explain each hit.
 
-Every memory is scored by array operations on the index, without decrypting it. The score is the sum of all
+Every row is scored by array operations on the index, without decrypting it. The score is the sum of all
 signals, each between 0 and about 1, by the plan's weights. For a Korean query, the best memories are then
 decrypted and compared by pairs of syllables as well.
 """
@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gieok.errors import StoreDamaged
 from gieok.memory.companion.hits import Hit, Signal, Why, make_hit
 from gieok.memory.companion.recall.policy import RecallPolicy
 from gieok.memory.companion.recall.query import (
@@ -69,7 +70,7 @@ class Ranking(NamedTuple):
     """The places of the requested memories in `rows`, best first."""
 
 
-def rank_memories(
+def rank_rows(
     index: PersonaIndex,
     text: str,
     now: datetime,
@@ -78,7 +79,7 @@ def rank_memories(
     *,
     count: int,
 ) -> tuple[Hit, ...]:
-    """Find the best `count` memories and explain each. `similarity` is None without an embedder."""
+    """Find the best `count` rows and explain each. `similarity` is None without an embedder."""
     query = parse_query(text, now)
     ranking = _rank(index, query, now, policy, similarity, count)
     return _explained(index, ranking, policy)
@@ -184,12 +185,15 @@ def _bm25(index: PersonaIndex, terms: QueryTerms, policy: RecallPolicy) -> Float
 
 
 def _vectors(index: PersonaIndex, similarity: Similarity | None) -> Floats:
-    """How far each memory's vector is above the mean; 0 without a vector."""
+    """How far each memory's vector is above the mean; 0 without a vector. StoreDamaged for a vector without
+    a memory."""
     values = np.zeros(len(index.rows))
     if similarity is not None:
         numbers, cosines = similarity
         in_order, row_of = index.rows.by_number
         places = in_order.searchsorted(numbers)
+        if not np.array_equal(in_order[np.minimum(places, len(in_order) - 1)], numbers):
+            raise StoreDamaged("a vector refers to a memory that does not exist; restore a backup")
         values[row_of[places]] = above_mean(cosines)
     return values
 

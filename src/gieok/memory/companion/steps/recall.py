@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Protocol
+import logging
+from collections.abc import Collection, Sequence
+from typing import Annotated, Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
 from gieok.engine import AnyStep, Ask, Data, ReadStep, Stage, StepContext
-from gieok.memory.companion.hits import Hit
-from gieok.memory.companion.recall.policy import RecallPolicy
+from gieok.errors import ModelUnavailable, StoreUnavailable
+from gieok.memory.companion.hits import Hit, HitKind
+from gieok.memory.companion.recall.policy import Degraded, RecallPolicy
 from gieok.memory.companion.recall.query import find_speakers, parse_query, without_names
-from gieok.memory.companion.recall.ranking import rank_memories
+from gieok.memory.companion.recall.ranking import rank_rows
 from gieok.memory.companion.records import Memory
 from gieok.memory.companion.rules import MAX_PAGE
-from gieok.memory.companion.store import CompanionView
-from gieok.memory.companion.vectors.search import Vector, VectorServices, VectorView
-from gieok.memory.fields import PersonaId
+from gieok.memory.companion.store import CompanionView, PersonaIndex
+from gieok.memory.companion.vectors.search import Vector, VectorSearch, VectorServices, VectorView
+from gieok.memory.fields import AccountPlan, PersonaId
+
+_log = logging.getLogger(__name__)
 
 CONTEXT_SELECT = frozenset({Stage.CONTEXT_SELECT})
 
@@ -46,11 +51,25 @@ class LoadMemories(ReadStep[LoadMetadata, LoadInputs, Loaded]):
         return Loaded(memories=memories)
 
 
+class WindowMessage(Data, from_attributes=True):
+    """A message that the prompt has already."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
 class RecallInputs(Data):
     persona_id: PersonaId
     query: str
     limit: Annotated[int, Field(ge=1)] | None = None
     """How many hits to return, at most the plan's `topK`."""
+    kinds: tuple[HitKind, ...] | None = None
+    """What to recall, of the plan's `kinds`; None for all of them."""
+    account_plan: AccountPlan | None = None
+    window: tuple[WindowMessage, ...] = ()
+    """The recent messages of the conversation, which are not recalled again."""
+    client_messages: tuple[WindowMessage, ...] = ()
+    """The window of a client that keeps its own."""
 
 
 class Recalled(Data):
@@ -58,16 +77,38 @@ class Recalled(Data):
     """The memories among the hits."""
     hits: tuple[Hit, ...]
     """Best first: memories, messages and facts, each with its score and the reasons for it."""
+    degraded: tuple[Degraded, ...]
+    """The parts that failed, where the plan allows it."""
+
+
+class _QueryVector(NamedTuple):
+    """The vector of a query, if there is one, and whether the embedder failed."""
+
+    vector: Vector | None = None
+    failed: bool = False
+
+
+class MessageIndexStore(Protocol):
+    """The part of the message log that recall needs."""
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether all messages can be found."""
+        ...
 
 
 class RecallView(CompanionView, VectorView, Protocol):
-    """Memories and their vectors."""
+    """Memories and their vectors, and the message log."""
+
+    @property
+    def messages(self) -> MessageIndexStore: ...
 
 
 class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
-    """Find memories of this user and this persona, of any session, that answer the query.
+    """Find memories, messages and facts of this user and this persona, of any session, that answer the query.
 
-    With an embedder it reads twice, and asks for the vector of the query in between.
+    With an embedder it reads twice, and asks for the vector of the query in between. ModelUnavailable if
+    the embedder does not answer, unless the plan allows a search by words alone.
     """
 
     type = "RecallMemories"
@@ -81,13 +122,13 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
     ) -> Recalled | Ask[Recalled]:
         vector_search = self._vector_search
         if vector_search is None or not metadata.weights.vectors:
-            return self._search(view, metadata, inputs, context, None)
+            return self._search(view, metadata, inputs, context, _QueryVector())
         query = parse_query(inputs.query, context.now)
-        index = view.companion.index(inputs.persona_id, include_archived=True)
+        index = view.companion.index(inputs.persona_id, kinds=metadata.kinds, include_archived=True)
         text = without_names(inputs.query, find_speakers(index, query.words).keys())
         return Ask(
-            question=lambda: vector_search.embed_query(text),
-            resume=lambda view, vector: self._search(view, metadata, inputs, context, vector),
+            question=lambda: _embed(vector_search, text, metadata),
+            resume=lambda view, query_vector: self._search(view, metadata, inputs, context, query_vector),
         )
 
     def _search(
@@ -96,21 +137,82 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
         policy: RecallPolicy,
         inputs: RecallInputs,
         context: StepContext,
-        vector: Vector | None,
+        query: _QueryVector,
     ) -> Recalled:
-        index = view.companion.index(inputs.persona_id, include_archived=policy.include_archived)
+        kinds = _kinds(policy, inputs)
+        persona_id, include_archived = inputs.persona_id, policy.include_archived
+        index = view.companion.index(persona_id, kinds=kinds, include_archived=include_archived)
         if not index.recall:
-            return Recalled(memories=(), hits=())
+            return Recalled(memories=(), hits=(), degraded=())
         similarity = None
-        if self._vector_search is not None and vector is not None:
+        if self._vector_search is not None and query.vector is not None and "memory" in kinds:
             similarity = self._vector_search.compare(
-                view.vectors, inputs.persona_id, vector, include_archived=policy.include_archived
+                view.vectors, persona_id, query.vector, include_archived=include_archived
             )
+
+        def ranked(index: PersonaIndex, count: int) -> tuple[Hit, ...]:
+            return rank_rows(index, inputs.query, context.now, policy, similarity, count=count)
+
+        window = {(message.role, message.content) for message in (*inputs.window, *inputs.client_messages)}
         count = policy.top_k if inputs.limit is None else min(policy.top_k, inputs.limit)
-        recalled = rank_memories(index, inputs.query, context.now, policy, similarity, count=count)
-        context.note("recalled", [hit.id for hit in recalled])
-        context.note("filled", sum(hit.why.filled for hit in recalled))
-        return Recalled(memories=tuple(hit.memory for hit in recalled if hit.kind == "memory"), hits=recalled)
+        found = ranked(index, count + len(window))
+        hits = [hit for hit in found if (hit.role, hit.text) not in window][:count]
+        missing = min(policy.min_memories, count) - sum(hit.kind == "memory" for hit in hits)
+        if missing > 0 and "memory" in kinds and len(kinds) > 1:
+            known = {hit.id for hit in hits}
+            memories_only = view.companion.index(persona_id, include_archived=include_archived)
+            more = [hit for hit in ranked(memories_only, count) if hit.id not in known][:missing]
+            hits = _without_last_quotes(hits, len(hits) + len(more) - count) + more
+        context.note("recalled", [hit.id for hit in hits])
+        context.note("filled", sum(hit.why.filled for hit in hits))
+        degraded = _degraded(view, policy, kinds, query)
+        if degraded:
+            context.note("degraded", list(degraded))
+        memories = tuple(hit.memory for hit in hits if hit.kind == "memory")
+        return Recalled(memories=memories, hits=tuple(hits), degraded=degraded)
+
+
+def _without_last_quotes(hits: Sequence[Hit], many: int) -> list[Hit]:
+    """The hits without the last `many` that are no memories."""
+    others = [place for place, hit in enumerate(hits) if hit.kind != "memory"]
+    dropped = set(others[-many:]) if many > 0 else set[int]()
+    return [hit for place, hit in enumerate(hits) if place not in dropped]
+
+
+def _kinds(policy: RecallPolicy, inputs: RecallInputs) -> tuple[HitKind, ...]:
+    """What to recall: what the request asks for, as far as the plan allows it."""
+    return tuple(
+        kind
+        for kind in policy.kinds
+        if (inputs.kinds is None or kind in inputs.kinds)
+        and not (kind == "message" and inputs.account_plan in policy.without_messages)
+    )
+
+
+def _degraded(
+    view: RecallView, policy: RecallPolicy, kinds: Collection[HitKind], query: _QueryVector
+) -> tuple[Degraded, ...]:
+    """The parts that failed. StoreUnavailable if messages are not indexed yet and the plan needs them."""
+    vectors: tuple[Degraded, ...] = ("vectors",) if query.failed else ()
+    if "message" not in kinds or view.messages.is_indexed:
+        return vectors
+    if "messages" not in policy.allow_degraded:
+        raise StoreUnavailable(
+            "older messages are being indexed and cannot be found yet; try again later, or allow it with "
+            "`allowDegraded` in the plan"
+        )
+    return (*vectors, "messages")
+
+
+async def _embed(vector_search: VectorSearch, text: str, policy: RecallPolicy) -> _QueryVector:
+    """Embed a query. ModelUnavailable, unless the plan allows the search to continue without."""
+    try:
+        return _QueryVector(await vector_search.embed_query(text))
+    except ModelUnavailable as error:
+        if "vectors" not in policy.allow_degraded:
+            raise
+        _log.warning("recall continues without vectors: %s", error)
+        return _QueryVector(failed=True)
 
 
 STEPS: tuple[type[AnyStep], ...] = (LoadMemories, RecallMemories)

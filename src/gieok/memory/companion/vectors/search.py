@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from uuid import UUID
 
 from gieok.engine import Data
-from gieok.errors import ModelUnavailable
 from gieok.text import language
 
 if TYPE_CHECKING:
     from gieok.memory.companion.vectors.matrix import Cosines, MatrixCache, Whole
-
-_log = logging.getLogger(__name__)
 
 Vector = Sequence[float]
 
@@ -44,8 +40,7 @@ class Embedder(Protocol):
         ...
 
     async def embed_query(self, text: str) -> Vector:
-        """The vector of a query. ModelUnavailable if it does not answer in a short time, because recall then
-        continues without vectors."""
+        """The vector of a query. ModelUnavailable if it does not answer in a short time."""
         ...
 
 
@@ -174,15 +169,14 @@ class VectorSearch:
         self._close = close
 
     async def embed_query(self, query: str) -> Vector | None:
-        """The vector of a query. None if the model does not support its language or is unavailable: recall
-        then uses the other signals."""
+        """The vector of a query. None if the model does not support its language: recall then uses the other
+        signals. ModelUnavailable if the model does not answer, or not with such a vector."""
+        from gieok.memory.companion.vectors.matrix import check_vectors  # noqa: PLC0415  loads numpy
+
         if not query.strip() or not supports(self.embedder, query):
             return None
-        try:
-            return await self.embedder.embed_query(query)
-        except ModelUnavailable as error:
-            _log.warning("recall continues without vectors: %s", error)
-            return None
+        vector = await self.embedder.embed_query(query)
+        return check_vectors([vector], 1, self.embedder.dimension)[0].tolist()
 
     def compare(
         self, vectors: VectorStore, persona_id: str, query: Vector, *, include_archived: bool

@@ -87,6 +87,11 @@ SELECT id, importance, created_at, number, topic_token
 FROM memories
 WHERE owner = :owner AND persona_id = :persona_id AND archived_at IS NULL;
 
+-- name: count_active_memories(owner, persona_id)^
+SELECT COUNT(*)
+FROM memories
+WHERE owner = :owner AND persona_id = :persona_id AND archived_at IS NULL;
+
 -- name: load_memories(owner, persona_id, limit)
 -- One memory for each set of topics, the newest of them; the most important first, then the newest.
 SELECT

@@ -21,7 +21,7 @@ from gieok.adapters.sql.stores.companion.rows import (
 from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.adapters.sql.stores.search import UNCACHED_INDEXES, IndexCache, IndexEntry, Revision
 from gieok.adapters.sql.stores.vectors import invalidate_vectors, remove_vectors, set_vectors_archived
-from gieok.errors import Conflict, NotFound, SealBroken
+from gieok.errors import Conflict, NotFound, SealBroken, StoreDamaged
 from gieok.memory.companion.hits import HitKind
 from gieok.memory.companion.records import (
     Emotion,
@@ -157,6 +157,8 @@ class SqlCompanionStore:
         cached: _Loaded | None = self._caches.values.get(key) if self._is_reading else None
         if cached is not None and cached.changed == state.memories_changed:
             return cached.memories
+        counted = self._tx.one("count_active_memories", persona_id=persona_id)
+        _check_count(state.active, counted[0] if counted else 0)
         rows = self._tx.all("load_memories", persona_id=persona_id, limit=limit)
         memories = tuple(open_memory(self._keys, row) for row in rows)
         if self._is_reading:
@@ -174,6 +176,7 @@ class SqlCompanionStore:
             rows = self._tx.all("list_memories", **page)
         else:
             rows = self._tx.all("list_memories_of_persona", persona_id=persona_id, **page)
+        _check_count(min(limit, max(total - offset, 0)), len(rows))
         memories = tuple(open_memory(self._keys, row) for row in rows)
         return MemoryPage(memories=memories, total=total, has_more=offset + len(memories) < total)
 
@@ -432,6 +435,12 @@ _COLUMNS = (
 
 def _persona(persona_id: str) -> str:
     return check_ref(persona_id, "personaId")
+
+
+def _check_count(expected: int, found: int) -> None:
+    """StoreDamaged if rows are missing: a smaller result must not stand in for them."""
+    if found != expected:
+        raise StoreDamaged(f"there should be {expected} memories and there are {found}; restore a backup")
 
 
 def _rank_key(row: Row) -> RankKey:
