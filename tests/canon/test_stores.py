@@ -8,7 +8,7 @@ from gieok import Gieok
 from gieok.adapters.sql.scope import OwnerScope
 from gieok.errors import GieokError, SchemaMismatch, SealBroken, StoreDamaged
 from gieok.memory.canon.documents import FACT_FORM, FactDocument, from_document
-from gieok.memory.observations import Category
+from gieok.memory.observations import Category, FactSource
 from gieok.testing.contracts.facts import (
     FactStoreContract,
     ScopeOf,
@@ -131,3 +131,17 @@ async def test_erasing_an_owner_leaves_nothing_of_their_canon(
     assert (erased["persona_heads"], erased["fact_heads"]) == (1, 1)
     assert [behind.count(table) for table in ("persona_heads", "fact_heads", "chain_versions")] == [0, 1, 1]
     assert await values(other) == ["other's"]
+
+
+@pytest.mark.req("CANON-6", "COMP-9")
+@pytest.mark.parametrize("session_ref", [None, "s1"])
+async def test_deleting_facts_raises_their_revision(
+    scope: OwnerScope, behind: Behind, session_ref: str | None
+) -> None:
+    """Another process that cached the facts sees by it that they are gone."""
+    source = FactSource(session_ref="s1", message_id="m1")
+    await save(scope, fact(source=source))
+    ((before,),) = behind.run("SELECT revision FROM fact_revisions")
+    assert await scope.write(lambda view: view.facts.delete("hana", session_ref)) == 1
+    ((after,),) = behind.run("SELECT revision FROM fact_revisions")
+    assert after > before

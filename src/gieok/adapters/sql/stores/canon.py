@@ -85,6 +85,7 @@ class SqlFactStore:
         return [_fact(persona_id, version) for version in found if not fact_document(version).is_retired]
 
     def delete(self, persona_id: str, session_ref: str | None) -> int:
+        self._lock(persona_id)
         if session_ref is None:
             rows = self._tx.all("list_fact_roots", persona_token=self._persona_token(persona_id))
             roots = [UUID(bytes=root) for (root,) in rows]
@@ -242,7 +243,8 @@ class SqlFactStore:
         return row[0] if row else None
 
     def _lock(self, persona_id: str) -> None:
-        """Let other writers of this persona's facts wait until this transaction has ended.
+        """Let other writers of this persona's facts wait until this transaction ends, and raise the
+        revision, by which other processes see that cached facts are stale.
 
         The index is locked first, by all writers, so that none waits for another in a circle.
         """

@@ -192,7 +192,7 @@ def _vectors(index: PersonaIndex, similarity: Similarity | None) -> Floats:
         numbers, cosines = similarity
         in_order, row_of = index.rows.by_number
         places = in_order.searchsorted(numbers)
-        if not np.array_equal(in_order[np.minimum(places, len(in_order) - 1)], numbers):
+        if len(numbers) and not (in_order[places.clip(max=len(in_order) - 1)] == numbers).all():
             raise StoreDamaged("a vector refers to a memory that does not exist; restore a backup")
         values[row_of[places]] = above_mean(cosines)
     return values
