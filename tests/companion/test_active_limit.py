@@ -87,7 +87,7 @@ async def test_of_memories_with_the_same_topics_only_the_newest_stays_active(gie
     old = await create(gieok, 9, "영화", "여가")
     new = await create(gieok, 3, "여가", "영화")
     assert new.archived == (old.memory.id,)
-    assert new.notices == ()
+    assert [notice.kind for notice in new.notices] == ["topics"]
     assert await active(gieok) == {new.memory.id}
 
 

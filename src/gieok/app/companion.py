@@ -157,7 +157,8 @@ class Companion:
     ) -> SavedMemory:
         """Summarise messages and save the summary as `create` does. The messages themselves are not stored.
 
-        If the model does not answer, the plan decides: an excerpt is saved, or SummaryFailed is raised.
+        If the model does not answer, the plan decides: an excerpt is saved, or SummaryFailed is raised. A job
+        replaces the excerpt by a summary later; until then the messages are kept with it, sealed.
         """
 
         async def create(request: RequestKey | None) -> SavedMemory:

@@ -55,7 +55,7 @@ ANALYZER = str(ANALYZER_VERSION)
 PUT_BACK_PLAN = "put_back_job"
 
 JobPlans = Mapping[JobKind, str | ExecutionPlan]
-JOB_PLANS: JobPlans = {"walk": "walk_anchors"}
+JOB_PLANS: JobPlans = {"walk": "walk_anchors", "excerpt": "replace_excerpt"}
 """Plans by kind of job. The plan gets the job as `request.job` and settles it.
 
 A plan that a program gives for a kind in `SESSION_ROLES` replaces the one that the session's chat plan names.
@@ -187,7 +187,7 @@ async def _put_back(gieok: Gieok, claimed: ClaimedJob, failure: GieokError) -> N
     request = {
         "job": claimed.job,
         "code": failure.code,
-        "isFinal": isinstance(failure, SummaryFailed),
+        "isFinal": isinstance(failure, SummaryFailed) and claimed.job.kind == "summary",
         "retryAfter": failure.retry_after if isinstance(failure, RateLimited) else None,
     }
     try:
@@ -208,6 +208,20 @@ async def _session_plan(gieok: Gieok, scope: OwnerScope, job: Job) -> str:
     if session is None:
         raise StoreDamaged(f"the session of job {job.id} is missing; restore a backup")
     return plan_for(gieok.engine.registry, session, SESSION_ROLES[job.kind])
+
+
+async def _replace_excerpt(gieok: Gieok, claimed: ClaimedJob) -> None:
+    """Summarise the messages of an excerpt. Nothing is left to do if it was deleted or rewritten."""
+    job, scope = claimed.job, gieok.scope(claimed.owner)
+
+    def settle_if_gone(view: SqlView) -> bool:
+        is_gone = view.companion.source(UUID(job.subject)) is None
+        if is_gone:
+            view.jobs.settle(job, JobOutcome(status="done"))
+        return is_gone
+
+    if not await scope.write(settle_if_gone):
+        await _run_plan(gieok, claimed)
 
 
 async def _embed(gieok: Gieok, claimed: ClaimedJob) -> None:
@@ -290,6 +304,7 @@ async def _erase(gieok: Gieok, claimed: ClaimedJob) -> None:
 
 _RUNNERS: Mapping[JobKind, Callable[[Gieok, ClaimedJob], Awaitable[None]]] = {
     **dict.fromkeys((*SESSION_ROLES, *JOB_PLANS), _run_plan),
+    "excerpt": _replace_excerpt,
     "embed": _embed,
     "reindex": _reindex,
     "index": _index,

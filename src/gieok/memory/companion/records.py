@@ -19,7 +19,15 @@ from pydantic import (
 )
 
 from gieok.engine import Data
-from gieok.memory.fields import AS_SESSION_ID, Importance, PersonaId, SessionRef, Timestamp, storable
+from gieok.memory.fields import (
+    AS_SESSION_ID,
+    AccountPlan,
+    Importance,
+    PersonaId,
+    SessionRef,
+    Timestamp,
+    storable,
+)
 
 MAX_BATCH = 1_000
 """Most memories that are created at once."""
@@ -232,7 +240,7 @@ class MemoryPage(Data):
     has_more: bool
 
 
-NoticeKind = Literal["full", "more", "excerpt", "unremembered"]
+NoticeKind = Literal["full", "more", "topics", "excerpt", "unremembered"]
 
 
 class Notice(Data):
@@ -253,6 +261,11 @@ MORE = Notice(
     korean="더 많은 메모리를 원하시면 Knock Plus를 이용하세요",
     english="For more memory, use Knock Plus",
 )
+TOPICS = Notice(
+    kind="topics",
+    korean="같은 주제의 이전 기억을 아카이브했습니다.",
+    english="An earlier memory about the same topics was archived.",
+)
 EXCERPT = Notice(
     kind="excerpt",
     korean="대화를 요약하지 못해 대화의 앞부분을 그대로 저장했습니다.",
@@ -263,7 +276,7 @@ UNREMEMBERED = Notice(
     korean="대화 일부를 기억하지 못했습니다. 메시지는 남아 있으며, 실패한 작업을 다시 시도할 수 있습니다.",
     english="Part of a conversation could not be remembered. Its messages are kept; retry the failed job.",
 )
-NOTICES = (FULL, MORE, EXCERPT, UNREMEMBERED)
+NOTICES = (FULL, MORE, TOPICS, EXCERPT, UNREMEMBERED)
 """All notices, in the order in which they are delivered."""
 
 
@@ -278,6 +291,14 @@ class MemoryOutline(Data):
     tags: Labels = ()
     speaker: Label | None = None
     occurred_at: Timestamp | None = None
+
+
+class ExcerptSource(Data):
+    """What a later attempt needs to replace an excerpt by a summary. It is stored with the excerpt."""
+
+    outline: MemoryOutline
+    messages: tuple[Spoken, ...]
+    account_plan: AccountPlan
 
 
 class SavedMemory(Data):

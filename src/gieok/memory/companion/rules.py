@@ -14,6 +14,7 @@ from gieok.memory.companion.records import (
     EXCERPT,
     FULL,
     MORE,
+    TOPICS,
     Emotion,
     EmotionalMoment,
     Memory,
@@ -120,10 +121,14 @@ def moment_of(memory: Memory, policy: MomentPolicy) -> EmotionalMoment | None:
     )
 
 
-def notices_of(account: AccountPlan, *, reached_limit: bool, is_excerpt: bool) -> tuple[Notice, ...]:
+def notices_of(account: AccountPlan, archived: ToArchive, *, is_excerpt: bool) -> tuple[Notice, ...]:
     """Notices about a memory that was saved."""
     full = (FULL, MORE) if account == "free" else (FULL,)
-    return (*(full if reached_limit else ()), *((EXCERPT,) if is_excerpt else ()))
+    return (
+        *(full if archived.over_limit else ()),
+        *((TOPICS,) if archived.older_with_same_topics else ()),
+        *((EXCERPT,) if is_excerpt else ()),
+    )
 
 
 def check_query(query: str) -> None:

@@ -15,6 +15,7 @@ from uuid import UUID
 from gieok.memory.companion.hits import FoundFact, FoundMessage, HitKind
 from gieok.memory.companion.records import (
     EmotionalMoment,
+    ExcerptSource,
     Memory,
     MemoryConfig,
     MemoryCounts,
@@ -105,6 +106,14 @@ class CompanionStore(Protocol):
 
     def replace(self, memory: Memory) -> None:
         """Replace a memory by its next version. Conflict if another version was stored in the meantime."""
+        ...
+
+    def keep_source(self, memory_id: UUID, source: ExcerptSource) -> None:
+        """Store what an excerpt was made of, until the memory is no longer an excerpt. NotFound."""
+        ...
+
+    def source(self, memory_id: UUID) -> ExcerptSource | None:
+        """What an excerpt was made of. None for any other memory, or if there is none."""
         ...
 
     def archive(self, memory_id: UUID, at: datetime) -> None:

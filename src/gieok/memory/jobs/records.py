@@ -12,11 +12,14 @@ from gieok.engine import Data
 from gieok.memory.fields import Timestamp
 from gieok.refs import check_ref
 
-JobKind = Literal["remember", "summary", "watch", "walk", "embed", "reindex", "index", "merge", "erase"]
+JobKind = Literal[
+    "remember", "summary", "excerpt", "watch", "walk", "embed", "reindex", "index", "merge", "erase"
+]
 """What a job does, and what its subject is:
 
 - `remember`: remember exchanges of a session; the session.
 - `summary`: summarise messages of a session; the session.
+- `excerpt`: replace the excerpt that messages were kept as; the memory.
 - `watch`: end a session after inactivity; the session.
 - `walk`: follow a session's anchors through the decisions; the session.
 - `embed`: give memories their vectors; the persona.

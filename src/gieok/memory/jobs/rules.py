@@ -8,7 +8,7 @@ from uuid import UUID
 
 from gieok.memory.jobs.records import Job, JobOutcome
 
-MAY_FAIL = frozenset({"remember", "summary", "walk"})
+MAY_FAIL = frozenset({"remember", "summary", "excerpt", "walk"})
 """Kinds that end as `failed` after the last retry: a user asked for the result and sees the failure.
 
 The other kinds are upkeep that must succeed some day, so they are retried at the slowest pace."""

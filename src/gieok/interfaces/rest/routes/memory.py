@@ -155,6 +155,9 @@ async def summarize(body: SummarizeSession, now: Now, caller: Writer) -> Respons
 async def create(body: CreateMemory, caller: Writer, idempotency_key: IdempotencyKey = None) -> Response:
     """From `manualSummary`, or from the model's summary of `messages`, which are not stored themselves.
 
+    If the model does not answer, an excerpt stands in for the summary (`origin: "excerpt"`, `notices`). A job
+    replaces it later; until then the messages are kept with it, sealed.
+
     The persona need not exist yet, so that history can be imported first. If the limit of active memories is
     reached, the least important one is archived and `notices` says so; with `autoArchive: false` the answer
     is 409 `MEMORY_LIMIT_REACHED`.

@@ -261,9 +261,7 @@ def _archive_over_limit(
 
 
 def _notices(memory: Memory, account: AccountPlan, to_archive: ToArchive) -> tuple[Notice, ...]:
-    return notices_of(
-        account, reached_limit=bool(to_archive.over_limit), is_excerpt=memory.origin == "excerpt"
-    )
+    return notices_of(account, to_archive, is_excerpt=memory.origin == "excerpt")
 
 
 def next_version(memory: Memory, changes: Mapping[str, Any], *, origin: str) -> Memory:

@@ -9,26 +9,31 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Literal, Protocol
 from uuid import UUID, uuid4
 
 from pydantic import Field
 
-from gieok.engine import ActStep, AnyStep, Data, Stage, StepContext, WriteStep
-from gieok.errors import ModelUnavailable, SummaryFailed
+from gieok.engine import ActStep, AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
+from gieok.errors import ModelUnavailable, NotFound, SummaryFailed
 from gieok.memory.companion.records import (
     MAX_SUMMARY_CHARS,
     Emotion,
+    ExcerptSource,
     Memory,
+    MemoryDraft,
+    MemoryOutline,
     SavedMemory,
     SessionSummary,
     Spoken,
 )
 from gieok.memory.companion.rules import KeepPolicy, is_only_small_talk
-from gieok.memory.companion.steps.memories import apply_policy, next_version, save_memory
+from gieok.memory.companion.steps.memories import CreateMetadata, apply_policy, next_version, save_memory
 from gieok.memory.companion.store import CompanionStore, CompanionView
 from gieok.memory.fields import AccountPlan, Importance, PersonaId, SessionRef, Timestamp
+from gieok.memory.jobs.records import Job, JobDraft
+from gieok.memory.jobs.store import JobView
 from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.profile import Timezone, local
 from gieok.memory.usage import UNUSED, ModelUsage
@@ -210,6 +215,109 @@ class KeepSummary(WriteStep[KeepPolicy, KeepSummaryInputs, KeptSummary]):
         return KeptSummary(memory_id=memory_id, kept=saved)
 
 
+class QueueExcerptMetadata(Data):
+    retry_minutes: Annotated[int, Field(ge=1)]
+
+
+class QueueExcerptInputs(Data):
+    kept: SavedMemory
+    outline: MemoryOutline
+    messages: tuple[Spoken, ...]
+    account_plan: AccountPlan
+
+
+class QueuedExcerpt(Data):
+    job_id: UUID | None
+    """None if the memory is no excerpt."""
+
+
+class ExcerptView(CompanionView, JobView, Protocol):
+    """Memories and jobs."""
+
+
+class QueueExcerpt(WriteStep[QueueExcerptMetadata, QueueExcerptInputs, QueuedExcerpt]):
+    """Queue a job that replaces an excerpt by a summary, and keep its messages until then, sealed with it."""
+
+    type = "QueueExcerpt"
+
+    def apply(
+        self,
+        view: ExcerptView,
+        metadata: QueueExcerptMetadata,
+        inputs: QueueExcerptInputs,
+        context: StepContext,
+    ) -> QueuedExcerpt:
+        memory = inputs.kept.memory
+        if memory.origin != "excerpt":
+            return QueuedExcerpt(job_id=None)
+        source = ExcerptSource(
+            outline=inputs.outline, messages=inputs.messages, account_plan=inputs.account_plan
+        )
+        view.companion.keep_source(memory.id, source)
+        due_at = context.now + timedelta(minutes=metadata.retry_minutes)
+        job = JobDraft(id=uuid4(), kind="excerpt", subject=str(memory.id), due_at=due_at)
+        view.jobs.add(job, context.now)
+        return QueuedExcerpt(job_id=job.id)
+
+
+class LoadExcerptInputs(Data):
+    job: Job
+
+
+class LoadedExcerpt(ExcerptSource):
+    memory_id: UUID
+
+
+class LoadExcerpt(ReadStep[NoData, LoadExcerptInputs, LoadedExcerpt]):
+    """Load what the excerpt of a job was made of. NotFound if the memory is no excerpt any more."""
+
+    type = "LoadExcerpt"
+    stages = frozenset({Stage.CONTEXT_SELECT})
+
+    def read(
+        self, view: CompanionView, metadata: NoData, inputs: LoadExcerptInputs, context: StepContext
+    ) -> LoadedExcerpt:
+        memory_id = UUID(inputs.job.subject)
+        source = view.companion.source(memory_id)
+        if source is None:
+            raise NotFound(f"memory {memory_id} is no excerpt")
+        return LoadedExcerpt(memory_id=memory_id, **dict(source))
+
+
+class ReplaceExcerptInputs(Data):
+    memory_id: UUID
+    draft: MemoryDraft
+    account_plan: AccountPlan
+
+
+class ReplaceExcerpt(WriteStep[CreateMetadata, ReplaceExcerptInputs, KeptSummary]):
+    """Replace an excerpt that was created of messages. Notices wait for the next turn with the persona."""
+
+    type = "ReplaceExcerpt"
+
+    def apply(
+        self,
+        view: CompanionView,
+        metadata: CreateMetadata,
+        inputs: ReplaceExcerptInputs,
+        context: StepContext,
+    ) -> KeptSummary:
+        draft = inputs.draft
+        summary = SessionSummary(
+            summary=draft.summary,
+            topics=draft.topics,
+            emotion=draft.emotion or metadata.emotion,
+            importance=draft.importance or metadata.importance,
+        )
+        saved = replace_excerpt(
+            view.companion, inputs.memory_id, summary, inputs.account_plan, metadata, at=context.now
+        )
+        if saved is not None:
+            view.notices.leave(draft.persona_id, saved.notices, context.now)
+        context.note("memory", str(inputs.memory_id))
+        return KeptSummary(memory_id=inputs.memory_id, kept=saved)
+
+
 def replace_excerpt(
     store: CompanionStore,
     memory_id: UUID,
@@ -271,4 +379,10 @@ def _memory(memory_id: UUID, inputs: KeepSummaryInputs, made: SessionSummary, co
     )
 
 
-STEPS: tuple[type[AnyStep], ...] = (SummarizeSession, KeepSummary)
+STEPS: tuple[type[AnyStep], ...] = (
+    SummarizeSession,
+    KeepSummary,
+    QueueExcerpt,
+    LoadExcerpt,
+    ReplaceExcerpt,
+)

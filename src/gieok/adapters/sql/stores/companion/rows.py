@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Row, from_micros, to_micros
-from gieok.memory.companion.records import Emotion, Memory, Origin
+from gieok.memory.companion.records import Emotion, ExcerptSource, Memory, Origin
 from gieok.vault import OwnerKeys, Place
 
 _to_json = json.JSONEncoder(ensure_ascii=False).encode
@@ -27,16 +28,18 @@ def memory_columns(memory: Memory, number: int) -> Row:
     )
 
 
-def seal_memory(keys: OwnerKeys, memory: Memory, columns: Row) -> bytes:
-    """Seal the content of a memory. It is bound to all columns except `archived_at`, which can change without
-    a new version."""
-    content = {
+def seal_memory(keys: OwnerKeys, memory: Memory, columns: Row, source: ExcerptSource | None = None) -> bytes:
+    """Seal the content of a memory, and what an excerpt was made of. It is bound to all columns except
+    `archived_at`, which can change without a new version."""
+    content: dict[str, Any] = {
         "summary": memory.summary,
         "topics": memory.topics,
         "emotion": memory.emotion,
         "tags": memory.tags,
         "speaker": memory.speaker,
     }
+    if source is not None:
+        content["source"] = source.model_dump(mode="json", by_alias=True)
     return keys.seal(memory_place(columns, memory.version), _to_json(content).encode())
 
 
@@ -64,6 +67,13 @@ def open_memory(keys: OwnerKeys, row: Row) -> Memory:
         archived_at=None if archived is None else from_micros(archived),
         version=version,
     )
+
+
+def open_source(keys: OwnerKeys, row: Row) -> ExcerptSource | None:
+    """Decrypt what an excerpt was made of, if it is stored."""
+    *_, version, sealed = row
+    source = json.loads(keys.open(memory_place(row[:8], version), sealed)).get("source")
+    return None if source is None else ExcerptSource.model_validate(source, strict=False)
 
 
 def memory_place(columns: Row, version: int) -> Place:

@@ -16,6 +16,7 @@ from gieok.adapters.sql.stores.companion.rows import (
     memory_columns,
     memory_place,
     open_memory,
+    open_source,
     seal_memory,
 )
 from gieok.adapters.sql.stores.seals import SealedRow, SealPage
@@ -26,6 +27,7 @@ from gieok.memory.companion.hits import HitKind
 from gieok.memory.companion.records import (
     Emotion,
     EmotionalMoment,
+    ExcerptSource,
     Memory,
     MemoryConfig,
     MemoryCounts,
@@ -106,8 +108,21 @@ class SqlCompanionStore:
         row = self._tx.one("get_memory", id=memory_id.bytes)
         return open_memory(self._keys, row) if row else None
 
+    def keep_source(self, memory_id: UUID, source: ExcerptSource) -> None:
+        row = self._tx.one("get_memory", id=memory_id.bytes)
+        if row is None:
+            raise NotFound(f"there is no memory {memory_id}")
+        memory = open_memory(self._keys, row)
+        content = seal_memory(self._keys, memory, row[:8], source)
+        self._tx.run("replace_memory_seal", id=memory_id.bytes, version=memory.version, content=content)
+
+    def source(self, memory_id: UUID) -> ExcerptSource | None:
+        row = self._tx.one("get_memory", id=memory_id.bytes)
+        return open_source(self._keys, row) if row else None
+
     def replace(self, memory: Memory) -> None:
         persona_id, number, _ = self._position(memory.id)
+        source = self.source(memory.id) if memory.origin == "excerpt" else None
         revision, _ = self._count(persona_id)
         columns = memory_columns(memory, number)
         replaced = self._tx.run(
@@ -119,7 +134,7 @@ class SqlCompanionStore:
             changed=revision,
             topic_token=self._topic_token(memory),
             terms=packed_terms(self._keys, memory),
-            content=seal_memory(self._keys, memory, columns),
+            content=seal_memory(self._keys, memory, columns, source),
         )
         if not replaced:
             raise Conflict(f"memory {memory.id} was changed in the meantime; read it again")
