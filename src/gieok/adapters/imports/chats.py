@@ -116,7 +116,7 @@ def _detected(content: bytes) -> tuple[Format, Any]:
         if "mes" in named or "chat_metadata" in named or {"user_name", "character_name"} <= named.keys():
             return "sillytavern", None
     value: Any = _value(content)
-    items: list[Any] = value if isinstance(value, list) else [value]
+    items = cast("list[Any]", value if isinstance(value, list) else [value])
     sample = cast("Fields", items[0]) if items and isinstance(items[0], dict) else {}
     signs: tuple[tuple[Format, bool], ...] = (
         ("chatgpt", "mapping" in sample),
