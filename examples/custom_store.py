@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeVar
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -33,18 +33,25 @@ T = TypeVar("T")
 class ListStore:
     """Turn memory of one owner."""
 
-    def __init__(self, items: list[MemoryItem]) -> None:
+    def __init__(self, items: list[MemoryItem], messages: dict[UUID, str | None]) -> None:
         self._items = items
+        self._messages = messages  # the last message of the exchange of each item
 
-    def save(self, item: MemoryItem) -> None:
+    def save(self, item: MemoryItem, *, message_id: str | None = None) -> None:
         if type(item) is not MemoryItem:  # a subclass could have more fields
             raise InputRefused("turn memory stores a MemoryItem and nothing else", at="item")
         if any(kept.id == item.id for kept in self._items):
             raise Conflict(f"the memory {item.id} exists already")
         self._items.append(item)
+        self._messages[item.id] = message_id
 
-    def delete(self, session_ref: str) -> int:
-        kept = [item for item in self._items if item.session_ref != session_ref]
+    def delete(self, session_ref: str, message_ids: Sequence[str] | None = None) -> int:
+        kept = [
+            item
+            for item in self._items
+            if item.session_ref != session_ref
+            or (message_ids is not None and self._messages[item.id] not in message_ids)
+        ]
         deleted = len(self._items) - len(kept)
         self._items[:] = kept
         return deleted
@@ -74,16 +81,17 @@ class ListScope:
     """The data of one owner. A write takes effect completely or not at all."""
 
     items: list[MemoryItem] = field(default_factory=list[MemoryItem])
+    messages: dict[UUID, str | None] = field(default_factory=dict[UUID, str | None])
 
     @property
     def turns(self) -> ListStore:
-        return ListStore(self.items)
+        return ListStore(self.items, self.messages)
 
     async def read(self, work: Callable[[ListScope], T], *, heavy: bool = False) -> T:
         return work(self)
 
     async def write(self, work: Callable[[ListScope], T]) -> T:
-        draft = ListScope(list(self.items))
+        draft = ListScope(list(self.items), self.messages)
         done = work(draft)
         self.items[:] = draft.items  # all writes have succeeded
         return done

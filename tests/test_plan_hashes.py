@@ -8,11 +8,11 @@ from gieok.plans import load_plan, plan_names
 PINNED = {
     "add_anchor": "6ec520f79cddb3f8b4c62c91139d860bb485d8e2baacaee4b99486db80f25c67",
     "archive_memory": "ccbba4dd934e1e4d5f3572479c48d31abb9973d215db461a63175146574b91c6",
-    "chat_turn": "f4cf25c63da57ece9dca4a5588fa6d7ba234a8a7f8437ad1c23673c50fcd6c48",
-    "chat_turn_whole": "0c960be7e64ef7d8d4a7ed3c472a571f67e88e4a1dc65d1d11b61486637ca49f",
-    "chat_turn_without_state": "1945f49ab7e6a6f123932a595e2e38f540bf3e3951652dc8f1eb309cb44ef4ab",
-    "chat_turn_without_summaries": "4ffdc03d0c489465d8eaa57611caff27d31873ee8010ba69911a92ff4d315268",
-    "chat_turn_without_turn_memory": "f97d1f7ad7bfa6885c56eb67f79167d3132b4b3ffc7f92c32525b3c182952c6e",
+    "chat_turn": "6ddfe2edacf692e847e1531d30b108a1672bae65d2a7f6b7c83b790fd3bb424e",
+    "chat_turn_whole": "26d6d803e6aa9b43b8dfe9cfe6bbf5c98135413ebc3ffe35b5028c7deaa7d8d0",
+    "chat_turn_without_state": "f05ffa4e64bc3647660e30293c0ce5c8b88d305e304cb2672bd24e791665fbb1",
+    "chat_turn_without_summaries": "872835c550d940c20af77e8fbf127a06f6a5f56a9a406993ce3ad0846b75206d",
+    "chat_turn_without_turn_memory": "09ee08e960471799cc270242fe4f55605285b8b2a9859b1eb559a1168f0bcfde",
     "close_inactive_session": "a65e9f508a2f37ed7c5889beec839a74b258b26fa854e758ebde6b1cb23fc315",
     "close_inactive_session_without_summaries": "91e0381d1bf102c77696a81337b6fc9516fc3de86f0d1ef1983437b7a706ab67",  # noqa: E501
     "close_session": "6089df5d176c143eb32dd73e9d5d4ea40db04d81c14923909b70f48cd5cc0035",
@@ -45,8 +45,8 @@ PINNED = {
     "put_back_job": "7787a2ca9690a166c5e07cde9062a740ccdb3bf9bbf5d9801a5d44dcf45bd68b",
     "queue_walk": "f1b4ae314e19e9d5ef17227750d044c37bf5ad1c57bff2701267a3a1f2e210ed",
     "relate_decisions": "fcb51081bc1cd76602018f0d514642c4f3bff6dd6527b9a37c2398e7cd2b68b5",
-    "remember_turn": "cf3cf5a77bb523bcb143d7b629e37edff6ac18c243b017bfee715ab4a1990a40",
-    "remember_turn_without_turn_memory": "d7c77e0035a14dd13cace73071e037bd1fdfebd3611a120ffe13e3a3b866c389",
+    "remember_turn": "71f1a248c41b0114983ee5ca3c02c3c594d3c7b69851f67e02bf5341861cc901",
+    "remember_turn_without_turn_memory": "b9443597664b5fdc48be3eb7eb188d34a899b4d5739feb84695ceb548f0786fb",
     "replace_excerpt": "e6ae79b74fb21766abbcf4ccc8ada8b2e1c5586beea99743bc43056cff2e2628",
     "request_summary": "099cbd59dad14f3826c5633f22449c8734b3836abcaf5e1283f2a45c064e2762",
     "restore_memory": "b757fa51aa10fccb0a37f28bc0167aef4ccdf32cfae08c9deffc8f889ac9bd2f",
@@ -63,9 +63,10 @@ PINNED = {
     "start_session": "8719e2c040a27c910074350938549c730de1c663c19950099ed261cfbb11300f",
     "summarize_session": "a85714cd047d7530e7864cbbf1fd24d4178b98aba174be7d15930a7a7a97f48d",
     "take_notices": "fe3d83e6289e8ef2113bd087979e1c9e475885d71ff70ad8748408a7ba65f618",
-    "turn_memory": "e565a7704a97fe5afab474f31b24c26da97e12f69bfac8b6cab2cbbf8b0e77ee",
+    "turn_memory": "af1e601ac1d0918d50ffafb096b458a39a7174fcc39cf7334e70b7c458d12d83",
     "unrelate_decisions": "d79aa886f1f272c8124858f5f620e1037a5701c04eba07761885babff5974b42",
     "walk_anchors": "17be7f1b2717005601160c91958ab48a1296b52483bd12c07ee580676658ca4c",
+    "withdraw_turn": "02274975ca93b36dcd5d8338711cf80c201dd320c61989e88df23254801b267e",
 }
 
 

@@ -13,6 +13,7 @@ from gieok.errors import Conflict, ModelUnavailable, StepFailed
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.memory.observations import Conversation, Understood, VerbatimLimit
+from gieok.memory.sessions.records import MessageHead
 from gieok.memory.sessions.rules import exchange_ends, unremembered
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.sessions import message
@@ -167,8 +168,10 @@ def test_an_exchange_ends_with_the_last_answer(roles: str, is_over: bool, ends: 
 
 
 def test_exchanges_wait_until_there_are_enough() -> None:
-    roles = ("user", "assistant") * 5
-    assert unremembered(roles[:6], after=10, every=4, at_most=2, is_over=False) == ([], 6)
-    spans, left = unremembered((*roles, "user"), after=10, every=4, at_most=2, is_over=False)
-    assert [(span.first, span.last) for span in spans] == [(11, 14), (15, 18), (19, 20)]
-    assert left == 1
+    heads = [
+        MessageHead(seq, f"m{seq}", "user" if seq % 2 else "assistant", is_withdrawn=False)
+        for seq in (*range(11, 17), *range(19, 24))
+    ]
+    assert unremembered(heads[:6], every=4, at_most=2, is_over=False) == []
+    spans = unremembered(heads, every=4, at_most=2, is_over=False)
+    assert [(span.first, span.last) for span in spans] == [(11, 14), (15, 20), (21, 22)]

@@ -78,6 +78,14 @@ async def _close_session(owner: SeededOwner) -> Any:
     return await owner.client.sessions.close(await _session_with_message(owner), wait=True)
 
 
+async def _withdraw_last(owner: SeededOwner) -> Any:
+    return await owner.client.sessions.withdraw(await _session_with_message(owner))
+
+
+async def _withdraw_turn(owner: SeededOwner) -> Any:
+    return await owner.client.sessions.withdraw(await _session_with_message(owner), MESSAGE.id)
+
+
 async def _read_job(owner: SeededOwner) -> Any:
     closed = await owner.client.sessions.close(await _session_with_message(owner))
     assert closed.job_id is not None
@@ -156,6 +164,8 @@ CHAT = (
     Case("POST /sessions/{id}/resume", "session", lambda o: o.client.sessions.resume(o.session, "chat_turn")),
     Case("POST /sessions/{id}/plan", None, _move_session),
     Case("POST /sessions/{id}/close", None, _close_session),
+    Case("DELETE /sessions/{id}/turns/last", "withdrawn", _withdraw_last),
+    Case("DELETE /sessions/{id}/turns/{turnId}", "withdrawn", _withdraw_turn),
     Case("GET /jobs/{id}", "job", _read_job),
     Case("GET /jobs", None, lambda o: o.client.jobs.list(limit=2)),
     Case("POST /jobs/{id}/retry", None, _retry_job),

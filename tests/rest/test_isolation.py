@@ -19,7 +19,7 @@ __all__ = ["shared"]
 SECRET = "비밀이야기"
 PERSONA = {"name": SECRET, "systemPrompt": SECRET}
 DECISION = {"statement": SECRET, "strength": "axis", "scope": "domain", "domain": "wms"}
-SAID = {"role": "user", "content": SECRET}
+SAID = {"id": "m1", "role": "user", "content": SECRET}
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ CALLS = [
     Call("GET /sessions/{session}", 404),
     Call("GET /sessions/{session}/messages", 404),
     Call("DELETE /sessions/{session}", 404, query="?cascade=true"),
+    Call("DELETE /sessions/{session}/turns/last", 404),
+    Call("DELETE /sessions/{session}/turns/{turn}", 404),
     Call("POST /sessions/{session}/messages", 404, {"messages": [SAID]}),
     Call("POST /sessions/{session}/resume", 404, {"plan": "chat_turn"}),
     Call("POST /sessions/{session}/plan", 404, {"plan": "chat_turn"}),
@@ -144,6 +146,7 @@ def create_one_of_each(api: Api) -> dict[str, str]:
     return {
         "persona": persona,
         "session": session,
+        "turn": SAID["id"],
         "job": job,
         "memory": api.memory(persona, f"{SECRET} 둘")["id"],
         "fact": api.call("PUT", f"/personas/{persona}/state", json=fact)["fact"]["rootId"],

@@ -152,7 +152,7 @@ async def test_the_later_of_two_concurrent_turns_is_a_conflict(gieok: Gieok) -> 
         {
             "name": "append_turn",
             "version": 1,
-            "request": ["sessionRef", "message", "reply", "messageCount"],
+            "request": ["sessionRef", "message", "reply", "revision"],
             "steps": [
                 {
                     "id": "append",
@@ -162,7 +162,7 @@ async def test_the_later_of_two_concurrent_turns_is_a_conflict(gieok: Gieok) -> 
                         "sessionRef": "request.sessionRef",
                         "message": "request.message",
                         "reply": "request.reply",
-                        "messageCount": "request.messageCount",
+                        "revision": "request.revision",
                     },
                     "metadata": {"plans": NAMED_PLANS},
                 }
@@ -172,7 +172,7 @@ async def test_the_later_of_two_concurrent_turns_is_a_conflict(gieok: Gieok) -> 
     await begin(gieok.user("minsu"), plan=plan)
 
     async def turn(text: str) -> None:
-        request = {"sessionRef": "s", "message": text, "reply": f"{text}!", "messageCount": 0}
+        request = {"sessionRef": "s", "message": text, "reply": f"{text}!", "revision": 0}
         await gieok.user("minsu").run(plan, request)
 
     outcomes = await asyncio.gather(turn("first"), turn("second"), return_exceptions=True)

@@ -315,6 +315,8 @@ def _logged_turn(view: SqlView, session_ref: str, sent: _Sent) -> ChatTurn | Non
     said, *rest = messages
     if (said.role, said.content) != ("user", sent.message):
         raise Conflict(f"message {said.id} exists with another content; use a new id")
+    if said.withdrawn_at is not None:
+        raise Conflict(f"message {said.id} was withdrawn; use a new id")
     if not rest or rest[0].role != "assistant":
         return None
     return ChatTurn(

@@ -343,10 +343,14 @@ class Decisions:
             session = view.sessions.get(session_ref)
             if session is None or not session.message_count:
                 raise NotFound("no such session, or it has no messages")
-            return view.messages.between(session_ref, MessageRange(first=1, last=session.message_count))
+            return view.messages.between(session_ref, MessageRange(first=1, last=session.log_length))
 
         log = await self._scope.read(read, heavy=True)
-        said = [ConversationMessage(role=each.role, content=each.content) for each in log]
+        said = [
+            ConversationMessage(role=each.role, content=each.content)
+            for each in log
+            if each.withdrawn_at is None
+        ]
         return await self.compact(session_ref, said, budget=budget)
 
 

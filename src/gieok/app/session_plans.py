@@ -16,8 +16,11 @@ from gieok.memory.sessions.steps import InactivityMetadata, PlanMetadata
 from gieok.plans import is_shipped, load_plan, plan_name, plan_names
 
 CHAT_PLAN = "chat_turn"
+WITHDRAW_PLAN = "withdraw_turn"
 
-Role = Literal["save_messages", "close", "close_inactive", "request_summary", "summarize", "remember", "move"]
+Role = Literal[
+    "save_messages", "close", "close_inactive", "request_summary", "summarize", "remember", "move", "withdraw"
+]
 
 
 def check_plan(registry: Registry, plan: ExecutionPlan) -> CheckedPlan:
@@ -49,14 +52,15 @@ def inactivity_minutes(checked: CheckedPlan) -> int | None:
 def plan_for(registry: Registry, session: Session, role: Role) -> str:
     """The name of the plan that serves a session in this role. Conflict if its chat plan has none.
 
-    A session of an older version has stored no names. Then its hash tells which chat plan it is.
+    A session of an older version has stored no names. Then its hash tells which chat plan it is. A turn can
+    be withdrawn under every plan.
     """
     plans = session.plans
     if plans is None:
         chat_plan = plan_name(session.last_execution_plan_hash) or CHAT_PLAN
         plans = named_plans(registry.check(load_plan(chat_plan)))
     ref: str | None = getattr(plans, role, None)
-    name = ref.partition("@")[0] if ref is not None else ""
+    name = ref.partition("@")[0] if ref is not None else WITHDRAW_PLAN if role == "withdraw" else ""
     if not is_shipped(name):
         raise Conflict(f"the plan of this session names no plan for '{role}'; move it to another plan")
     return name

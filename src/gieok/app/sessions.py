@@ -13,9 +13,9 @@ from gieok.app.cycles import Cycles, output_of, validated
 from gieok.app.session_plans import Role, named_plans, plan_for
 from gieok.engine import CycleResult, ExecutionPlan
 from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SummaryFailed
-from gieok.memory.canon.deletion import DeleteFacts
+from gieok.memory.canon.deletion import DeleteFacts, WithdrawFacts
 from gieok.memory.companion.records import Notice
-from gieok.memory.companion.steps.deletion import DeleteMemories
+from gieok.memory.companion.steps.deletion import DeleteMemories, WithdrawMemories
 from gieok.memory.companion.steps.memories import TakeNotices
 from gieok.memory.companion.store import CompanionStore
 from gieok.memory.cursors import decode_cursor, encode_cursor
@@ -36,6 +36,7 @@ from gieok.memory.sessions.records import (
     SessionPage,
     SessionPosition,
     SessionStart,
+    Withdrawal,
 )
 from gieok.memory.sessions.remembering import QueueRemembering
 from gieok.memory.sessions.steps import (
@@ -48,7 +49,8 @@ from gieok.memory.sessions.steps import (
     StartSession,
 )
 from gieok.memory.sessions.store import LogView
-from gieok.memory.turns.steps import DeleteTurnMemories
+from gieok.memory.sessions.withdrawal import WithdrawTurn
+from gieok.memory.turns.steps import DeleteTurnMemories, WithdrawTurnMemories
 
 if TYPE_CHECKING:
     from gieok.app import Gieok
@@ -198,7 +200,7 @@ class Sessions:
         session = await self._session(session_ref)
         messages = await self.log(session_ref, after=after, limit=limit)
         last = after + len(messages)
-        has_more = bool(messages) and last < session.message_count
+        has_more = bool(messages) and last < session.log_length
         return LogPage(
             messages=tuple(messages), next_cursor=encode_cursor(LogPosition(seq=last)) if has_more else None
         )
@@ -219,6 +221,20 @@ class Sessions:
             memories=memories.deleted if memories else 0,
             facts=facts.deleted if facts else 0,
         )
+
+    async def withdraw(self, session_ref: str, turn_id: str | None = None) -> Withdrawal:
+        """Withdraw a turn and all later ones; without `turn_id` the last turn. Raises NotFound.
+
+        `turn_id` is the id of any message of the turn. The messages stay in the log, marked. Facts that they
+        changed are changed back by new versions; turn memories and summaries of them are deleted, and a
+        summary that covers other messages too is made again. Withdrawing a turn again changes nothing. An
+        ended session stays ended.
+        """
+        plan = await self._plan(session_ref, "withdraw")
+        async with self._gieok.session_locks.of(self._scope.owner, session_ref):
+            result = await self._cycles.run(plan, {"sessionRef": session_ref, "turnId": turn_id})
+        self._gieok.job_queued.set()
+        return withdrawal_of(result)
 
     async def save_messages(
         self, session_ref: str, messages: Sequence[ChatMessage], *, remember: bool = True
@@ -351,6 +367,17 @@ class Sessions:
             if job.status == "failed" or is_postponed or claimed is not None:
                 raise SummaryFailed(f"job {job_id} did not summarise its messages ({job.error}); try again")
             await asyncio.sleep(POLL_SECONDS)
+
+
+def withdrawal_of(result: CycleResult) -> Withdrawal:
+    """What a cycle has withdrawn."""
+    turns, memories = result.output_of(WithdrawTurnMemories), result.output_of(WithdrawMemories)
+    facts = result.output_of(WithdrawFacts)
+    return Withdrawal(
+        messages=output_of(result, WithdrawTurn).messages,
+        facts=len(facts.changes) if facts else 0,
+        memories=(turns.deleted if turns else 0) + (len(memories.deleted) if memories else 0),
+    )
 
 
 def _info(session: Session) -> SessionInfo:

@@ -13,7 +13,7 @@ from gieok.engine import ExecutionPlan
 from gieok.memory.companion.records import Memory
 from gieok.memory.conversation.records import Message
 from gieok.memory.jobs.records import JobStatus
-from gieok.memory.sessions.records import ChatMessage, LogPage, SessionInfo, SessionPage
+from gieok.memory.sessions.records import ChatMessage, LogPage, SessionInfo, SessionPage, Withdrawal
 from gieok.wire import (
     ChatTurn,
     DeletedSession,
@@ -155,6 +155,14 @@ class Sessions:
         """Delete a session permanently. `cascade` also deletes memories and facts that came from it."""
         call = Call("DELETE", path("sessions", session_ref), {"cascade": cascade})
         return await self._transport.request(call, DeletedSession, field="deleted")
+
+    async def withdraw(self, session_ref: str, turn_id: str | None = None) -> Withdrawal:
+        """Withdraw a turn and all later ones, by default the last one. Counts what went back.
+
+        NotFound if the session has no such turn. A turn that was withdrawn before is not withdrawn again.
+        """
+        call = Call("DELETE", path("sessions", session_ref, "turns", turn_id or "last"))
+        return await self._transport.request(call, Withdrawal, field="withdrawn")
 
     async def resume(self, session_ref: str, plan: Plan) -> SessionInfo:
         """The session, if this is the plan that it ran last; PlanHashMismatch otherwise."""

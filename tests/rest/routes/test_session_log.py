@@ -73,3 +73,22 @@ def test_a_persona_is_deleted_with_everything_that_belongs_to_it(api: Api) -> No
     assert api.get(f"/sessions/{session}", 404)["error"] == "NOT_FOUND"
     assert api.get("/memory/list")["total"] == 1
     assert api.call("DELETE", f"/personas/{persona}", 404)["error"] == "NOT_FOUND"
+
+
+@pytest.mark.req("MIND-12")
+def test_a_turn_is_withdrawn(api: Api) -> None:
+    persona = api.persona()
+    first = api.post("/chat/send", {"personaId": persona, "message": "나 부산에 살아", "waitMemory": True})
+    session = first["sessionId"]
+    body = {"personaId": persona, "message": "나 서울로 이사했어", "sessionId": session, "waitMemory": True}
+    second = api.post("/chat/send", body)
+    withdrawn = api.call("DELETE", f"/sessions/{session}/turns/last")["withdrawn"]
+    assert withdrawn == {"messages": 2, "facts": len(second["changes"]), "memories": 1}
+    nothing = {"messages": 0, "facts": 0, "memories": 0}
+    assert api.call("DELETE", f"/sessions/{session}/turns/{second['turnId']}")["withdrawn"] == nothing
+    log = api.get(f"/sessions/{session}/messages")["messages"]
+    assert ["withdrawnAt" in each for each in log] == [False, False, True, True]
+    assert api.get(f"/sessions/{session}")["session"]["messageCount"] == 2
+    assert api.call("DELETE", f"/sessions/{session}/turns/{first['turnId']}")["withdrawn"]["messages"] == 2
+    for path in (f"{session}/turns/last", f"{session}/turns/unknown", "unknown/turns/last"):
+        assert api.call("DELETE", f"/sessions/{path}", 404)["error"] == "NOT_FOUND"

@@ -96,7 +96,8 @@ def show(name: str, owner: str, as_json: bool, t: Translator) -> None:
     speakers = {"user": t("session.user"), "assistant": t("session.assistant")}
     for each in messages:
         speaker = speakers[each.role]
-        print(f"[{each.timestamp:%Y-%m-%d %H:%M}] {speaker}: {printable_lines(each.content)}")
+        mark = f" ({t('session.withdrawn')})" if each.withdrawn_at else ""
+        print(f"[{each.timestamp:%Y-%m-%d %H:%M}] {speaker}{mark}: {printable_lines(each.content)}")
 
 
 @session.command("import")

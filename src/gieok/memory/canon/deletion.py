@@ -1,9 +1,14 @@
-"""Deleting a persona and the facts between it and the user, for good: all versions."""
+"""Deleting a persona and the facts between it and the user, for good, and withdrawing what turns changed."""
 
 from __future__ import annotations
 
+from typing import Protocol
+from uuid import UUID
+
 from gieok.engine import Data, NoData, StepContext, WriteStep
 from gieok.errors import NotFound
+from gieok.memory.canon.records import FactChange
+from gieok.memory.canon.remembering import RememberedView
 from gieok.memory.canon.store import CanonView
 from gieok.memory.fields import PersonaId, SessionRef
 
@@ -45,3 +50,37 @@ class DeleteFacts(WriteStep[NoData, DeleteFactsInputs, DeletedFacts]):
         if inputs.persona_id is None:
             return DeletedFacts(deleted=0)
         return DeletedFacts(deleted=view.facts.delete(inputs.persona_id, inputs.session_ref))
+
+
+class WithdrawFactsInputs(Data):
+    persona_id: PersonaId | None
+    session_ref: SessionRef
+    message_ids: tuple[str, ...]
+    """The messages of the withdrawn exchanges."""
+    job_ids: tuple[UUID, ...]
+    """The jobs that remembered them, whose results go."""
+
+
+class WithdrawnFacts(Data):
+    changes: tuple[FactChange, ...]
+
+
+class WithdrawalView(CanonView, RememberedView, Protocol):
+    """Facts, and the results of the jobs that found them."""
+
+
+class WithdrawFacts(WriteStep[NoData, WithdrawFactsInputs, WithdrawnFacts]):
+    """Change back by new versions what withdrawn messages had changed. History says so."""
+
+    type = "WithdrawFacts"
+
+    def apply(
+        self, view: WithdrawalView, metadata: NoData, inputs: WithdrawFactsInputs, context: StepContext
+    ) -> WithdrawnFacts:
+        view.remembered.delete(inputs.job_ids)
+        if inputs.persona_id is None or not inputs.message_ids:
+            return WithdrawnFacts(changes=())
+        ids = frozenset(inputs.message_ids)
+        changes = view.facts.withdraw(inputs.persona_id, inputs.session_ref, ids, at=context.now)
+        context.note("facts", len(changes))
+        return WithdrawnFacts(changes=tuple(changes))

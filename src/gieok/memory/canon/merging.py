@@ -173,13 +173,19 @@ class _Facts:
         if op == "retire":
             if meant is None:
                 return [PlannedChange(outcome="unknown", root_id=None, draft=None, turn=turn)]
-            return [self.retire(meant, turn)]
+            return [self.retire(meant, turn, source=draft.source)]
         if meant is None:
             self.by_id[new.root_id] = _Known(new.root_id, 1, draft)
             return [PlannedChange(outcome="added", root_id=new.root_id, draft=draft, turn=turn)]
         return [self._supersede(meant, draft, turn), *self._retire_rivals(meant.root_id, new, turn)]
 
-    def retire(self, one: _Known, turn: int | None, reason: FactReason | None = None) -> PlannedChange:
+    def retire(
+        self,
+        one: _Known,
+        turn: int | None,
+        reason: FactReason | None = None,
+        source: FactSource | None = None,
+    ) -> PlannedChange:
         del self.by_id[one.root_id]
         return PlannedChange(
             outcome="retired",
@@ -188,6 +194,7 @@ class _Facts:
             draft=one.draft,
             turn=turn,
             reason=reason,
+            source=source,
         )
 
     def with_key(self, draft: FactDraft) -> _Known | None:
@@ -230,7 +237,7 @@ class _Facts:
             if one.root_id != root_id
             and (_is_single_rival(one, kept) or (_is_single_rival(one, new) and _reaches(one, new)))
         ]
-        return [self.retire(one, turn, "merged") for one in rivals]
+        return [self.retire(one, turn, "merged", new.draft.source) for one in rivals]
 
     def _find(self, op: Op, new: _Known) -> _Known | None:
         """The known fact that a draft without an id is about."""

@@ -109,6 +109,8 @@ class PlannedChange(Data):
     """The content to append, or that of the fact that is retired or unchanged. None if unknown."""
     turn: int | None = None
     """The number of the exchange that it comes from."""
+    source: FactSource | None = None
+    """The message that retires the fact."""
 
 
 class FactChange(Data):

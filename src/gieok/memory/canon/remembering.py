@@ -6,7 +6,7 @@ GroundFacts (what was said and meant) ▸ MergeFacts (how it changes the facts) 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Protocol
 from uuid import UUID
@@ -188,6 +188,10 @@ class RememberedStore(Protocol):
 
     def get(self, job_id: UUID) -> Remembered | None:
         """The result of a job; None if there is none, or it was deleted."""
+        ...
+
+    def delete(self, job_ids: Sequence[UUID]) -> int:
+        """Delete the results of these jobs. Returns how many."""
         ...
 
     def delete_before(self, before: datetime) -> int:

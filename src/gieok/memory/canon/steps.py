@@ -13,7 +13,7 @@ from pydantic import Field
 
 from gieok.engine import ActStep, AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
 from gieok.errors import NotFound
-from gieok.memory.canon.deletion import DeleteFacts, DeletePersona
+from gieok.memory.canon.deletion import DeleteFacts, DeletePersona, WithdrawFacts
 from gieok.memory.canon.lore import ActivateLore
 from gieok.memory.canon.records import (
     Fact,
@@ -368,4 +368,5 @@ STEPS: tuple[type[AnyStep], ...] = (
     RetireFact,
     DeletePersona,
     DeleteFacts,
+    WithdrawFacts,
 )

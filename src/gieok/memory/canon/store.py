@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -97,6 +97,16 @@ class FactStore(Protocol):
     def delete(self, persona_id: str, session_ref: str | None) -> int:
         """Delete facts with their history, and return how many: all of the persona, retired ones included, or
         those whose active version comes from this session."""
+        ...
+
+    def withdraw(
+        self, persona_id: str, session_ref: str, message_ids: Collection[str], *, at: datetime
+    ) -> Sequence[FactChange]:
+        """Change back what these messages have changed, by new versions with the reason `withdrawn`.
+
+        A fact gets back its newest version that comes from no withdrawn message, unless its slot has another
+        fact by now; without such a version it is retired. What was stated later stays. Returns the changes.
+        """
         ...
 
     def consolidate(self, *, at: datetime) -> int:

@@ -174,6 +174,7 @@ class CurrentTurn(Data):
     exchanges: tuple[Exchange, ...]
     before: tuple[SpokenMessage, ...]
     timestamps: tuple[Timestamp, ...]
+    message_ids: tuple[str | None, ...]
 
 
 class CurrentExchange(ActStep[NoData, CurrentInputs, CurrentTurn]):
@@ -190,7 +191,10 @@ class CurrentExchange(ActStep[NoData, CurrentInputs, CurrentTurn]):
             for message in inputs.recent_messages
         )
         return CurrentTurn(
-            exchanges=(Exchange(messages=(said, answered)),), before=before, timestamps=(context.now,)
+            exchanges=(Exchange(messages=(said, answered)),),
+            before=before,
+            timestamps=(context.now,),
+            message_ids=(inputs.reply_id,),
         )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from gieok.memory.jobs.records import Job, JobDraft, JobOutcome, JobStatus
+from gieok.memory.jobs.records import Job, JobDraft, JobKind, JobOutcome, JobStatus
 
 
 class JobStore(Protocol):
@@ -53,6 +53,17 @@ class JobStore(Protocol):
         """End a claim. Conflict if another worker has claimed the job since: then store nothing.
 
         A job that is queued again without an error has succeeded, so its attempts start at 0 again.
+        """
+        ...
+
+    def of_messages(self, kind: JobKind, session_ref: str, first: int) -> Sequence[Job]:
+        """The jobs of a session with messages from number `first` on, whatever their state, oldest first."""
+        ...
+
+    def override(self, job: Job, outcome: JobOutcome, *, last_seq: int | None = None) -> None:
+        """Set the state of a job, whatever it was, with its memory, and optionally fewer messages.
+
+        A worker that runs it loses its claim, and cannot settle it any more.
         """
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, StringConstraints
 
@@ -46,6 +46,8 @@ class SessionPlans(Data):
     remember: PlanRef | None
     """None if the chat plan remembers a turn in its own cycle, or not at all."""
     move: PlanRef
+    withdraw: PlanRef | None = None
+    """None for `withdraw_turn`, also in a session of an older version."""
 
 
 MAX_LABELS = 256
@@ -64,6 +66,17 @@ class ChatMessage(Data):
     timestamp: Timestamp
     speaker: Speaker | None = Field(default=None, exclude_if=lambda value: value is None)
     """The name of who says it, for conversations of more than two, or with names."""
+    withdrawn_at: Annotated[Timestamp | None, Field(exclude_if=lambda at: at is None)] = None
+    """When it was withdrawn. A withdrawn message stays in the log and nowhere else."""
+
+
+class MessageHead(NamedTuple):
+    """The position of a message in the log, without its content."""
+
+    seq: int
+    id: str
+    role: Role
+    is_withdrawn: bool
 
 
 class SessionInfo(Data):
@@ -76,6 +89,7 @@ class SessionInfo(Data):
     last_activity_at: datetime
     ended_at: datetime | None
     message_count: int
+    """Number of its messages, without withdrawn ones."""
     last_execution_plan_hash: str
 
 
@@ -83,6 +97,8 @@ class Session(SessionInfo):
     """A session with the progress of its summaries."""
 
     account_plan: AccountPlan
+    log_length: int
+    """Number of messages in the log, withdrawn ones included, as in the counts below."""
     claimed_count: int
     """Number of messages that a summary covers or is queued for: always the oldest ones."""
     summarized_count: int
@@ -91,6 +107,11 @@ class Session(SessionInfo):
     """Number of last messages that no job was queued for yet that remembers them."""
     plans: SessionPlans | None
     """The plans that serve it, as its chat plan names them. None if an older version started it."""
+
+    @property
+    def revision(self) -> int:
+        """Grows with each message that is appended or withdrawn."""
+        return 2 * self.log_length - self.message_count
 
 
 class SessionPosition(Data):
@@ -143,6 +164,16 @@ class MessageRange(Data):
 
     first: int
     last: int
+
+
+class Withdrawal(Data):
+    """What was withdrawn with a turn, as counts."""
+
+    messages: int
+    facts: int
+    """Facts that were changed back."""
+    memories: int
+    """Turn memories and memories that were deleted."""
 
 
 class PlanMove(Data):

@@ -55,18 +55,19 @@ class QueueRemembering(WriteStep[QueueRememberingMetadata, QueueRememberingInput
         if not waiting or (added is None and session.ended_at is None):
             return QueuedRemembering(jobs=())
         # Messages that are not to be remembered are the last ones. What waits before them is queued now.
-        last = session.message_count - (added.added if added and not inputs.wanted else 0)
-        span = MessageRange(first=session.message_count - waiting + 1, last=last)
-        roles = view.messages.roles(inputs.session_ref, span)
-        spans, left = unremembered(
-            roles,
-            after=span.first - 1,
+        last = session.log_length - (added.added if added and not inputs.wanted else 0)
+        span = MessageRange(first=session.log_length - waiting + 1, last=last)
+        heads = view.messages.heads(inputs.session_ref, span)
+        is_over = session.ended_at is not None or not inputs.wanted
+        spans = unremembered(
+            [head for head in heads if not head.is_withdrawn],
             every=metadata.every,
             at_most=metadata.at_most,
-            is_over=session.ended_at is not None or not inputs.wanted,
+            is_over=is_over,
         )
         jobs = queue_jobs(view, "remember", inputs.session_ref, spans, context.now, lane=session.persona_id)
-        view.sessions.set_unremembered(inputs.session_ref, left)
+        done = spans[-1].last if spans else span.first - 1
+        view.sessions.set_unremembered(inputs.session_ref, 0 if is_over else last - done)
         return QueuedRemembering(jobs=jobs)
 
 
@@ -83,6 +84,8 @@ class LoadedExchanges(Data):
     before: tuple[SpokenMessage, ...]
     timestamps: tuple[Timestamp, ...]
     """When each exchange ended."""
+    message_ids: tuple[str | None, ...]
+    """The last message of each exchange."""
     query: str
     """What the user said, to find the facts that matter."""
 
@@ -99,14 +102,13 @@ class LoadExchanges(ReadStep[ExchangesMetadata, JobInputs, LoadedExchanges]):
     def read(
         self, view: LogView, metadata: ExchangesMetadata, inputs: JobInputs, context: StepContext
     ) -> LoadedExchanges:
-        job = inputs.job
-        first = max(1, job.first_seq - metadata.before)
+        job, chars = inputs.job, metadata.chars_per_message
         session = view.sessions.get(job.subject)
-        messages = view.messages.between(job.subject, MessageRange(first=first, last=job.last_seq))
-        if session is None or session.persona_id is None or len(messages) != job.last_seq - first + 1:
+        messages = view.messages.between(job.subject, MessageRange(first=job.first_seq, last=job.last_seq))
+        if session is None or session.persona_id is None or len(messages) != job.last_seq - job.first_seq + 1:
             raise StoreDamaged(f"messages of job {job.id} are missing; restore a backup")
-        spoken = [_spoken(message, metadata.chars_per_message) for message in messages]
-        before, own = spoken[: job.first_seq - first], spoken[job.first_seq - first :]
+        own = [_spoken(message, chars) for message in messages if message.withdrawn_at is None]
+        before = view.messages.window(job.subject, metadata.before, before=job.first_seq)
         ends = exchange_ends([message.role for message in own], is_over=True)
         exchanges = tuple(
             Exchange(messages=tuple(own[begin:end])) for begin, end in zip((0, *ends), ends, strict=False)
@@ -116,8 +118,9 @@ class LoadExchanges(ReadStep[ExchangesMetadata, JobInputs, LoadedExchanges]):
             session_ref=job.subject,
             persona_id=session.persona_id,
             exchanges=exchanges,
-            before=tuple(before),
+            before=tuple(_spoken(message, chars) for message in before),
             timestamps=tuple(exchange.messages[-1].at for exchange in exchanges),
+            message_ids=tuple(exchange.messages[-1].id for exchange in exchanges),
             query="\n".join(exchange.text("user") for exchange in exchanges),
         )
 

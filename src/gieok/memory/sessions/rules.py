@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 from gieok.errors import Conflict, InputRefused, PlanHashMismatch, SessionEnded
 from gieok.memory.observations import Exchange, Observation, TurnNote
-from gieok.memory.sessions.records import MAX_MESSAGES, ChatMessage, MessageRange, Role, Session
+from gieok.memory.sessions.records import MAX_MESSAGES, ChatMessage, MessageHead, MessageRange, Role, Session
 from gieok.text import normalize
 
 _WATCHES = UUID("5a0c8f0e-7c3e-4f0b-9a55-1d1f4c6f2b7e")
@@ -35,7 +35,7 @@ def check_active(session: Session, inactivity_minutes: int, now: datetime) -> No
 
 def is_cleared(session: Session) -> bool:
     """Whether the window is empty: the session has ended and memories cover all of its messages."""
-    return session.ended_at is not None and session.summarized_count == session.message_count
+    return session.ended_at is not None and session.summarized_count == session.log_length
 
 
 def check_open(session: Session) -> None:
@@ -53,15 +53,14 @@ def check_resumable(session: Session, plan_hash: str, persona_id: str | None) ->
         raise Conflict("this session is with another persona; start a session with this one")
 
 
-def check_appendable(session: Session, expected_count: int | None) -> None:
-    """Refuse new messages if the session has ended, has no persona, or has other messages than expected."""
+def check_appendable(session: Session, expected_revision: int | None) -> None:
+    """Refuse new messages if the session has ended, has no persona, or was changed since this revision."""
     check_open(session)
     if session.persona_id is None:
         raise InputRefused("has no persona, so its messages could not be summarised", at="sessionRef")
-    if expected_count is not None and session.message_count != expected_count:
+    if expected_revision is not None and session.revision != expected_revision:
         raise Conflict(
-            f"the session has {session.message_count} messages by now, and the reply was based on "
-            f"{expected_count}; send the message again"
+            "messages of the session were added or withdrawn while the reply was made; send the message again"
         )
 
 
@@ -69,6 +68,8 @@ def check_batch(messages: tuple[ChatMessage, ...]) -> tuple[ChatMessage, ...]:
     """Refuse an empty batch, or more messages than may be saved at once."""
     if not 1 <= len(messages) <= MAX_MESSAGES:
         raise ValueError(f"must be 1 to {MAX_MESSAGES} messages")
+    if any(message.withdrawn_at is not None for message in messages):
+        raise ValueError("must not be withdrawn")
     return messages
 
 
@@ -86,22 +87,21 @@ def exchange_ends(roles: Sequence[Role], *, is_over: bool) -> list[int]:
 
 
 def unremembered(
-    roles: Sequence[Role], *, after: int, every: int, at_most: int, is_over: bool
-) -> tuple[list[MessageRange], int]:
-    """The message ranges to be remembered, each of at most `at_most` exchanges, and how many messages wait.
+    waiting: Sequence[MessageHead], *, every: int, at_most: int, is_over: bool
+) -> list[MessageRange]:
+    """The message ranges to be remembered, each of at most `at_most` exchanges.
 
-    `roles` are those of the messages after number `after`, which no job remembers yet. They wait for `every`
-    exchanges, unless nothing follows them.
+    `waiting` are the messages that no job remembers yet. They wait for `every` exchanges, unless nothing
+    follows them.
     """
-    ends = exchange_ends(roles, is_over=is_over)
+    ends = exchange_ends([head.role for head in waiting], is_over=is_over)
     if len(ends) < (1 if is_over else every):
-        return [], len(roles)
+        return []
     groups = [ends[index : index + at_most][-1] for index in range(0, len(ends), at_most)]
-    spans = [
-        MessageRange(first=after + begin + 1, last=after + end)
+    return [
+        MessageRange(first=waiting[begin].seq, last=waiting[end - 1].seq)
         for begin, end in zip((0, *groups), groups, strict=False)
     ]
-    return spans, len(roles) - groups[-1]
 
 
 def labels_of(
@@ -129,15 +129,24 @@ def labels_of(
     return {message_id: words for message_id, words in labels.items() if words}
 
 
-def unclaimed(session: Session, *, summarize_after: int, at_most: int) -> list[MessageRange]:
+def unclaimed(
+    session: Session, waiting: Sequence[MessageHead], *, summarize_after: int, at_most: int
+) -> list[MessageRange]:
     """The message ranges that are due for a summary, each of at most `at_most` messages.
 
-    An open session waits for `summarize_after` messages; in an ended one all remaining messages are due.
+    `waiting` are the messages that no summary covers. An open session waits for `summarize_after` of them; in
+    an ended one all are due. The ranges follow each other without a gap and reach to the end of the log.
     """
-    waiting = session.message_count - session.claimed_count
-    if waiting < (1 if session.ended_at is not None else summarize_after):
+    if len(waiting) < (1 if session.ended_at is not None else summarize_after):
         return []
-    firsts = range(session.claimed_count + 1, session.message_count + 1, at_most)
-    return [
-        MessageRange(first=first, last=min(first + at_most - 1, session.message_count)) for first in firsts
-    ]
+    full = [head.seq for head in waiting[at_most - 1 : -1 : at_most]]
+    lasts = [*full, session.log_length]
+    firsts = (session.claimed_count, *lasts)
+    return [MessageRange(first=before + 1, last=last) for before, last in zip(firsts, lasts, strict=False)]
+
+
+def exchange_start(live: Sequence[MessageHead], index: int) -> int:
+    """The index of the first message of the exchange that contains the message at `index`."""
+    while index and (live[index - 1].role, live[index].role) != ("assistant", "user"):
+        index -= 1
+    return index

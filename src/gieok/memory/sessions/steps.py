@@ -166,8 +166,8 @@ class WindowMetadata(Data):
 
 class Window(Data):
     messages: tuple[ChatMessage, ...]
-    message_count: int
-    """The number of messages of the session in the same snapshot."""
+    revision: int
+    """The revision of the session in the same snapshot."""
 
 
 class LoadWindow(ReadStep[WindowMetadata, SessionInputs, Window]):
@@ -184,7 +184,7 @@ class LoadWindow(ReadStep[WindowMetadata, SessionInputs, Window]):
         if session is not None and not is_cleared(session):
             messages = view.messages.window(inputs.session_ref, metadata.recent_messages)
         context.note("messages", len(messages))
-        return Window(messages=tuple(messages), message_count=session.message_count if session else 0)
+        return Window(messages=tuple(messages), revision=session.revision if session else 0)
 
 
 class AppendInputs(SessionInputs):
@@ -214,8 +214,8 @@ class TurnInputs(RememberInputs):
     """Ids of the two messages; None for new ones."""
     message: str
     reply: str
-    message_count: int
-    """The number of messages when the window was read. More by now would mean a reply to an old state."""
+    revision: int
+    """The revision when the window was read. Another one by now would mean a reply to an old state."""
 
 
 class AppendTurn(WriteStep[PlanMetadata, TurnInputs, AppendOutput]):
@@ -235,7 +235,7 @@ class AppendTurn(WriteStep[PlanMetadata, TurnInputs, AppendOutput]):
             _message(inputs.message_id, "user", inputs.message, context.now),
             _message(inputs.reply_id, "assistant", inputs.reply, context.now),
         )
-        appended = view.messages.append(inputs.session_ref, messages, context.now, inputs.message_count)
+        appended = view.messages.append(inputs.session_ref, messages, context.now, inputs.revision)
         return AppendOutput(session_ref=inputs.session_ref, appended=appended)
 
 
@@ -365,7 +365,18 @@ class QueueSummary(WriteStep[QueueMetadata, SessionInputs, QueuedSummaries]):
         self, view: LogView, metadata: QueueMetadata, inputs: SessionInputs, context: StepContext
     ) -> QueuedSummaries:
         session = view.sessions.lock(inputs.session_ref)
-        due = unclaimed(session, summarize_after=metadata.summarize_after, at_most=metadata.at_most)
+        waiting = session.log_length - session.claimed_count
+        if waiting < (1 if session.ended_at is not None else metadata.summarize_after):
+            return QueuedSummaries(jobs=())
+        heads = view.messages.heads(
+            inputs.session_ref, MessageRange(first=session.claimed_count + 1, last=session.log_length)
+        )
+        due = unclaimed(
+            session,
+            [head for head in heads if not head.is_withdrawn],
+            summarize_after=metadata.summarize_after,
+            at_most=metadata.at_most,
+        )
         jobs = queue_jobs(view, "summary", inputs.session_ref, due, context.now)
         if due:
             view.sessions.mark_queued(inputs.session_ref, due[-1].last)
@@ -430,7 +441,8 @@ class LoadConversation(ReadStep[ConversationMetadata, JobInputs, Conversation]):
         span = MessageRange(first=job.first_seq, last=job.last_seq)
         session = view.sessions.get(job.subject)
         messages = view.messages.between(job.subject, span)
-        context.note("messages", len(messages))
+        live = [message for message in messages if message.withdrawn_at is None]
+        context.note("messages", len(live))
         if session is None or session.persona_id is None or len(messages) != span.last - span.first + 1:
             raise StoreDamaged(f"messages of job {job.id} are missing; restore a backup")
         return Conversation(
@@ -439,9 +451,9 @@ class LoadConversation(ReadStep[ConversationMetadata, JobInputs, Conversation]):
             account_plan=session.account_plan,
             messages=tuple(
                 message.model_copy(update={"content": message.content[: metadata.chars_per_message]})
-                for message in messages
+                for message in live
             ),
-            occurred_at=messages[-1].timestamp,
+            occurred_at=live[-1].timestamp,
             memory_id=job.memory_id,
         )
 
@@ -453,6 +465,7 @@ class CoverMessages(WriteStep[NoData, JobInputs, None]):
 
     def apply(self, view: SessionView, metadata: NoData, inputs: JobInputs, context: StepContext) -> None:
         job = inputs.job
+        view.sessions.lock(job.subject)  # before the locks of memories, as in a withdrawal
         if job.memory_id is None:
             view.sessions.mark_summarized(job.subject, job.last_seq - job.first_seq + 1)
 

@@ -12,9 +12,9 @@ from gieok.memory.jobs.store import JobView
 from gieok.memory.sessions.records import (
     Appended,
     ChatMessage,
+    MessageHead,
     MessageRange,
     PlanMove,
-    Role,
     Session,
     SessionPlans,
     SessionPosition,
@@ -67,7 +67,7 @@ class SessionStore(Protocol):
         ...
 
     def mark_summarized(self, session_ref: str, count: int) -> None:
-        """Record that a memory covers `count` more messages."""
+        """Record that a memory covers `count` more messages; negative if a memory was deleted."""
         ...
 
     def move(self, session_ref: str, plan_hash: str, plans: SessionPlans | None, at: datetime) -> PlanMove:
@@ -98,25 +98,30 @@ class MessageStore(Protocol):
     """The message log of sessions. It is kept after a session has ended."""
 
     def append(
-        self, session_ref: str, messages: Sequence[ChatMessage], at: datetime, expected_count: int | None
+        self, session_ref: str, messages: Sequence[ChatMessage], at: datetime, expected_revision: int | None
     ) -> Appended:
         """Append messages and record the activity of the session. Idempotent by message id.
 
-        Raises Conflict if a stored message with the same id has another content, or if the session does not
-        have `expected_count` messages (None: any). Raises SessionEnded or NotFound for the session.
+        Raises Conflict if a stored message with the same id has another content or was withdrawn, or if the
+        session is not at `expected_revision` (None: any). Raises SessionEnded or NotFound for the session.
         """
         ...
 
-    def window(self, session_ref: str, limit: int) -> Sequence[ChatMessage]:
-        """The newest messages, oldest first."""
+    def window(self, session_ref: str, limit: int, before: int | None = None) -> Sequence[ChatMessage]:
+        """The newest messages, or those before number `before`, oldest first, without withdrawn ones."""
         ...
 
-    def roles(self, session_ref: str, span: MessageRange) -> Sequence[Role]:
-        """Who said the messages of this range, in order."""
+    def heads(self, session_ref: str, span: MessageRange) -> Sequence[MessageHead]:
+        """The positions of the messages of this range, withdrawn ones included, in order."""
         ...
 
     def between(self, session_ref: str, span: MessageRange) -> Sequence[ChatMessage]:
-        """The messages of this range that exist, in order."""
+        """The messages of this range that exist, withdrawn ones included, in order."""
+        ...
+
+    def withdraw(self, session_ref: str, first: int, at: datetime) -> int:
+        """Mark the messages from number `first` on as withdrawn, and delete stored answers that quote them.
+        Returns how many were not withdrawn yet."""
         ...
 
     def describe(self, session_ref: str, labels: Mapping[str, Sequence[str]]) -> None:

@@ -161,6 +161,8 @@ class PersistInputs(Data):
     items: tuple[TurnNote, ...]
     timestamps: tuple[Timestamp, ...]
     """When each exchange ended."""
+    message_ids: tuple[str | None, ...]
+    """The last message of each exchange: the memory goes when it is withdrawn."""
 
 
 class Persisted(Data):
@@ -179,6 +181,7 @@ class PersistMemory(WriteStep[NoData, PersistInputs, Persisted]):
         "session_ref": frozenset({"AppendTurn", "RememberPlan", "LoadExchanges"}),
         "items": frozenset({"SummarizeMemory"}),
         "timestamps": frozenset({"CurrentExchange", "LoadExchanges"}),
+        "message_ids": frozenset({"CurrentExchange", "LoadExchanges"}),
     }
 
     def apply(
@@ -194,8 +197,8 @@ class PersistMemory(WriteStep[NoData, PersistInputs, Persisted]):
             )
             for note, timestamp in zip(inputs.items, inputs.timestamps, strict=True)
         ]
-        for item in items:
-            view.turns.save(item)
+        for item, message_id in zip(items, inputs.message_ids, strict=True):
+            view.turns.save(item, message_id=message_id)
         context.note("saved", [item.id for item in items])
         return Persisted(ids=tuple(item.id for item in items))
 
@@ -219,4 +222,27 @@ class DeleteTurnMemories(WriteStep[NoData, DeleteTurnsInputs, DeletedTurns]):
         return DeletedTurns(deleted=sum(map(view.turns.delete, inputs.session_refs)))
 
 
-STEPS: tuple[type[AnyStep], ...] = (RetrieveMemory, SummarizeMemory, PersistMemory, DeleteTurnMemories)
+class WithdrawTurnsInputs(Data):
+    session_ref: SessionRef
+    message_ids: tuple[str, ...]
+    """The messages of the withdrawn exchanges."""
+
+
+class WithdrawTurnMemories(WriteStep[NoData, WithdrawTurnsInputs, DeletedTurns]):
+    """Delete the turn memories of withdrawn exchanges."""
+
+    type = "WithdrawTurnMemories"
+
+    def apply(
+        self, view: TurnView, metadata: NoData, inputs: WithdrawTurnsInputs, context: StepContext
+    ) -> DeletedTurns:
+        return DeletedTurns(deleted=view.turns.delete(inputs.session_ref, inputs.message_ids))
+
+
+STEPS: tuple[type[AnyStep], ...] = (
+    RetrieveMemory,
+    SummarizeMemory,
+    PersistMemory,
+    DeleteTurnMemories,
+    WithdrawTurnMemories,
+)

@@ -11,8 +11,9 @@ from gieok.memory.turns.records import MemoryItem, RecalledMemory
 class MemoryStore(Protocol):
     """Saves and searches turn memories."""
 
-    def save(self, item: MemoryItem) -> None:
-        """Save an item. Raises Conflict if its id exists, InputRefused for anything but a MemoryItem."""
+    def save(self, item: MemoryItem, *, message_id: str | None = None) -> None:
+        """Save an item of the exchange that ends with this message. Raises Conflict if its id exists,
+        InputRefused for anything but a MemoryItem."""
         ...
 
     def search(self, session_ref: str, query: str, top_k: int) -> Sequence[RecalledMemory]:
@@ -24,8 +25,8 @@ class MemoryStore(Protocol):
         """
         ...
 
-    def delete(self, session_ref: str) -> int:
-        """Delete the items of a session. Returns how many."""
+    def delete(self, session_ref: str, message_ids: Sequence[str] | None = None) -> int:
+        """Delete the items of a session, or of its exchanges with these messages. Returns how many."""
         ...
 
 

@@ -80,9 +80,9 @@ async def append(
     *messages: ChatMessage,
     session_ref: str = "s",
     at: datetime = START,
-    expected_count: int | None = None,
+    expected_revision: int | None = None,
 ) -> Appended:
-    return await scope.write(lambda view: view.messages.append(session_ref, messages, at, expected_count))
+    return await scope.write(lambda view: view.messages.append(session_ref, messages, at, expected_revision))
 
 
 async def logged(scope: LogScope, session_ref: str = "s") -> Sequence[ChatMessage]:
@@ -172,12 +172,12 @@ class MessageStoreContract:
             await append(scope, message(2), other)
         assert tuple(await logged(scope)) == (message(1),)
 
-    async def test_a_stale_expected_count_is_a_conflict(self, log_scope_of: LogScopeOf) -> None:
+    async def test_a_stale_expected_revision_is_a_conflict(self, log_scope_of: LogScopeOf) -> None:
         scope = log_scope_of("minsu")
         await start(scope)
-        await append(scope, message(1), expected_count=0)
-        with pytest.raises(Conflict, match="has 1 messages by now"):
-            await append(scope, message(2), expected_count=0)
+        await append(scope, message(1), expected_revision=0)
+        with pytest.raises(Conflict, match="added or withdrawn"):
+            await append(scope, message(2), expected_revision=0)
         assert tuple(await logged(scope)) == (message(1),)
 
     @pytest.mark.req("SESS-2")

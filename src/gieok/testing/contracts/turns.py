@@ -120,6 +120,15 @@ class MemoryStoreContract:
         assert await found_ids(scope, "면접") == [again.id]
         assert await found_ids(scope, "면접", session="kept") == [kept.id]
 
+    @pytest.mark.req("MIND-12")
+    async def test_the_memory_of_an_exchange_can_be_deleted(self, scope_of: ScopeOf) -> None:
+        scope, first, second = scope_of("minsu"), item("면접"), item("면접", minute=1)
+        await scope.write(lambda view: view.turns.save(first, message_id="m2"))
+        await scope.write(lambda view: view.turns.save(second, message_id="m4"))
+        assert await scope.write(lambda view: view.turns.delete("s", ["m3", "m4"])) == 1
+        assert await scope.write(lambda view: view.turns.delete("s", [])) == 0
+        assert await found_ids(scope, "면접") == [first.id]
+
     @pytest.mark.req("TURN-6")
     @pytest.mark.parametrize(
         "query", ["면접이", "면접을 봤어", "면접에서는", "그 면접 말이야", "면접관이 무서웠어", "면접까지"]

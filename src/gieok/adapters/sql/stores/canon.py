@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import cast
@@ -26,6 +26,7 @@ from gieok.memory.canon.records import (
     FactChange,
     FactDraft,
     FactReason,
+    FactSource,
     FactVersion,
     PlannedChange,
 )
@@ -124,6 +125,48 @@ class SqlFactStore:
                 end = {"retired_at": row.created_at, "reason": document.reason}
                 versions[-1] = versions[-1].model_copy(update=end)
         return versions[:limit]
+
+    def withdraw(
+        self, persona_id: str, session_ref: str, message_ids: Collection[str], *, at: datetime
+    ) -> list[FactChange]:
+        self._lock(persona_id)
+
+        def is_withdrawn(source: FactSource | None) -> bool:
+            if source is None:
+                return False
+            if source.session_ref == session_ref and source.message_id in message_ids:
+                return True
+            found = self._tx.one("is_message_withdrawn", session_ref=source.session_ref, id=source.message_id)
+            return found is not None
+
+        changes: list[FactChange] = []
+        for row in self._tx.all("list_newest_facts", persona_token=self._persona_token(persona_id)):
+            newest = self._chain.open_row(row[:6])
+            source = fact_document(newest).source
+            if source is None or source.session_ref != session_ref or source.message_id not in message_ids:
+                continue
+            versions = self._chain.history(newest.root_id, 0, _ALL)[::-1]
+            left = next((each for each in versions if not is_withdrawn(fact_document(each).source)), None)
+            change = self._change_back(persona_id, newest, left, at)
+            if change is not None:
+                changes.append(change)
+        return changes
+
+    def _change_back(
+        self, persona_id: str, newest: ChainVersion, left: ChainVersion | None, at: datetime
+    ) -> FactChange | None:
+        """Append what is left of a fact without withdrawn messages. None if nothing changes."""
+        is_retired, fact = fact_document(newest).is_retired, _fact(persona_id, newest)
+        if left is None or fact_document(left).is_retired:
+            return None if is_retired else self._retire(persona_id, fact, "withdrawn", at)
+        former = _fact(persona_id, left)
+        if is_retired:
+            active = self.active(persona_id, only_state=False, limit=MAX_ACTIVE)
+            if any(change.root_id == former.root_id for change in consolidate([*active, former])):
+                return None  # its slot has another fact by now
+        document = _document(persona_id, former, reason="withdrawn")
+        restored = self._append(fact.root_id, document, uuid4(), at, fact.version)
+        return FactChange(outcome="added" if is_retired else "superseded", fact=restored)
 
     def consolidate(self, *, at: datetime) -> int:
         retired = 0
@@ -267,7 +310,7 @@ class SqlFactStore:
         if change.outcome == "unchanged":
             return FactChange(outcome="unchanged", fact=active)
         if change.outcome == "retired":
-            return self._retire(persona_id, active, change.reason, at)
+            return self._retire(persona_id, active, change.reason, at, change.source)
         document = _document(persona_id, draft, reason=change.reason)
         fact = self._append(active.root_id, document, uuid4(), at, active.version)
         return FactChange(outcome="superseded", fact=fact)
@@ -328,8 +371,17 @@ class SqlFactStore:
         self._index(root_id, version.version, document)
         return _fact(document.persona_id, version)
 
-    def _retire(self, persona_id: str, fact: Fact, reason: FactReason | None, at: datetime) -> FactChange:
-        document = _document(persona_id, fact, is_retired=True, reason=reason)
+    def _retire(
+        self,
+        persona_id: str,
+        fact: Fact,
+        reason: FactReason | None,
+        at: datetime,
+        source: FactSource | None = None,
+    ) -> FactChange:
+        """Append a version that ends the fact. Its source is the message that says so."""
+        last = fact.model_copy(update={"source": source})
+        document = _document(persona_id, last, is_retired=True, reason=reason)
         self._append(fact.root_id, document, uuid4(), at, fact.version)
         return FactChange(outcome="retired", fact=fact)
 

@@ -88,6 +88,21 @@ class SqlJobStore:
         if not settled:
             raise Conflict(f"another worker has claimed job {job.id} since; this result is dropped")
 
+    def of_messages(self, kind: JobKind, session_ref: str, first: int) -> list[Job]:
+        rows = self._tx.all("list_jobs_of_messages", kind=kind, session_ref=session_ref, first=first)
+        return [_job(row) for row in rows]
+
+    def override(self, job: Job, outcome: JobOutcome, *, last_seq: int | None = None) -> None:
+        self._tx.run(
+            "override_job",
+            id=job.id.bytes,
+            last_seq=last_seq or job.last_seq,
+            status=outcome.status,
+            due_at=None if outcome.due_at is None else to_micros(outcome.due_at),
+            error=outcome.error,
+            memory_id=None if outcome.memory_id is None else outcome.memory_id.bytes,
+        )
+
     def retry_summaries(self, session_ref: str, at: datetime) -> int:
         return self._tx.run("retry_summary_jobs", session_ref=session_ref, at=to_micros(at))
 

@@ -15,13 +15,14 @@ from gieok.adapters.sql.stores.search import IndexEntry
 from gieok.adapters.sql.stores.sessions import SqlSessionStore
 from gieok.errors import Conflict, SealBroken, StoreDamaged
 from gieok.memory.companion.recall.query import label_terms, spoken_terms
-from gieok.memory.sessions.records import MAX_LABELS, Appended, ChatMessage, MessageRange, Role
+from gieok.memory.sessions.records import MAX_LABELS, Appended, ChatMessage, MessageHead, MessageRange
 from gieok.memory.sessions.rules import check_appendable
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Place
 
 _VERSION = 1
 """Messages are never changed."""
+_END = 2**62
 
 
 class SqlMessageStore:
@@ -32,19 +33,19 @@ class SqlMessageStore:
         self._keys = keys
 
     def append(
-        self, session_ref: str, messages: Sequence[ChatMessage], at: datetime, expected_count: int | None
+        self, session_ref: str, messages: Sequence[ChatMessage], at: datetime, expected_revision: int | None
     ) -> Appended:
         session = SqlSessionStore(self._tx).lock(session_ref)
         new = list(_new_messages(messages, self._stored(session_ref, messages)))
         if not new:
             return Appended(added=0, message_count=session.message_count)
-        check_appendable(session, expected_count)
+        check_appendable(session, expected_revision)
         assert session.persona_id is not None  # noqa: S101  `check_appendable` has refused a session without
         revision, number = change_entries(self._tx, session.persona_id, added=len(new))
-        count = session.message_count + len(new)
+        length = session.log_length + len(new)
         rows = [
             {
-                **self._row(session_ref, count - left, message),
+                **self._row(session_ref, length - left, message),
                 "persona_id": session.persona_id,
                 "number": number - left,
                 "changed": revision,
@@ -53,25 +54,32 @@ class SqlMessageStore:
             for left, message in zip(range(len(new) - 1, -1, -1), new, strict=True)
         ]
         self._tx.run_many("add_messages", rows)
-        self._tx.run("count_messages", session_ref=session_ref, message_count=count, at=to_micros(at))
-        return Appended(added=len(new), message_count=count)
+        self._tx.run("count_messages", session_ref=session_ref, message_count=length, at=to_micros(at))
+        return Appended(added=len(new), message_count=session.message_count + len(new))
 
-    def window(self, session_ref: str, limit: int) -> list[ChatMessage]:
+    def window(self, session_ref: str, limit: int, before: int | None = None) -> list[ChatMessage]:
         check_ref(session_ref, "sessionRef")
-        rows = self._tx.all("list_newest_messages", session_ref=session_ref, limit=limit)
-        return [self._open(row) for row in _without_gaps(rows[::-1])]
+        rows = self._tx.all(
+            "list_newest_messages", session_ref=session_ref, before=before or _END, limit=limit
+        )[::-1]
+        if rows and rows[-1][1] - rows[0][1] != len(rows) - 1:
+            span = MessageRange(first=rows[0][1], last=rows[-1][1])  # what is missing must be withdrawn
+            _without_gaps([(session_ref, *head) for head in self.heads(session_ref, span)])
+        return [self._logged(row) for row in rows]
 
-    def roles(self, session_ref: str, span: MessageRange) -> list[Role]:
+    def heads(self, session_ref: str, span: MessageRange) -> list[MessageHead]:
         check_ref(session_ref, "sessionRef")
-        rows = self._tx.all("list_roles", session_ref=session_ref, first=span.first, last=span.last)
-        return [role for (role,) in rows]
+        rows = self._tx.all("list_message_heads", session_ref=session_ref, first=span.first, last=span.last)
+        return [
+            MessageHead(seq, message_id, role, bool(withdrawn)) for seq, message_id, role, withdrawn in rows
+        ]
 
     def between(self, session_ref: str, span: MessageRange) -> list[ChatMessage]:
         check_ref(session_ref, "sessionRef")
         rows = self._tx.all(
             "list_messages_between", session_ref=session_ref, first=span.first, last=span.last
         )
-        return [self._open(row) for row in _without_gaps(rows)]
+        return [self._logged(row) for row in _without_gaps(rows)]
 
     def labels(self, session_ref: str, span: MessageRange) -> list[tuple[str, ...]]:
         """The words that describe each message of this range, in order."""
@@ -88,7 +96,7 @@ class SqlMessageStore:
 
     def unindex(self, session_ref: str, ids: Sequence[str]) -> None:
         self._lock_index(session_ref)
-        rows = self._tx.all("list_messages_to_describe", session_ref=session_ref, ids=ids)
+        rows = self._tx.all("list_messages_to_describe", session_ref=session_ref, ids=list(ids))
         found = [(*row[:9], 0) for row in rows]
         for persona_id, some in _by_persona(found).items():
             self._index(persona_id, some)
@@ -117,7 +125,15 @@ class SqlMessageStore:
 
     def turn(self, session_ref: str, message_id: str) -> list[ChatMessage]:
         rows = self._tx.all("list_turn_messages", session_ref=session_ref, id=message_id)
-        return [self._open(row) for row in rows]
+        return [self._logged(row) for row in rows]
+
+    def withdraw(self, session_ref: str, first: int, at: datetime) -> int:
+        rows = self._tx.all("withdraw_messages", session_ref=session_ref, first=first, at=to_micros(at))
+        ids = [identity for (identity,) in rows]
+        if ids:
+            self._tx.run("count_withdrawn", session_ref=session_ref)
+            self._tx.run("remove_turn_requests", session_ref=session_ref, ids=ids)
+        return len(ids)
 
     def index_entries(self, after: bytes, limit: int) -> tuple[list[IndexEntry], bytes | None]:
         """Compare the terms of the next messages, as far as these open. Returns the last one, None at the
@@ -153,7 +169,7 @@ class SqlMessageStore:
     def _stored(self, session_ref: str, messages: Sequence[ChatMessage]) -> dict[str, ChatMessage]:
         ids = [message.id for message in messages]
         rows = self._tx.all("list_messages_by_id", session_ref=session_ref, ids=ids)
-        return {message.id: message for message in (self._open(row) for row in rows)}
+        return {message.id: message for message in map(self._logged, rows)}
 
     def _row(self, session_ref: str, seq: int, message: ChatMessage) -> dict[str, Value]:
         at = to_micros(message.timestamp)
@@ -167,6 +183,11 @@ class SqlMessageStore:
             "content": self._keys.seal(_place(columns), message.content.encode()),
             "details": self._seal_details(columns, {"speaker": message.speaker} if message.speaker else {}),
         }
+
+    def _logged(self, row: Row) -> ChatMessage:
+        """A message with its mark, which is in column 7."""
+        message = self._open(row)
+        return message.model_copy(update={"withdrawn_at": from_micros(row[7])}) if row[7] else message
 
     def _open(self, row: Row) -> ChatMessage:
         return open_message(self._keys, row)
@@ -223,13 +244,16 @@ class SqlMessageStore:
 
 
 def _new_messages(messages: Iterable[ChatMessage], stored: dict[str, ChatMessage]) -> Iterator[ChatMessage]:
-    """The messages whose ids are not stored. Raises Conflict if one is stored with another content."""
+    """The messages whose ids are not stored. Raises Conflict if one is stored with another content, or
+    was withdrawn."""
     for message in messages:
         before = stored.setdefault(message.id, message)
         if before is message:
             yield message
         elif (before.role, before.content) != (message.role, message.content):
             raise Conflict(f"message {message.id} exists with another content; use a new id")
+        elif before.withdrawn_at is not None:
+            raise Conflict(f"message {message.id} was withdrawn; use a new id")
 
 
 def _without_gaps(rows: Sequence[Row]) -> Sequence[Row]:

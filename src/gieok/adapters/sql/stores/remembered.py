@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -31,6 +32,10 @@ class SqlRememberedStore:
         if row is None:
             return None
         return Remembered.model_validate_json(self._keys.open(_place(job_id), row[0]))
+
+    def delete(self, job_ids: Sequence[UUID]) -> int:
+        ids = [job_id.bytes for job_id in job_ids]
+        return self._tx.run("delete_results", ids=ids) if ids else 0
 
     def delete_before(self, before: datetime) -> int:
         return self._tx.run("delete_remembered", before=to_micros(before))

@@ -42,13 +42,14 @@ class SqlMemoryStore:
         self._keys = keys
         self._indexes = indexes
 
-    def save(self, item: MemoryItem) -> None:
+    def save(self, item: MemoryItem, *, message_id: str | None = None) -> None:
         if type(item) is not MemoryItem:
             raise InputRefused("must be a MemoryItem; turn memory stores nothing else", at="item")
         saved = self._tx.run(
             "save_turn_memory",
             id=item.id.bytes,
             session_ref=item.session_ref,
+            message_id=message_id,
             at=to_micros(item.timestamp),
             summary=self._seal("summary", item.id, item.summary),
             keywords=self._seal("keywords", item.id, json.dumps(item.keywords, ensure_ascii=False)),
@@ -58,9 +59,13 @@ class SqlMemoryStore:
         if not saved:
             raise Conflict(f"turn memory {item.id} exists already")
 
-    def delete(self, session_ref: str) -> int:
+    def delete(self, session_ref: str, message_ids: Sequence[str] | None = None) -> int:
         check_ref(session_ref, "sessionRef")
-        deleted = self._tx.run("remove_turn_memories", session_ref=session_ref)
+        if message_ids is None:
+            deleted = self._tx.run("remove_turn_memories", session_ref=session_ref)
+        else:
+            ids = [*message_ids]
+            deleted = self._tx.run("remove_withdrawn_turns", session_ref=session_ref, ids=ids) if ids else 0
         if deleted:
             change_scope(self._tx, "turns", session_ref, added=-deleted)
         return deleted

@@ -14,6 +14,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "session.next_page": ("Next page: --cursor {cursor}", "다음 페이지: --cursor {cursor}"),
     "session.user": ("user", "사용자"),
     "session.assistant": ("assistant", "상대"),
+    "session.withdrawn": ("withdrawn", "철회됨"),
     "session.deleted": (
         "deleted {messages} messages, {memories} memories and {facts} facts",
         "메시지 {messages}개, 기억 {memories}개, 사실 {facts}개를 삭제했습니다",

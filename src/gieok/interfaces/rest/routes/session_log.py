@@ -1,4 +1,4 @@
-"""Sessions as a log: list them, read every message, delete one."""
+"""Sessions as a log: list them, read every message, withdraw turns, delete one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ from gieok import wire
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Reader, Writer
 from gieok.interfaces.rest.schema.common import failures
-from gieok.interfaces.rest.schema.params import Limit, PersonaFilter, SessionPath
-from gieok.interfaces.rest.schema.session_log import DeletedSessionAnswer, LogAnswer, SessionsAnswer
+from gieok.interfaces.rest.schema.params import Limit, PersonaFilter, SessionPath, TurnPath
+from gieok.interfaces.rest.schema.session_log import (
+    DeletedSessionAnswer,
+    LogAnswer,
+    SessionsAnswer,
+    WithdrawnAnswer,
+)
 from gieok.memory.sessions.records import MAX_MESSAGES
 
 router = APIRouter(prefix="/sessions", tags=["sessions"], route_class=JsonRoute)
@@ -49,3 +54,15 @@ async def delete(
     """
     deleted = await caller.user.sessions.delete(session_id, cascade=cascade)
     return DeletedSessionAnswer(deleted=wire.DeletedSession(**asdict(deleted)))
+
+
+@router.delete("/{id}/turns/last", responses=failures(404), summary="Withdraw the last turn")
+async def withdraw_last(session_id: SessionPath, caller: Writer) -> WithdrawnAnswer:
+    """Its messages stay in the log, marked `withdrawnAt`. What was remembered of them goes back."""
+    return WithdrawnAnswer(withdrawn=await caller.user.sessions.withdraw(session_id))
+
+
+@router.delete("/{id}/turns/{turnId}", responses=failures(404), summary="Withdraw a turn and all later ones")
+async def withdraw(session_id: SessionPath, turn_id: TurnPath, caller: Writer) -> WithdrawnAnswer:
+    """As the last turn. A turn that was withdrawn before answers with zeros and changes nothing."""
+    return WithdrawnAnswer(withdrawn=await caller.user.sessions.withdraw(session_id, turn_id))

@@ -35,6 +35,7 @@ def _parsed_or_not_found(parse: Callable[[str], object], thing: str) -> BeforeVa
 
 
 SessionPath = Annotated[str, _parsed_or_not_found(parse_ref, "session"), Path(alias="id")]
+TurnPath = Annotated[str, _parsed_or_not_found(parse_ref, "turn"), Path(alias="turnId")]
 PersonaPath = Annotated[str, _parsed_or_not_found(parse_ref, "persona"), Path(alias="id")]
 JobPath = Annotated[UUID, _parsed_or_not_found(parse_uuid, "job"), Path(alias="id")]
 MemoryPath = Annotated[UUID, _parsed_or_not_found(parse_uuid, "memory"), Path(alias="id")]

@@ -6,7 +6,7 @@ from typing import Any
 
 from gieok import wire
 from gieok.interfaces.rest.schema.common import Answer, example
-from gieok.memory.sessions.records import LogPage, SessionPage
+from gieok.memory.sessions.records import LogPage, SessionPage, Withdrawal
 
 _SESSION: dict[str, Any] = {
     "sessionId": "session_456",
@@ -26,7 +26,10 @@ class SessionsAnswer(SessionPage, Answer):
 
 
 class LogAnswer(LogPage, Answer):
-    """Messages word for word. `nextCursor` is for the next page; null on the last one."""
+    """Messages word for word; a withdrawn one has `withdrawnAt`.
+
+    `nextCursor` is for the next page; null on the last one.
+    """
 
     model_config = example(
         success=True,
@@ -43,3 +46,11 @@ class DeletedSessionAnswer(Answer):
     )
 
     deleted: wire.DeletedSession
+
+
+class WithdrawnAnswer(Answer):
+    """Counts. `facts` are facts that were changed back, `memories` turn memories and memories that went."""
+
+    model_config = example(success=True, withdrawn={"messages": 2, "facts": 1, "memories": 1})
+
+    withdrawn: Withdrawal

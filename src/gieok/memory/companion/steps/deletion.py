@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from gieok.engine import AnyStep, Data, NoData, StepContext, WriteStep
 from gieok.memory.companion.filters import list_all
 from gieok.memory.companion.records import DEFAULT_CONFIG
@@ -55,6 +57,37 @@ class DeleteMemories(WriteStep[NoData, DeleteAllInputs, DeletedMemories]):
         return DeletedMemories(deleted=len(found))
 
 
+class WithdrawMemoriesInputs(Data):
+    memory_ids: tuple[UUID, ...]
+    """Memories whose summaries cover withdrawn messages."""
+
+
+class WithdrawnMemories(Data):
+    deleted: tuple[UUID, ...]
+
+
+class WithdrawMemories(WriteStep[NoData, WithdrawMemoriesInputs, WithdrawnMemories]):
+    """Delete memories whose summaries cover withdrawn messages. One that was edited by hand stays."""
+
+    type = "WithdrawMemories"
+
+    def apply(
+        self, view: CompanionView, metadata: NoData, inputs: WithdrawMemoriesInputs, context: StepContext
+    ) -> WithdrawnMemories:
+        deleted: list[UUID] = []
+        for memory_id in inputs.memory_ids:
+            found = view.companion.get(memory_id)
+            if found is None:
+                continue
+            view.companion.lock(found.persona_id)
+            memory = view.companion.get(memory_id)
+            if memory is None or memory.origin == "manual" or view.memory_versions.list(memory_id):
+                continue
+            view.companion.delete(memory_id)
+            deleted.append(memory_id)
+        return WithdrawnMemories(deleted=tuple(deleted))
+
+
 class ResetInputs(Data):
     persona_id: PersonaId
 
@@ -69,4 +102,4 @@ class ResetMemories(WriteStep[NoData, ResetInputs, None]):
         view.notices.take(inputs.persona_id)
 
 
-STEPS: tuple[type[AnyStep], ...] = (DeleteMemory, DeleteMemories, ResetMemories)
+STEPS: tuple[type[AnyStep], ...] = (DeleteMemory, DeleteMemories, WithdrawMemories, ResetMemories)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import datetime
+from typing import cast
 from uuid import UUID, uuid5
 
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
@@ -75,8 +76,8 @@ class SessionTransfer:
         yield self._record(session)
         for number, move in enumerate(self._sessions.moves(session_ref), start=1):
             yield MoveRecord(kind="planMove", session_ref=session_ref, number=number, **dict(move))
-        for first in range(1, session.message_count + 1, PAGE):
-            span = MessageRange(first=first, last=min(first + PAGE - 1, session.message_count))
+        for first in range(1, session.log_length + 1, PAGE):
+            span = MessageRange(first=first, last=min(first + PAGE - 1, session.log_length))
             messages = self._messages.between(session_ref, span)
             if len(messages) != span.last - first + 1:
                 raise StoreDamaged(f"messages of session '{session_ref}' are missing; restore a backup")
@@ -162,6 +163,7 @@ class SessionTransfer:
                 summarized_count=record.summarized_count,
                 unremembered_count=record.unremembered_count,
             )
+            self._tx.run("count_withdrawn", session_ref=record.session_ref)
             self._queue_jobs(record)
 
     def _write(self, current: _ImportedSession) -> None:
@@ -169,6 +171,7 @@ class SessionTransfer:
         if not messages:
             return
         session_ref = current.record.session_ref
+        first = current.messages - len(messages) + 1
         if current.is_new:
             added = self._messages.append(session_ref, messages, current.record.started_at, None).added
             if added != len(messages):
@@ -176,10 +179,16 @@ class SessionTransfer:
             labels, current.labels = current.labels, {}
             if labels:
                 self._messages.describe(session_ref, labels)
+            withdrawn = [message for message in messages if message.withdrawn_at is not None]
+            for message in withdrawn:
+                at = to_micros(cast(datetime, message.withdrawn_at))
+                self._tx.run("withdraw_message", session_ref=session_ref, id=message.id, at=at)
+            if withdrawn:
+                self._messages.unindex(session_ref, [message.id for message in withdrawn])
             return
-        first = current.messages - len(messages) + 1
         span = MessageRange(first=first, last=current.messages)
-        if self._messages.between(session_ref, span) != messages:
+        stored = self._messages.between(session_ref, span)
+        if list(map(_as_said, stored)) != list(map(_as_said, messages)):
             raise _another_session(session_ref)
 
     def _queue_jobs(self, record: SessionRecord) -> None:
@@ -229,7 +238,7 @@ class SessionTransfer:
             started_at=session.started_at,
             last_activity_at=session.last_activity_at,
             ended_at=session.ended_at,
-            message_count=session.message_count,
+            message_count=session.log_length,
             claimed_count=session.claimed_count,
             plans=session.plans,
             waiting=tuple(_waiting(*row) for row in summaries),
@@ -250,11 +259,11 @@ class TurnMemoryTransfer(SqlMemoryStore):
         row = self._tx.one("get_turn_export", id=record.id.bytes)
         if row:
             return check_unchanged(record, self._record(row), record.id)
-        self.save(subset(MemoryItem, record))
+        self.save(subset(MemoryItem, record), message_id=record.message_id)
         return True
 
     def _record(self, row: Row) -> TurnMemoryRecord:
-        identity, session_ref, at, summary, keywords = row
+        identity, session_ref, at, summary, keywords, message_id = row
         memory_id = UUID(bytes=identity)
         return TurnMemoryRecord(
             kind="turnMemory",
@@ -263,6 +272,7 @@ class TurnMemoryTransfer(SqlMemoryStore):
             timestamp=from_micros(at),
             summary=self._open("summary", memory_id, summary).decode(),
             keywords=tuple(json.loads(self._open("keywords", memory_id, keywords))),
+            message_id=message_id,
         )
 
 
@@ -357,8 +367,13 @@ def _waiting(first: int, last: int, memory_id: bytes | None) -> Waiting:
 def _check_continues(record: SessionRecord, stored: Session) -> None:
     """Conflict unless the stored session is the exported one, perhaps with more messages."""
     same = (stored.persona_id, stored.started_at) == (record.persona_id, record.started_at)
-    if not same or stored.message_count < record.message_count:
+    if not same or stored.log_length < record.message_count:
         raise _another_session(record.session_ref)
+
+
+def _as_said(message: ChatMessage) -> ChatMessage:
+    """The message without its mark: it may have been withdrawn since the export."""
+    return message.model_copy(update={"withdrawn_at": None})
 
 
 def _another_session(session_ref: str) -> Conflict:

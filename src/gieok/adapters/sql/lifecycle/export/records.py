@@ -30,7 +30,14 @@ from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, Mem
 from gieok.memory.decisions.records import AnchorDraft, DecisionContent, EvidenceDraft, Principles, Relation
 from gieok.memory.fields import AccountPlan, PersonaId, SessionRef, Timestamp, storable
 from gieok.memory.profile import Profile
-from gieok.memory.sessions.records import MAX_LABELS, ChatMessage, MessageLabel, PlanHash, SessionPlans
+from gieok.memory.sessions.records import (
+    MAX_LABELS,
+    ChatMessage,
+    MessageId,
+    MessageLabel,
+    PlanHash,
+    SessionPlans,
+)
 from gieok.memory.turns.records import MemoryItem
 
 K = TypeVar("K", bound=str)
@@ -197,6 +204,9 @@ class MessageRecord(ChatMessage, ExportRecord[Literal["message"]]):
 
 class TurnMemoryRecord(MemoryItem, ExportRecord[Literal["turnMemory"]]):
     """The memory of one turn."""
+
+    message_id: Annotated[MessageId | None, Field(exclude_if=lambda message_id: message_id is None)] = None
+    """The last message of the exchange. Absent in the memories of older versions."""
 
 
 class MemoryRecord(Memory, ExportRecord[Literal["memory"]]):

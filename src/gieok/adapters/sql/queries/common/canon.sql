@@ -136,5 +136,18 @@ DELETE FROM persona_heads WHERE owner = :owner AND persona_id = :persona_id;
 -- Retired facts too.
 SELECT root_id FROM fact_heads WHERE owner = :owner AND persona_token = :persona_token;
 
+-- name: list_newest_facts(owner, persona_token)
+-- The newest version of each fact, of retired ones too.
+SELECT head.root_id, head.version, one.id, one.form, one.content, one.created_at, head.standing
+FROM fact_heads AS head
+LEFT JOIN chain_versions AS one
+    ON one.owner = :owner AND one.kind = 'fact' AND one.root_id = head.root_id AND one.version = head.version
+WHERE head.owner = :owner AND head.persona_token = :persona_token
+ORDER BY head.root_id;
+
+-- name: is_message_withdrawn(owner, session_ref, id)^
+SELECT 1 FROM messages
+WHERE owner = :owner AND session_ref = :session_ref AND id = :id AND withdrawn_at IS NOT NULL;
+
 -- name: remove_fact(owner, root_id)!
 DELETE FROM fact_heads WHERE owner = :owner AND root_id = :root_id;

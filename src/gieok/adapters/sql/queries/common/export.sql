@@ -53,7 +53,7 @@ WHERE owner = :owner AND subject = :session_ref AND kind = :kind AND status <> '
 ORDER BY first_seq;
 
 -- name: list_turn_exports(owner, after, limit)
-SELECT id, session_ref, at, summary, keywords
+SELECT id, session_ref, at, summary, keywords, message_id
 FROM turn_memories
 WHERE owner = :owner AND id > :after
 ORDER BY id
@@ -97,7 +97,7 @@ FROM chain_versions
 WHERE owner = :owner AND kind = :kind AND root_id = :root_id AND version = :version;
 
 -- name: get_turn_export(owner, id)^
-SELECT id, session_ref, at, summary, keywords FROM turn_memories WHERE owner = :owner AND id = :id;
+SELECT id, session_ref, at, summary, keywords, message_id FROM turn_memories WHERE owner = :owner AND id = :id;
 
 -- name: get_moment_export(owner, id, memory_id)^
 -- The moment of this id, or the one that its memory has already.

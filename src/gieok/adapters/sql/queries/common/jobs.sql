@@ -78,6 +78,20 @@ SET status = :status, attempts = :attempts, due_at = :due_at, error = :error,
     memory_id = CASE WHEN :status = 'done' THEN :memory_id ELSE coalesce(:memory_id, memory_id) END
 WHERE owner = :owner AND id = :id AND fence = :fence AND status = 'running';
 
+-- name: list_jobs_of_messages(owner, kind, session_ref, first)
+SELECT id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error, memory_id, created_at
+FROM jobs
+WHERE owner = :owner AND subject = :session_ref AND kind = :kind AND last_seq >= :first
+ORDER BY first_seq, id
+FOR UPDATE;
+
+-- name: override_job(owner, id, last_seq, status, due_at, error, memory_id)!
+-- The fence stops a worker that runs it.
+UPDATE jobs
+SET status = :status, last_seq = :last_seq, attempts = 0, fence = fence + 1, due_at = :due_at, error = :error,
+    memory_id = :memory_id
+WHERE owner = :owner AND id = :id;
+
 -- name: retry_summary_jobs(owner, session_ref, at)!
 -- Failed summaries, and those that wait for a retry, become due now.
 UPDATE jobs SET status = 'queued', attempts = 0, due_at = :at, error = NULL

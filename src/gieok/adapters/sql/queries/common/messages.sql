@@ -13,31 +13,31 @@ SET message_count = :message_count,
     last_activity_at = CASE WHEN last_activity_at < :at THEN :at ELSE last_activity_at END
 WHERE owner = :owner AND session_ref = :session_ref;
 
--- name: list_newest_messages(owner, session_ref, limit)
--- Newest first.
-SELECT session_ref, seq, id, role, at, content, details
+-- name: list_newest_messages(owner, session_ref, before, limit)
+-- Newest first, without withdrawn ones.
+SELECT session_ref, seq, id, role, at, content, details, withdrawn_at
 FROM messages
-WHERE owner = :owner AND session_ref = :session_ref
+WHERE owner = :owner AND session_ref = :session_ref AND seq < :before AND withdrawn_at IS NULL
 ORDER BY seq DESC
 LIMIT :limit;
 
 -- name: list_messages_between(owner, session_ref, first, last)
-SELECT session_ref, seq, id, role, at, content, details
+SELECT session_ref, seq, id, role, at, content, details, withdrawn_at
 FROM messages
 WHERE owner = :owner AND session_ref = :session_ref AND seq BETWEEN :first AND :last
 ORDER BY seq;
 
 -- name: list_turn_messages(owner, session_ref, id)
-SELECT session_ref, seq, id, role, at, content, details
+SELECT session_ref, seq, id, role, at, content, details, withdrawn_at
 FROM messages
 WHERE owner = :owner AND session_ref = :session_ref AND seq >= (
     SELECT m.seq FROM messages AS m WHERE m.owner = :owner AND m.session_ref = :session_ref AND m.id = :id
-)
+) AND (withdrawn_at IS NULL OR id = :id)
 ORDER BY seq
 LIMIT 2;
 
--- name: list_roles(owner, session_ref, first, last)
-SELECT role
+-- name: list_message_heads(owner, session_ref, first, last)
+SELECT seq, id, role, withdrawn_at IS NOT NULL
 FROM messages
 WHERE owner = :owner AND session_ref = :session_ref AND seq BETWEEN :first AND :last
 ORDER BY seq;
@@ -57,8 +57,24 @@ WHERE owner = :owner AND session_ref = :session_ref AND seq = :seq;
 -- name: erase_messages(owner)!
 DELETE FROM messages WHERE owner = :owner;
 
+-- name: withdraw_messages(owner, session_ref, first, at)
+UPDATE messages SET withdrawn_at = :at
+WHERE owner = :owner AND session_ref = :session_ref AND seq >= :first AND withdrawn_at IS NULL
+RETURNING id;
+
+-- name: withdraw_message(owner, session_ref, id, at)!
+UPDATE messages SET withdrawn_at = :at
+WHERE owner = :owner AND session_ref = :session_ref AND id = :id;
+
+-- name: count_withdrawn(owner, session_ref)!
+UPDATE sessions SET withdrawn_count = (
+    SELECT count(*) FROM messages
+    WHERE messages.owner = :owner AND messages.session_ref = :session_ref AND messages.withdrawn_at IS NOT NULL
+  )
+WHERE owner = :owner AND session_ref = :session_ref;
+
 -- name: list_messages_by_id(owner, session_ref, ids)
-SELECT session_ref, seq, id, role, at, content, details
+SELECT session_ref, seq, id, role, at, content, details, withdrawn_at
 FROM messages
 WHERE owner = :owner AND session_ref = :session_ref AND id IN list(:ids);
 

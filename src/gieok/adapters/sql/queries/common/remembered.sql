@@ -7,6 +7,9 @@ ON CONFLICT (owner, id) DO UPDATE SET created_at = excluded.created_at, result =
 -- name: get_remembered(owner, id)^
 SELECT result FROM remembered WHERE owner = :owner AND id = :id;
 
+-- name: delete_results(owner, ids)!
+DELETE FROM remembered WHERE owner = :owner AND id IN list(:ids);
+
 -- name: delete_remembered(owner, before)!
 DELETE FROM remembered WHERE owner = :owner AND created_at < :before;
 

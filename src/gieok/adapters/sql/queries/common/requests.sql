@@ -19,6 +19,10 @@ WHERE owner = :owner AND key IN (
     SELECT key FROM requests WHERE owner = :owner AND expires_at <= :now ORDER BY expires_at, key LIMIT :limit FOR UPDATE
 );
 
+-- name: remove_turn_requests(owner, session_ref, ids)!
+-- The stored answers that quote these turns.
+DELETE FROM requests WHERE owner = :owner AND session_ref = :session_ref AND turn_id IN list(:ids);
+
 -- name: list_request_seals(owner, after, limit)
 SELECT key, sealed FROM requests WHERE owner = :owner AND key > :after AND sealed IS NOT NULL ORDER BY key LIMIT :limit;
 

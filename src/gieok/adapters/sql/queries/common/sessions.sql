@@ -2,7 +2,7 @@
 
 -- name: get_session(owner, session_ref)^
 SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count, unremembered_count, plans
+       message_count, claimed_count, summarized_count, unremembered_count, withdrawn_count, plans
 FROM sessions
 WHERE owner = :owner AND session_ref = :session_ref;
 
@@ -62,14 +62,14 @@ DELETE FROM sessions WHERE owner = :owner;
 -- name: lock_session(owner, session_ref)^
 -- The session with a row lock, for a transaction that decides by what it reads.
 SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count, unremembered_count, plans
+       message_count, claimed_count, summarized_count, unremembered_count, withdrawn_count, plans
 FROM sessions
 WHERE owner = :owner AND session_ref = :session_ref FOR UPDATE;
 
 -- name: list_sessions(owner, started_at, session_ref, limit)
 -- The next sessions after this one, newest first.
 SELECT session_ref, persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count, unremembered_count, plans
+       message_count, claimed_count, summarized_count, unremembered_count, withdrawn_count, plans
 FROM sessions
 WHERE owner = :owner
     AND (started_at < :started_at OR (started_at = :started_at AND session_ref > :session_ref))
@@ -78,7 +78,7 @@ LIMIT :limit;
 
 -- name: list_sessions_of_persona(owner, persona_id, started_at, session_ref, limit)
 SELECT session_ref, persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count, unremembered_count, plans
+       message_count, claimed_count, summarized_count, unremembered_count, withdrawn_count, plans
 FROM sessions
 WHERE owner = :owner AND persona_id = :persona_id
     AND (started_at < :started_at OR (started_at = :started_at AND session_ref > :session_ref))
@@ -87,7 +87,7 @@ LIMIT :limit;
 
 -- name: find_open_session(owner, persona_id, plan_hash, active_since)^
 SELECT session_ref, persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count, unremembered_count, plans
+       message_count, claimed_count, summarized_count, unremembered_count, withdrawn_count, plans
 FROM sessions
 WHERE owner = :owner AND persona_id = :persona_id AND ended_at IS NULL
     AND last_plan_hash = :plan_hash AND last_activity_at > :active_since

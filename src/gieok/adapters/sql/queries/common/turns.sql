@@ -1,9 +1,9 @@
 -- Turn memory: sealed rows with their packed terms.
 
--- name: save_turn_memory(owner, id, session_ref, at, summary, keywords, terms, changed)!
+-- name: save_turn_memory(owner, id, session_ref, message_id, at, summary, keywords, terms, changed)!
 -- 0 rows when the id exists.
-INSERT INTO turn_memories (owner, id, session_ref, at, summary, keywords, terms, changed)
-VALUES (:owner, :id, :session_ref, :at, :summary, :keywords, :terms, :changed)
+INSERT INTO turn_memories (owner, id, session_ref, message_id, at, summary, keywords, terms, changed)
+VALUES (:owner, :id, :session_ref, :message_id, :at, :summary, :keywords, :terms, :changed)
 ON CONFLICT (owner, id) DO NOTHING;
 
 -- name: list_turn_index(owner, session_ref, after)
@@ -35,3 +35,7 @@ DELETE FROM turn_memories WHERE owner = :owner;
 
 -- name: remove_turn_memories(owner, session_ref)!
 DELETE FROM turn_memories WHERE owner = :owner AND session_ref = :session_ref;
+
+-- name: remove_withdrawn_turns(owner, session_ref, ids)!
+-- Those of the exchanges that end with one of these messages.
+DELETE FROM turn_memories WHERE owner = :owner AND session_ref = :session_ref AND message_id IN list(:ids);

@@ -132,7 +132,8 @@ class SqlPersonaIndex:
 
     def _message(self, row: Row) -> FoundMessage:
         message = open_message(self._keys, row)
-        return FoundMessage(**dict(message), session_ref=row[0])
+        content = message.model_dump(exclude={"withdrawn_at"})  # what was withdrawn is not in the index
+        return FoundMessage(**content, session_ref=row[0])
 
     def _fact(self, row: Row) -> FoundFact:
         version = SqlChainStore(self._tx, self._keys, "fact").open_row(row)
