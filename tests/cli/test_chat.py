@@ -81,7 +81,7 @@ def test_an_earlier_session_is_recalled_with_its_reasons(run: Run) -> None:
     """In a later run: the memory, the matching word, and the signals."""
     run("chat", "--user", "kim", "--lang", "ko", stdin=INTERVIEW)
     done = run("chat", "--user", "kim", "--lang", "ko", stdin="면접 얘기 기억나?\n/why\n")
-    line = next(line for line in done.stdout.splitlines() if "떨린다고" in line)
+    line = next(line for line in done.stdout.splitlines() if "떨린다고" in line and " #" in line)
     assert "면접" in line
     assert "bm25 #" in line
 
