@@ -57,6 +57,19 @@ def test_memories_are_listed_searched_and_shown(run: Run, url: str) -> None:
 
 
 @pytest.mark.req("ENG-7")
+def test_a_search_finds_messages_with_kinds(run: Run, url: str) -> None:
+    remember("kim")
+    search = ("memory", "search", "면접 message", "--persona", "hana", "--user", "kim")
+    found = json.loads(run(*search, "--kinds", "message,fact", "--json").stdout)["memories"]
+    assert {hit["kind"] for hit in found} == {"message", "fact"}
+    table = run(*search, "--kinds", "all").stdout
+    assert "message" in table
+    assert "user: " in table
+    refused = run(*search, "--kinds", "thing")
+    assert refused.exit_code != 0
+    assert "kinds" in refused.stderr
+
+
 def test_a_search_by_words_alone_says_so(run: Run, url: str) -> None:
     down = {
         "GIEOK_EMBEDDER": "openai:bge-m3@4",

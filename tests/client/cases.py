@@ -188,6 +188,11 @@ MEMORY = (
     Case("GET /memory/load", "memories", lambda o: o.client.memory.load(o.persona, limit=3)),
     Case("GET /memory/list", None, lambda o: o.client.memory.list(include_archived=True)),
     Case("GET /memory/search", "memories", lambda o: o.client.memory.search(o.persona, "면접", limit=5)),
+    Case(
+        "GET /memory/search",
+        "memories",
+        lambda o: o.client.memory.search(o.persona, "면접", kinds="all", limit=5),
+    ),
     Case("GET /memory/{id}", "memory", lambda o: o.client.memory.get(o.memory)),
     Case(
         "PATCH /memory/{id}",

@@ -53,6 +53,7 @@ async def test_imported_data_is_found_as_before(settings: Settings) -> None:
 async def same_answers(minsu: User, jiyoung: User) -> None:
     reads: list[Callable[[User], Awaitable[object]]] = [
         lambda user: user.companion.search("hana", "면접 이야기"),
+        lambda user: user.companion.search("hana", "면접 이야기", kinds="all"),
         lambda user: user.companion.counts("hana"),
         lambda user: user.companion.load("hana"),
         lambda user: user.companion.moments("hana"),
@@ -263,3 +264,22 @@ async def test_any_text_is_restored_unchanged(
     await other.data.import_(pieces(taken, 7))
     assert records(await export(other)) == records(taken)
     assert next(line for line in records(taken) if line["kind"] == "message")["content"] == content
+
+
+@pytest.mark.req("OPS-3", "MIND-15")
+async def test_the_speaker_and_the_description_of_a_message_travel(gieok: Gieok) -> None:
+    """What was understood of a message finds it after an import too."""
+    minsu, jiyoung = gieok.user("minsu"), gieok.user("jiyoung")
+    await minsu.personas.create(PersonaDraft(name="하나"), persona_id="hana")
+    await minsu.sessions.start("hana", plan="chat_turn", session_ref="s1")
+    opening = message(1, "아홉 시에 시작해").model_copy(update={"speaker": "민수"})
+    await minsu.sessions.save_messages("s1", [opening], remember=False)
+    await gieok.scope("minsu").write(lambda view: view.messages.describe("s1", {"m1": ["면접 약속"]}))
+    exported = await export(minsu)
+    (line,) = [each for each in records(exported) if each["kind"] == "message"]
+    assert (line["speaker"], line["labels"]) == ("민수", ["면접 약속"])
+    await jiyoung.data.import_(pieces(exported))
+    for user in (minsu, jiyoung):
+        (hit,) = await user.companion.search("hana", "면접", kinds=["message"])
+        assert (hit.text, hit.speaker) == ("아홉 시에 시작해", "민수")
+    assert [each for each in records(await export(jiyoung)) if each["kind"] == "message"] == [line]

@@ -137,6 +137,29 @@ def test_a_search_explains_its_hits(api: Api) -> None:
     assert set(hit["why"]["signals"]["bm25"]) == {"value", "weight", "rank"}
 
 
+@pytest.mark.req("MIND-10", "MIND-15")
+def test_a_search_finds_messages_and_facts_by_their_kind(api: Api) -> None:
+    """One ranking; a message has who said it, where and when, and a fact its fields and its source."""
+    persona = api.persona()
+    session = api.post("/sessions", {"personaId": persona}, 201)["sessionId"]
+    said = {"id": "m1", "role": "user", "content": "부산에서 면접이 있어", "speaker": "민수"}
+    api.post(f"/sessions/{session}/messages", {"messages": [said], "remember": False})
+    fact = {"category": "EVENT", "key": "면접", "value": "부산 회사 면접"}
+    api.call("PUT", f"/personas/{persona}/state", json=fact)
+    query = {"personaId": persona, "q": "부산 면접"}
+    found = {hit["kind"]: hit for hit in api.get("/memory/search", **query, kinds="all")["memories"]}
+    assert set(found) == {"message", "fact"}
+    assert found["message"].items() >= {**said, "sessionId": session}.items()
+    assert found["message"]["timestamp"].endswith("Z")
+    assert found["fact"].items() >= {**fact, "subject": "user", "source": None}.items()
+    assert all(hit["why"]["matchedWords"] and hit["score"] > 0 for hit in found.values())
+    only = api.get("/memory/search", **query, kinds="message")
+    assert ([hit["kind"] for hit in only["memories"]], only["degraded"]) == (["message"], [])
+    assert api.get("/memory/search", **query)["memories"] == []
+    (logged,) = api.get(f"/sessions/{session}/messages")["messages"]
+    assert logged["speaker"] == "민수"
+
+
 def test_an_edit_checks_the_version(api: Api) -> None:
     """By If-Match or `version`. An older version is 409 and changes nothing."""
     memory = api.memory("hana", "처음")
@@ -314,6 +337,8 @@ def test_an_invalid_body_is_refused_with_its_place(api: Api, body: dict[str, Any
         ("list", {"personaId": "a b"}, "personaId"),
         ("search", {"personaId": "hana"}, "q"),
         ("search", {"personaId": "hana", "q": ""}, "q"),
+        ("search", {"personaId": "hana", "q": "면접", "kinds": "memory,thing"}, "kinds"),
+        ("search", {"personaId": "hana", "q": "면접", "kinds": ""}, "kinds"),
         ("search", {"personaId": "hana", "q": "가" * 4_001}, "q"),
     ],
 )
