@@ -149,6 +149,7 @@ async def test_the_parts_of_another_owner_are_not_found(gieok: Gieok) -> None:
         await jiyoung.sessions.get(told.session_ref)
 
 
+@pytest.mark.req("ENG-1", "CANON-5")
 @pytest.mark.parametrize("plan", CHAT_PLANS)
 async def test_every_variant_of_the_chat_plan_runs(gieok: Gieok, plan: str) -> None:
     """What a variant leaves out is not done. Without the state block it still learns (seed 002)."""

@@ -56,7 +56,7 @@ def test_memories_are_listed_searched_and_shown(run: Run, url: str) -> None:
     assert "no memories" in run("memory", "list", "--user", "choi").stdout
 
 
-@pytest.mark.req("ENG-7")
+@pytest.mark.req("MIND-10")
 def test_a_search_finds_messages_with_kinds(run: Run, url: str) -> None:
     remember("kim")
     search = ("memory", "search", "면접 message", "--persona", "hana", "--user", "kim")
@@ -70,7 +70,8 @@ def test_a_search_finds_messages_with_kinds(run: Run, url: str) -> None:
     assert "kinds" in refused.stderr
 
 
-def test_a_search_by_words_alone_says_so(run: Run, url: str) -> None:
+@pytest.mark.req("ENG-7")
+def test_a_search_without_its_embedder_says_so(run: Run, url: str) -> None:
     down = {
         "GIEOK_EMBEDDER": "openai:bge-m3@4",
         "GIEOK_EMBEDDER_BASE_URL": "http://127.0.0.1:9/v1",

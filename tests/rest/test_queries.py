@@ -60,6 +60,7 @@ def test_unknown_parameters_are_refused(client: httpx.Client, path: str, query: 
     assert int(answer.headers["content-length"]) == len(answer.content)
 
 
+@pytest.mark.req("COMP-9")
 def test_every_call_refuses_unknown_parameters(client: httpx.Client) -> None:
     """Also calls without any, with a body or with a stream."""
     for path, methods in client.get("/openapi.json").json()["paths"].items():

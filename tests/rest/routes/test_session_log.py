@@ -55,7 +55,7 @@ def test_a_session_is_deleted_alone_or_with_its_memories(api: Api) -> None:
 
 
 @pytest.mark.req("COMP-9")
-def test_a_persona_is_deleted_with_everything_that_belongs_to_it(api: Api) -> None:
+def test_everything_that_belongs_to_a_persona_is_deleted_with_it(api: Api) -> None:
     persona, other = api.persona(), api.persona("두리")
     session = talk(api, persona)
     api.memory(persona, "기억")

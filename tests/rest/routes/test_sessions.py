@@ -202,7 +202,7 @@ def test_closing_uses_the_close_plan_of_the_chat_plan(api: Api) -> None:
     assert api.post(f"/sessions/{session}/close", {"wait": True})["memory"] is None
 
 
-@pytest.mark.req("TURN-3", "ENG-10")
+@pytest.mark.req("TURN-1", "TURN-3", "ENG-10")
 def test_a_plan_that_stores_the_message_as_its_summary_is_invalid(api: Api) -> None:
     plan = json.loads(read_plan("chat_turn_whole"))
     number = next(i for i, step in enumerate(plan["steps"]) if step["type"] == "PersistMemory")

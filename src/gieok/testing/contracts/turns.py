@@ -167,6 +167,29 @@ class MemoryStoreContract:
         assert await found_ids(scope, "concatenate") == []
 
     @pytest.mark.req("TURN-6")
+    @pytest.mark.parametrize(
+        ("query", "exact", "compound"),
+        [("면접", "면접", "면접관"), ("학교", "학교", "서울대학교"), ("대학", "대학", "서울대학교")],
+    )
+    async def test_a_korean_word_ranks_before_a_newer_compound_with_it(
+        self, scope_of: ScopeOf, query: str, exact: str, compound: str
+    ) -> None:
+        scope = scope_of("minsu")
+        word, newer = item(exact), item(compound, minute=9)
+        await save(scope, newer, word)
+        found = await found_ids(scope, query)
+        assert found[0] == word.id
+        assert set(found) <= {word.id, newer.id}
+
+    @pytest.mark.req("TURN-6")
+    async def test_the_beginning_of_a_part_finds_a_compound(self, scope_of: ScopeOf) -> None:
+        """`대학` finds `서울대학교` as a partial match, after whole words."""
+        scope = scope_of("minsu")
+        compound = item("서울대학교")
+        await save(scope, compound)
+        assert await found_ids(scope, "대학") == [compound.id]
+
+    @pytest.mark.req("TURN-6")
     async def test_partial_matches_rank_by_number_then_newest(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
         one, newer, two = (
