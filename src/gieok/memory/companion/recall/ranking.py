@@ -24,7 +24,6 @@ from gieok.memory.companion.recall.query import (
     QueryTerms,
     find_speakers,
     look_up_terms,
-    parse_query,
 )
 from gieok.memory.companion.store import PersonaIndex
 from gieok.ranking import (
@@ -72,7 +71,7 @@ class Ranking(NamedTuple):
 
 def rank_rows(
     index: PersonaIndex,
-    text: str,
+    query: Query,
     now: datetime,
     policy: RecallPolicy,
     similarity: Similarity | None = None,
@@ -80,7 +79,6 @@ def rank_rows(
     count: int,
 ) -> tuple[Hit, ...]:
     """Find the best `count` rows and explain each. `similarity` is None without an embedder."""
-    query = parse_query(text, now)
     ranking = _rank(index, query, now, policy, similarity, count)
     return _explained(index, ranking, policy)
 

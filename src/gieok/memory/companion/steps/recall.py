@@ -150,8 +150,10 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
                 view.vectors, persona_id, query.vector, include_archived=include_archived
             )
 
+        parsed = parse_query(inputs.query, context.now)
+
         def ranked(index: PersonaIndex, count: int) -> tuple[Hit, ...]:
-            return rank_rows(index, inputs.query, context.now, policy, similarity, count=count)
+            return rank_rows(index, parsed, context.now, policy, similarity, count=count)
 
         window = {(message.role, message.content) for message in (*inputs.window, *inputs.client_messages)}
         count = policy.top_k if inputs.limit is None else min(policy.top_k, inputs.limit)
