@@ -202,6 +202,18 @@ def test_closing_uses_the_close_plan_of_the_chat_plan(api: Api) -> None:
     assert api.post(f"/sessions/{session}/close", {"wait": True})["memory"] is None
 
 
+@pytest.mark.req("COMP-10", "MIND-4", "ENG-10")
+@pytest.mark.parametrize("source", ["call.text", "persona.name"])
+def test_a_plan_that_stores_other_words_as_the_users_is_invalid(api: Api, source: str) -> None:
+    """Else the words of a model could be remembered as what the user has said."""
+    plan = json.loads(read_plan("chat_turn"))
+    number = next(i for i, step in enumerate(plan["steps"]) if step["type"] == "AppendTurn")
+    plan["steps"][number]["inputs"]["message"] = source
+    body = {"personaId": api.persona(), "message": "안녕", "plan": plan}
+    refused = api.post("/chat/send", body, 422)
+    assert (refused["error"], refused["at"]) == ("PLAN_INVALID", f"steps[{number}].inputs.message")
+
+
 @pytest.mark.req("TURN-1", "TURN-3", "ENG-10")
 def test_a_plan_that_stores_the_message_as_its_summary_is_invalid(api: Api) -> None:
     plan = json.loads(read_plan("chat_turn_whole"))

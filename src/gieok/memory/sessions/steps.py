@@ -222,10 +222,12 @@ class AppendTurn(WriteStep[PlanMetadata, TurnInputs, AppendOutput]):
     """Append the user's message and the reply, and record the plan. A new session begins here.
 
     PlanHashMismatch if the session ran another plan, Conflict if it has got other messages meanwhile: no plan
-    can add a turn to the session of another one. `plans` are the other plans that serve the session.
+    can add a turn to the session of another one. `plans` are the other plans that serve the session. The
+    user's message comes from the request, so that no text of a model is taken for the user's words.
     """
 
     type = "AppendTurn"
+    input_sources = {"message": frozenset({"request"})}  # noqa: RUF012
 
     def apply(
         self, view: LogView, metadata: PlanMetadata, inputs: TurnInputs, context: StepContext
