@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from pathlib import Path
 from string import Formatter
 from typing import get_args
@@ -12,13 +13,14 @@ import pytest
 import gieok.interfaces.cli
 from gieok.adapters.sql.lifecycle.integrity import Kind
 from gieok.interfaces.cli.texts import TEXTS, Translator
+from gieok.settings import RetentionSettings
 
 SOURCES = "\n".join(
     file.read_text(encoding="utf-8")
     for file in Path(gieok.interfaces.cli.__file__).parent.rglob("*.py")
     if "texts" not in file.parts
 )
-COMPUTED_KEYS = ("damage.", "check.", "demo.signal.")
+COMPUTED_KEYS = ("damage.", "retention.", "check.", "demo.signal.")
 """Prefixes of keys that are looked up with an f-string. Each has a test of its own."""
 
 
@@ -71,6 +73,11 @@ def test_every_korean_particle_is_chosen() -> None:
 
 def test_particles_inside_a_value_do_not_change() -> None:
     assert Translator("ko")("chat.remembered", summary="하루을(를)") == "기억함: 하루을(를)"
+
+
+def test_every_retention_setting_has_a_text() -> None:
+    texts = {key for key in TEXTS if key.startswith("retention.")}
+    assert texts == {f"retention.{each.name}" for each in fields(RetentionSettings)}
 
 
 def test_every_kind_of_damage_has_a_text() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import TypeVar
 from uuid import UUID
 
 from gieok.adapters.imports.cards import ReadBook, ReadCard, card_bytes, read_file
@@ -30,6 +31,8 @@ from gieok.memory.requests import RequestKey
 from gieok.memory.sessions.deletion import DeleteSessions
 from gieok.memory.turns.steps import DeleteTurnMemories
 from gieok.refs import check_ref
+
+F = TypeVar("F", bound=Fact)
 
 CREATE_PLAN = "create_persona"
 STATE_PLAN = "load_state"
@@ -185,14 +188,17 @@ class Canon:
 
         `as_of`: what was recorded by that moment and current then. Raises NotFound for the persona.
         """
-        return await self._cycles.output(plan, LoadState, {"personaId": persona_id, "asOf": as_of})
+        loaded = await self._cycles.output(plan, LoadState, {"personaId": persona_id, "asOf": as_of})
+        facts, others = await self._mark_sources(loaded.facts), await self._mark_sources(loaded.others)
+        return loaded.model_copy(update={"facts": facts, "others": others})
 
     async def facts(self, persona_id: str, *, limit: int = PAGE) -> Sequence[Fact]:
         """Active facts of every category, most important first, then newest."""
         _check_page(limit)
-        return await self._scope.read(
+        found = await self._scope.read(
             lambda view: view.facts.active(persona_id, only_state=False, limit=limit)
         )
+        return await self._mark_sources(found)
 
     async def set_fact(  # noqa: PLR0913  options by keyword
         self,
@@ -245,7 +251,23 @@ class Canon:
         )
         if not found and after <= 0:
             raise NotFound(f"there is no fact {root_id}")
-        return found
+        return await self._mark_sources(found)
+
+    async def _mark_sources(self, facts: Sequence[F]) -> tuple[F, ...]:
+        """The facts, with a mark on sources that retention has deleted."""
+        sources = [fact.source for fact in facts if fact.source is not None]
+        if not sources:
+            return tuple(facts)
+        refs, ids = [each.session_ref for each in sources], [each.message_id for each in sources]
+        deleted = await self._scope.read(lambda view: view.messages.deleted(refs, ids))
+        return tuple(_mark_source(fact, deleted) for fact in facts)
+
+
+def _mark_source(fact: F, deleted: Set[tuple[str, str]]) -> F:
+    source = fact.source
+    if source is None or (source.session_ref, source.message_id) not in deleted:
+        return fact
+    return fact.model_copy(update={"source": source.model_copy(update={"is_deleted": True})})
 
 
 def _category(name: Category | str) -> Category:

@@ -38,7 +38,7 @@ from gieok.memory.audit import AuditEntry
 from gieok.memory.companion.vectors.search import Embedder, VectorSearch
 from gieok.memory.usage import UsageDay, day_of
 from gieok.plans import load_plan
-from gieok.settings import Settings, load_settings
+from gieok.settings import RetentionSettings, Settings, load_settings
 from gieok.vault import Vault
 
 DEFAULT_AUDIT_ENTRIES = 50
@@ -82,6 +82,8 @@ class Gieok:
         """Set when this process has queued a job, so that its worker need not wait for the next look."""
         self._own_models: list[Model] = []
         self._background: Background | None = None
+        self.retention = RetentionSettings()
+        """How long jobs, watches, audit entries, usage and raw messages are kept."""
         self.keep_results = KEEP_RESULTS
         """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
 
@@ -126,6 +128,7 @@ class Gieok:
                 steps=steps,
             )
             opened._own_models = [] if model else [each for each in (chosen, remembering) if each]
+            opened.retention = settings.retention
             opened.keep_results = timedelta(hours=settings.service.idempotency_hours)
             if settings.jwt:
                 opened.tokens.accept_jwts(settings.jwt)

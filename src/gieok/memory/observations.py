@@ -74,6 +74,8 @@ class FactSource(Data):
 
     session_ref: Annotated[SessionRef, AS_SESSION_ID]
     message_id: Annotated[str, AfterValidator(lambda value: check_ref(value, "messageId"))]
+    is_deleted: Annotated[bool, Field(exclude_if=lambda deleted: not deleted)] = False
+    """Whether retention has deleted the message. Never stored; absent if it has not."""
 
 
 class SpokenMessage(Data):

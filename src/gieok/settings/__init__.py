@@ -15,6 +15,7 @@ from gieok.settings.sections import (
     EmbedderSettings,
     JwtAlgorithm,
     JwtSettings,
+    RetentionSettings,
     ServiceSettings,
 )
 
@@ -25,6 +26,7 @@ __all__ = [
     "EmbedderSettings",
     "JwtAlgorithm",
     "JwtSettings",
+    "RetentionSettings",
     "ServiceSettings",
     "Settings",
     "default_keystore_url",

@@ -15,19 +15,23 @@ import platformdirs
 from gieok.errors import SettingsInvalid
 from gieok.settings.sections import (
     API_KEY_VARIABLES,
+    DEFAULT_RETENTION,
     DEFAULT_SERVICE,
     EMBEDDER_NAMES,
     JWT_NAMES,
     NO_EMBEDDER,
     OFFLINE,
+    RETENTION_NAMES,
     SERVICE_NAMES,
     EmbedderSettings,
     JwtSettings,
+    RetentionSettings,
     ServiceSettings,
     check_model,
     parse_background,
     parse_embedder,
     parse_jwt,
+    parse_retention,
     parse_service,
     parse_timezone,
 )
@@ -36,7 +40,7 @@ _PREFIX = "GIEOK_"
 _NAMES = (
     *("database_url", "keystore_url", "root_key_file", "model", "model_base_url"),
     *("memory_model", "timezone", "background"),
-    *(*SERVICE_NAMES, *JWT_NAMES, *EMBEDDER_NAMES),
+    *(*SERVICE_NAMES, *RETENTION_NAMES, *JWT_NAMES, *EMBEDDER_NAMES),
 )
 _SECRETS = ("root_key", "root_key_next", "embedder_api_key", "model_api_key")
 
@@ -77,6 +81,8 @@ class Settings:
     """The IANA name of the timezone whose days are meant, such as Asia/Seoul."""
     background: bool = True
     """Whether an open Gieok does background work itself, or leaves it to `gieok worker`."""
+    retention: RetentionSettings = DEFAULT_RETENTION
+    """How long jobs, watches, audit entries, usage and raw messages are kept."""
 
     @property
     def data_folder(self) -> Path | None:
@@ -113,6 +119,7 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
         memory_model=memory_model,
         timezone=parse_timezone(values.get("timezone", "UTC")),
         background=parse_background(values),
+        retention=parse_retention(_select(values, RETENTION_NAMES)),
     )
 
 
@@ -196,7 +203,8 @@ def _config_file(environ: Mapping[str, str], folder: Path) -> Path:
 def _text_value(path: Path, name: str, value: Any) -> str:
     if name not in _NAMES:
         raise SettingsInvalid(f"{path}: '{name}' is not a setting{_did_you_mean(name, _NAMES)}")
-    if name in (*SERVICE_NAMES, "vector_cache_mb", "background") and isinstance(value, int | float):
+    numbers = (*SERVICE_NAMES, *RETENTION_NAMES, "vector_cache_mb", "background")
+    if name in numbers and isinstance(value, int | float):
         return str(value).lower()
     if not isinstance(value, str) or not value:
         raise SettingsInvalid(f"{path}: '{name}' must be a non-empty string")

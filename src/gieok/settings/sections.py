@@ -73,6 +73,40 @@ def parse_service(values: Mapping[str, str]) -> ServiceSettings:
     )
 
 
+@dataclass(frozen=True)
+class RetentionSettings:
+    """Times to live in days; 0 keeps rows for ever. Content is kept by default."""
+
+    keep_jobs_days: int = 30
+    """Jobs that are done or have failed."""
+    keep_watches_days: int = 7
+    """Ended watches of sessions."""
+    keep_audit_days: int = 0
+    """Entries of the audit trail. A checkpoint stays."""
+    keep_usage_days: int = 400
+    """Model usage per day."""
+    keep_messages_days: int = 0
+    """Raw messages of sessions without activity. What was remembered of them stays."""
+
+
+DEFAULT_RETENTION = RetentionSettings()
+RETENTION_NAMES = tuple(each.name for each in fields(RetentionSettings))
+
+
+def parse_retention(values: Mapping[str, str]) -> RetentionSettings:
+    """The retention settings from text values. SettingsInvalid names the setting that is wrong."""
+    expected = "a whole number of days from 0 (keep for ever) to 36500"
+    days = {
+        name: _parse(values, name, _days, expected, getattr(DEFAULT_RETENTION, name))
+        for name in RETENTION_NAMES
+    }
+    return RetentionSettings(**days)
+
+
+def _days(text: str) -> int:
+    return _in_range(int(text), 0, 36_500)
+
+
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 

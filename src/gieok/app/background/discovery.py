@@ -1,7 +1,7 @@
-"""Find work that no request queues: missing vectors, indexes of another analyzer, cut-off erasures.
+"""Find work that no request queues: missing vectors, indexes of another analyzer, cut-off erasures, old rows.
 
 Discovery only adds jobs; the queue runs them. The ids are fixed, so that workers that find the same work at
-once add it once.
+once add it once. Retention needs no jobs: it deletes a few rows at a time.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from uuid import UUID, uuid5
 
 from gieok.adapters.sql.driver.database import SystemTx, Tx
 from gieok.adapters.sql.lifecycle.owners import mark_erased
+from gieok.adapters.sql.lifecycle.retention import RetentionRun
 from gieok.adapters.sql.stores.jobs import SqlJobStore
 from gieok.app.background import jobs
 from gieok.app.opening import ANALYZER as ANALYZER_KEY
@@ -28,6 +29,8 @@ _log = logging.getLogger(__name__)
 
 ERASURES_SECONDS = 60.0
 """How often to look for erasures that another process left unfinished."""
+RETENTION_OWNERS = 20
+"""How many owners a look visits to delete what is too old."""
 _JOBS = UUID("7f1d1a3c-58a6-4a0e-9d0b-6a2c7c8f0e14")
 
 
@@ -40,6 +43,7 @@ class Discovery:
         self._erasures_seconds = erasures_seconds
         self._erasures_read_at = monotonic()
         self._unfinished_erasures: set[str] = set()
+        self._retention = RetentionRun(gieok.database, gieok.vault, gieok.retention)
         self._last_reindexed = ""
         self._is_reindexed = False
 
@@ -55,6 +59,7 @@ class Discovery:
             added += await self._enqueue_embedding(now, limit)
         if "reindex" in kinds:
             added += await self._enqueue_reindexing(now, limit)
+        await self._retention.advance(now, RETENTION_OWNERS)
         return added
 
     async def _enqueue_erasures(self, now: datetime) -> int:

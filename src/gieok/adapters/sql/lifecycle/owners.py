@@ -135,12 +135,12 @@ async def replay_erasures(database: Database, vault: Vault) -> list[str]:
     return erased
 
 
-def owners_after(last: str) -> Callable[[SystemTx], list[tuple[str, int]]]:
+def owners_after(last: str, limit: int = OWNERS_PAGE) -> Callable[[SystemTx], list[tuple[str, int]]]:
     """Reads the next page of owner names after `last`, each with the generation of its data key."""
 
     def read(tx: SystemTx) -> list[tuple[str, int]]:
         tx.all("open_owners")
-        return [(row[0], row[1]) for row in tx.all("list_owners", after=last, limit=OWNERS_PAGE)]
+        return [(row[0], row[1]) for row in tx.all("list_owners", after=last, limit=limit)]
 
     return read
 

@@ -14,6 +14,7 @@ from gieok.vault import OwnerKeys
 START = bytes(32)
 """What the first entry is chained to."""
 PAGE = 500
+_ALL = 2**31
 
 
 class SqlAuditLog:
@@ -70,9 +71,12 @@ class SqlAuditLog:
             raise _damaged(number + 1)
         return count
 
-    def trim(self, before: datetime, now: datetime) -> int:
-        """Delete entries older than `before`, and leave a checkpoint. Returns how many were deleted."""
-        last = self._tx.one("get_last_audit_number_before", at=to_micros(before))
+    def trim(self, before: datetime, now: datetime, limit: int = _ALL) -> int:
+        """Delete the oldest entries, of those older than `before` at most `limit`, and leave a checkpoint.
+        Returns how many were deleted. A checkpoint alone is not replaced by another."""
+        if self._tx.one("has_audit_entry_before", at=to_micros(before), action="audit.trimmed") is None:
+            return 0
+        last = self._tx.one("get_last_audit_number_before", at=to_micros(before), limit=limit)
         number, digest = (int(last[0]), bytes(last[1])) if last else (0, START)
         deleted = self._tx.run("delete_audit_entries", number=number, at=to_micros(before))
         if deleted:

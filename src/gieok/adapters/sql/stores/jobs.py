@@ -106,6 +106,11 @@ class SqlJobStore:
     def retry_summaries(self, session_ref: str, at: datetime) -> int:
         return self._tx.run("retry_summary_jobs", session_ref=session_ref, at=to_micros(at))
 
+    def delete_finished(self, before: datetime, limit: int, *, watches: bool) -> int:
+        """Delete the oldest jobs that are done or have failed and were queued before a time."""
+        query = "delete_finished_watches" if watches else "delete_finished_jobs"
+        return self._tx.run(query, before=to_micros(before), limit=limit)
+
     def _queue(self, query: str, draft: JobDraft, at: datetime, **lane: str | None) -> None:
         self._tx.run(
             query,

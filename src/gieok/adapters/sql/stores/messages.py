@@ -150,6 +150,36 @@ class SqlMessageStore:
             after = position
         return entries, after if len(rows) == limit else None
 
+    def delete_inactive(self, before: datetime, limit: int) -> int:
+        """Delete the oldest messages, at most `limit`, of a session without activity since `before` and
+        without a queued job. Returns how many; 0 if there is no such session."""
+        row = self._tx.one("get_inactive_session", before=to_micros(before))
+        if row is None:
+            return 0
+        session_ref, removed = row
+        SqlSessionStore(self._tx).lock(session_ref)
+        span = {"session_ref": session_ref, "last": removed + limit}
+        for persona_id, count in self._tx.all("count_first_entries", **span):
+            change_entries(self._tx, persona_id, added=-count)
+        deleted = self._tx.run("delete_first_messages", **span)
+        self._tx.run("count_removed_messages", **span)
+        return deleted
+
+    def removed_count(self, session_ref: str) -> int:
+        """How many of the first messages of a session were deleted."""
+        row = self._tx.one("get_removed_count", session_ref=session_ref)
+        return row[0] if row else 0
+
+    def deleted(self, session_refs: Sequence[str], ids: Sequence[str]) -> set[tuple[str, str]]:
+        """Those messages of these sessions with these ids that were deleted, as session and id."""
+        removed = [ref for (ref,) in self._tx.all("list_sessions_with_removed", session_refs=session_refs)]
+        kept = {
+            (ref, message_id)
+            for ref in removed
+            for _, _, message_id, *_ in self._tx.all("list_messages_by_id", session_ref=ref, ids=ids)
+        }
+        return {(ref, each) for ref in removed for each in ids} - kept
+
     def seals(self, after: bytes, limit: int) -> SealPage:
         """The sealed values of the next rows, by session and number."""
         number, session_ref = int.from_bytes(after[:8], "big"), after[8:].decode()

@@ -62,6 +62,10 @@ class SqlRequestStore:
         if not is_saved:
             raise Conflict("a concurrent request with this Idempotency-Key was faster; try again")
 
+    def delete_expired(self, now: datetime, limit: int) -> int:
+        """Delete the oldest keys that have expired. Returns how many."""
+        return self._tx.run("delete_expired_requests", now=to_micros(now), limit=limit)
+
     def seals(self, after: bytes, limit: int) -> SealPage:
         """The sealed values of the next rows, by key."""
         rows = self._tx.all("list_request_seals", after=after, limit=limit)

@@ -31,6 +31,10 @@ class SqlUsageStore:
         calls, input_tokens, output_tokens = row
         return ModelUsage(calls=calls, input_tokens=input_tokens, output_tokens=output_tokens)
 
+    def delete_before(self, day: date, limit: int) -> int:
+        """Delete the oldest days before this one. Returns how many."""
+        return self._tx.run("delete_usage_days", day=day.isoformat(), limit=limit)
+
     def list(self, since: date) -> Sequence[UsageDay]:
         return [
             UsageDay(

@@ -20,6 +20,7 @@ import apsw
 
 from gieok import __version__
 from gieok.adapters.sql.driver.open import find_database, find_keystore, open_database
+from gieok.adapters.sql.lifecycle.retention import LAST_RUN
 from gieok.app import root_key_source
 from gieok.app.assembly import check_keystore, choose_memory_model, choose_model
 from gieok.app.embedding import choose_embedder
@@ -100,6 +101,7 @@ def run_checks(t: Translator) -> Report:
         *_clock(settings, t),
         *_guarded("database", lambda: _database(settings, t)),
         *_keys(settings, t),
+        *_guarded("retention", lambda: _retention(settings, t)),
         *_disk(settings, t),
         *_guarded("model", lambda: _model(settings, t)),
         *_guarded("embedder", lambda: _embedder(settings, t)),
@@ -137,6 +139,7 @@ def _settings_in_use(settings: Settings) -> list[Setting]:
         "timezone": settings.timezone,
         "background": str(settings.background).lower(),
         **{name: str(value).lower() for name, value in asdict(settings.service).items()},
+        **{name: str(days) for name, days in asdict(settings.retention).items()},
         **(asdict(settings.jwt) if settings.jwt else dict.fromkeys(JWT_NAMES, "-")),
         **{name: str(value or "-") for name, value in asdict(settings.embedding).items()},
     }
@@ -225,6 +228,27 @@ async def _try_to_write(url: str) -> None:
     database = open_database(url)
     try:
         await database.check()
+    finally:
+        await database.close()
+
+
+def _retention(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """How long what is kept, and when a worker last deleted what is older."""
+    found = find_database(settings.database_url)
+    if found is None or found.pending:
+        return
+    last = asyncio.run(_get_meta(settings.database_url, LAST_RUN))
+    kept = ", ".join(
+        t(f"retention.{name}", days=days) for name, days in asdict(settings.retention).items() if days
+    )
+    when = t("doctor.retention_last", at=last[:16].replace("T", " ")) if last else t("doctor.retention_never")
+    yield Finding("retention", "ok", f"{kept or t('doctor.retention_all')}; {when}")
+
+
+async def _get_meta(url: str, key: str) -> str | None:
+    database = open_database(url)
+    try:
+        return await database.get_meta(key)
     finally:
         await database.close()
 

@@ -76,7 +76,7 @@ class SessionTransfer:
         yield self._record(session)
         for number, move in enumerate(self._sessions.moves(session_ref), start=1):
             yield MoveRecord(kind="planMove", session_ref=session_ref, number=number, **dict(move))
-        for first in range(1, session.log_length + 1, PAGE):
+        for first in range(1 + self._messages.removed_count(session_ref), session.log_length + 1, PAGE):
             span = MessageRange(first=first, last=min(first + PAGE - 1, session.log_length))
             messages = self._messages.between(session_ref, span)
             if len(messages) != span.last - first + 1:
@@ -104,6 +104,10 @@ class SessionTransfer:
         )
         if not is_new:
             _check_continues(record, self._sessions.lock(record.session_ref))
+        elif record.removed_count:
+            self._tx.run(
+                "import_removed_count", session_ref=record.session_ref, removed_count=record.removed_count
+            )
         self._current = _ImportedSession(record, is_new)
         return is_new
 
@@ -186,9 +190,12 @@ class SessionTransfer:
             if withdrawn:
                 self._messages.unindex(session_ref, [message.id for message in withdrawn])
             return
-        span = MessageRange(first=first, last=current.messages)
-        stored = self._messages.between(session_ref, span)
-        if list(map(_as_said, stored)) != list(map(_as_said, messages)):
+        removed = min(self._messages.removed_count(session_ref), current.messages)
+        first = max(first, removed + 1)
+        kept = messages[len(messages) - (current.messages - first + 1) :]
+        span = MessageRange(first=first, last=max(first, current.messages))
+        stored = self._messages.between(session_ref, span) if kept else []
+        if list(map(_as_said, stored)) != list(map(_as_said, kept)):
             raise _another_session(session_ref)
 
     def _queue_jobs(self, record: SessionRecord) -> None:
@@ -244,6 +251,7 @@ class SessionTransfer:
             waiting=tuple(_waiting(*row) for row in summaries),
             remembering=tuple(Span(first=first, last=last) for first, last, _ in remembering),
             unremembered_count=session.unremembered_count,
+            removed_count=self._messages.removed_count(session.session_ref),
         )
 
 
@@ -355,7 +363,7 @@ class _ImportedSession:
         self.record = record
         self.is_new = is_new
         self.moves = 0
-        self.messages = 0
+        self.messages = record.removed_count
         self.unwritten: list[ChatMessage] = []
         self.labels: dict[str, tuple[str, ...]] = {}
 

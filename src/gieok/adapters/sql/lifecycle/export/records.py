@@ -154,11 +154,15 @@ class SessionRecord(ExportRecord[Literal["session"]]):
     """Exchanges whose remembering is queued. Absent if there are none."""
     unremembered_count: Annotated[Count, Field(exclude_if=lambda count: not count)] = 0
     """Number of the last messages whose remembering is not queued yet. Absent if there are none."""
+    removed_count: Annotated[Count, Field(exclude_if=lambda count: not count)] = 0
+    """Number of the first messages that retention has deleted. Absent if there are none."""
 
     @model_validator(mode="after")
     def _check_counts(self) -> Self:
         if self.claimed_count > self.message_count:
             raise ValueError("claims more messages than there are")
+        if self.removed_count > self.message_count:
+            raise ValueError("has lost more messages than there were")
         if self.message_count and self.persona_id is None:
             raise ValueError("has messages but no persona")
         if _overlap(self.waiting, self.claimed_count):

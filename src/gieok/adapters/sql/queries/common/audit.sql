@@ -56,14 +56,20 @@ WHERE owner = :owner AND action = :action AND number IS NOT NULL
 ORDER BY number DESC
 LIMIT 1;
 
--- name: get_last_audit_number_before(owner, at)^
--- The last entry of the chain that is older, with all entries before it.
+-- name: has_audit_entry_before(owner, at, action)^
+-- One row if an entry of another action is older.
+SELECT 1 FROM audit_entries WHERE owner = :owner AND at < :at AND action <> :action LIMIT 1;
+
+-- name: get_last_audit_number_before(owner, at, limit)^
+-- The last entry of the chain that is older, with all entries before it; of the first `limit` entries only.
 SELECT number, hash
 FROM audit_entries
 WHERE owner = :owner AND number < (
     SELECT coalesce(min(newer.number), 9223372036854775807)
     FROM audit_entries AS newer
     WHERE newer.owner = :owner AND newer.number IS NOT NULL AND newer.at >= :at
+) AND number < :limit + (
+    SELECT min(oldest.number) FROM audit_entries AS oldest WHERE oldest.owner = :owner AND oldest.number IS NOT NULL
 )
 ORDER BY number DESC
 LIMIT 1;

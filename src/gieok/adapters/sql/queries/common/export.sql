@@ -112,6 +112,10 @@ INSERT INTO sessions
 VALUES (:owner, :session_ref, :persona_id, :account_plan, :plan_hash, :plans, :started_at, :last_activity_at)
 ON CONFLICT (owner, session_ref) DO NOTHING;
 
+-- name: import_removed_count(owner, session_ref, removed_count)!
+UPDATE sessions SET message_count = :removed_count, removed_count = :removed_count
+WHERE owner = :owner AND session_ref = :session_ref;
+
 -- name: finish_imported_session(owner, session_ref, last_activity_at, ended_at, claimed_count, summarized_count, unremembered_count)!
 UPDATE sessions
 SET last_activity_at = :last_activity_at, ended_at = :ended_at,

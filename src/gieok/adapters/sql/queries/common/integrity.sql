@@ -292,7 +292,10 @@ LEFT JOIN (
 ) AS actual ON actual.session_ref = session.session_ref
 WHERE
     session.owner = :owner
-    AND (session.message_count <> coalesce(actual.row_count, 0) OR session.message_count <> coalesce(actual.last, 0))
+    AND (
+        session.message_count <> session.removed_count + coalesce(actual.row_count, 0)
+        OR session.message_count <> coalesce(actual.last, session.removed_count)
+    )
 ORDER BY session.session_ref
 LIMIT :limit;
 
@@ -305,11 +308,13 @@ SET
     summarized_count = CASE WHEN summarized_count > actual.row_count THEN actual.row_count ELSE summarized_count END,
     unremembered_count = CASE WHEN unremembered_count > actual.row_count THEN actual.row_count ELSE unremembered_count END
 FROM (
-    SELECT session.session_ref, count(one.seq) AS row_count, coalesce(max(one.seq), 0) AS last
+    SELECT
+        session.session_ref, session.removed_count + count(one.seq) AS row_count,
+        coalesce(max(one.seq), session.removed_count) AS last
     FROM sessions AS session
     LEFT JOIN messages AS one ON one.owner = :owner AND one.session_ref = session.session_ref
     WHERE session.owner = :owner
-    GROUP BY session.session_ref
+    GROUP BY session.session_ref, session.removed_count
 ) AS actual
 WHERE
     sessions.owner = :owner AND sessions.session_ref = actual.session_ref AND actual.row_count = actual.last

@@ -98,5 +98,24 @@ UPDATE jobs SET status = 'queued', attempts = 0, due_at = :at, error = NULL
 WHERE owner = :owner AND subject = :session_ref AND kind = 'summary' AND memory_id IS NULL
   AND (status = 'failed' OR (status = 'queued' AND due_at > :at));
 
+-- name: delete_finished_jobs(owner, before, limit)!
+-- Not those of `reindex`: they say for which analyzer an owner's indexes are made.
+DELETE FROM jobs
+WHERE owner = :owner AND id IN (
+    SELECT id FROM jobs
+    WHERE owner = :owner AND created_at < :before AND due_at IS NULL AND kind NOT IN ('watch', 'reindex')
+    ORDER BY created_at, id
+    LIMIT :limit
+);
+
+-- name: delete_finished_watches(owner, before, limit)!
+DELETE FROM jobs
+WHERE owner = :owner AND id IN (
+    SELECT id FROM jobs
+    WHERE owner = :owner AND created_at < :before AND due_at IS NULL AND kind = 'watch'
+    ORDER BY created_at, id
+    LIMIT :limit
+);
+
 -- name: erase_jobs(owner)!
 DELETE FROM jobs WHERE owner = :owner;

@@ -54,6 +54,39 @@ LIMIT :limit;
 UPDATE messages SET content = :content, details = :details
 WHERE owner = :owner AND session_ref = :session_ref AND seq = :seq;
 
+-- name: get_inactive_session(owner, before)^
+-- The session that is inactive for longest, still has messages, and has nothing left to do with them.
+SELECT session_ref, removed_count
+FROM sessions
+WHERE
+    owner = :owner AND last_activity_at < :before AND removed_count < message_count
+    AND NOT EXISTS (
+        SELECT 1 FROM jobs
+        WHERE jobs.owner = :owner AND jobs.subject = sessions.session_ref AND jobs.due_at IS NOT NULL
+    )
+ORDER BY last_activity_at, session_ref
+LIMIT 1;
+
+-- name: count_first_entries(owner, session_ref, last)
+-- How many of these messages are in the index of a persona.
+SELECT persona_id, count(*)
+FROM messages
+WHERE owner = :owner AND session_ref = :session_ref AND seq <= :last AND number IS NOT NULL
+GROUP BY persona_id;
+
+-- name: delete_first_messages(owner, session_ref, last)!
+DELETE FROM messages WHERE owner = :owner AND session_ref = :session_ref AND seq <= :last;
+
+-- name: count_removed_messages(owner, session_ref, last)!
+UPDATE sessions SET removed_count = CASE WHEN :last < message_count THEN :last ELSE message_count END
+WHERE owner = :owner AND session_ref = :session_ref;
+
+-- name: list_sessions_with_removed(owner, session_refs)
+SELECT session_ref FROM sessions WHERE owner = :owner AND session_ref IN list(:session_refs) AND removed_count > 0;
+
+-- name: get_removed_count(owner, session_ref)^
+SELECT removed_count FROM sessions WHERE owner = :owner AND session_ref = :session_ref;
+
 -- name: erase_messages(owner)!
 DELETE FROM messages WHERE owner = :owner;
 

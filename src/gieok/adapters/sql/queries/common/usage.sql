@@ -17,5 +17,11 @@ FROM usage_days
 WHERE owner = :owner AND day >= :since
 ORDER BY day DESC;
 
+-- name: delete_usage_days(owner, day, limit)!
+DELETE FROM usage_days
+WHERE owner = :owner AND day IN (
+    SELECT day FROM usage_days WHERE owner = :owner AND day < :day ORDER BY day LIMIT :limit
+);
+
 -- name: erase_usage_days(owner)!
 DELETE FROM usage_days WHERE owner = :owner;
