@@ -268,10 +268,11 @@ def test_the_queued_jobs_run(server: Server, api: Api, clock: Clock) -> None:
 @pytest.mark.req("MIND-10")
 def test_old_messages_are_found_after_they_are_indexed(server: Server, api: Api, clock: Clock) -> None:
     """The upgrade queues the job at the time of the machine. Until it is done, a search says so."""
-    wanted = {"personaId": "hana", "q": "개발자 면접", "kinds": "message,fact"}
+    wanted: dict[str, Any] = {"personaId": "hana", "q": "개발자 면접", "kinds": "message,fact"}
     before = api.get("/memory/search", **wanted)
     assert (before["memories"], before["degraded"]) == ([], ["messages"])
-    assert api.get("/memory/search", **(wanted | {"kinds": "memory"}))["degraded"] == []
+    memories: dict[str, Any] = {**wanted, "kinds": "memory"}
+    assert api.get("/memory/search", **memories)["degraded"] == []
     clock.advance(seconds=max((datetime.now(UTC) - clock()).total_seconds(), 0) + 60)
     do_all_jobs(server, clock)
     after = api.get("/memory/search", **wanted)

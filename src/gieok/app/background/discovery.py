@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
@@ -17,7 +17,7 @@ from uuid import UUID, uuid5
 from gieok.adapters.sql.driver.database import SystemTx, Tx
 from gieok.adapters.sql.lifecycle.owners import mark_erased
 from gieok.adapters.sql.lifecycle.retention import RetentionRun
-from gieok.adapters.sql.stores.jobs import SqlJobStore
+from gieok.adapters.sql.stores.jobs import SqlJobStore, pull_back
 from gieok.app.background import jobs
 from gieok.app.opening import ANALYZER as ANALYZER_KEY
 from gieok.memory.jobs.records import JobDraft, JobKind
@@ -29,6 +29,8 @@ _log = logging.getLogger(__name__)
 
 ERASURES_SECONDS = 60.0
 """How often to look for erasures that another process left unfinished."""
+PULL_BACK = timedelta(minutes=1)
+"""How often to look for jobs that a wrong clock has put into the future."""
 RETENTION_OWNERS = 20
 """How many owners a look visits to delete what is too old."""
 _JOBS = UUID("7f1d1a3c-58a6-4a0e-9d0b-6a2c7c8f0e14")
@@ -44,6 +46,7 @@ class Discovery:
         self._erasures_read_at = monotonic()
         self._unfinished_erasures: set[str] = set()
         self._retention = RetentionRun(gieok.database, gieok.vault, gieok.retention)
+        self._pulled_back_at: datetime | None = None
         self._last_reindexed = ""
         self._is_reindexed = False
 
@@ -52,7 +55,7 @@ class Discovery:
 
         Few at a time: jobs run in the order in which they are due, and must not delay what users wait for.
         """
-        added = 0
+        added = await self._pull_back(now)
         if "erase" in kinds:
             added += await self._enqueue_erasures(now)
         if "embed" in kinds:
@@ -61,6 +64,13 @@ class Discovery:
             added += await self._enqueue_reindexing(now, limit)
         await self._retention.advance(now, RETENTION_OWNERS)
         return added
+
+    async def _pull_back(self, now: datetime) -> int:
+        """Once a minute: jobs that a clock which was ahead has put into the future."""
+        if self._pulled_back_at is not None and timedelta(0) <= now - self._pulled_back_at < PULL_BACK:
+            return 0
+        self._pulled_back_at = now
+        return await self._database.system(lambda tx: pull_back(tx, now))
 
     async def _enqueue_erasures(self, now: datetime) -> int:
         """Only erasures that were unfinished the last time too: the process that began them has died."""

@@ -22,6 +22,8 @@ _log = logging.getLogger(__name__)
 
 JOBS_AT_ONCE = 4
 IDLE_SECONDS = 1.0
+RECENT_OWNERS = 100
+"""How many owners a worker remembers to have served, so that others come first."""
 
 
 CLOSE_SECONDS = 10.0
@@ -64,6 +66,7 @@ class Worker:
         self._jobs_at_once = jobs_at_once
         self._idle_seconds = idle_seconds
         self._on_job = on_job
+        self._recent: dict[str, None] = {}
         self._discovery = Discovery(gieok, erasures_seconds=erasures_seconds)
 
     async def run_once(self, now: datetime) -> int:
@@ -112,7 +115,16 @@ class Worker:
                 each.cancel()
 
     async def _claim(self, now: datetime, kinds: Sequence[JobKind], limit: int) -> list[ClaimedJob]:
-        return await self._gieok.database.system(lambda tx: claim_due(tx, now, now + LEASE, kinds, limit))
+        recent = tuple(self._recent)
+        claimed = await self._gieok.database.system(
+            lambda tx: claim_due(tx, now, now + LEASE, kinds, limit, recent)
+        )
+        for each in claimed:
+            self._recent.pop(each.owner, None)
+            self._recent[each.owner] = None
+        while len(self._recent) > RECENT_OWNERS:
+            del self._recent[next(iter(self._recent))]
+        return claimed
 
     async def _discover(self, now: datetime, kinds: Sequence[JobKind], limit: int) -> list[ClaimedJob]:
         """Queue and claim discovered work. A failure here does not stop the jobs that run already."""

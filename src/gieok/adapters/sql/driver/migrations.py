@@ -24,6 +24,8 @@ CREATE TABLE IF NOT EXISTS schema_migrations (
 )"""
 READ_LEDGER = "SELECT version, name, sha256 FROM schema_migrations ORDER BY version"
 
+SCHEMA_VERSION = "SELECT max(version) FROM schema_migrations"
+
 _FILE_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
 
 
@@ -85,3 +87,11 @@ def pending(known: Sequence[Migration], ledger: Sequence[Applied], place: str) -
                 f"({migration.name}); use the Gieok that created it, or restore it from a backup"
             )
     return tuple(known[len(ledger) :])
+
+
+def newer_schema(version: int, known: int) -> SchemaMismatch:
+    """The error of a write by a process whose database another one has migrated since it was opened."""
+    return SchemaMismatch(
+        f"the database was migrated to schema version {version} by a newer Gieok, and this process knows "
+        f"{known}; nothing was stored. Stop this process and start the newer version"
+    )

@@ -33,6 +33,7 @@ from gieok.adapters.sql.driver.migrations import (
     Applied,
     Migration,
     load_migrations,
+    newer_schema,
     pending,
 )
 from gieok.adapters.sql.driver.queries import Dialect, load_queries, load_system_queries
@@ -55,6 +56,8 @@ _SETTINGS = (
     "SELECT set_config('search_path', 'gieok', false), set_config('statement_timeout', %s, false),"
     " set_config('lock_timeout', %s, false), set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
+_SET_OWNER = "SELECT set_config('gieok.owner', %s, true), (SELECT max(version) FROM gieok.schema_migrations)"
+_ANY_SCHEMA = 2**31
 _AS_WORKER = "SELECT set_config('gieok.worker', 'on', true)"
 """For one transaction. Row-level security then shows the jobs and tokens of every owner, and nothing else."""
 _GET_META = "SELECT value FROM meta WHERE key = %(key)s"
@@ -72,9 +75,11 @@ class PostgresSession:
 
     dialect: Dialect = "postgres"
 
-    def __init__(self, url: str, limits: Limits) -> None:
+    def __init__(self, url: str, limits: Limits, known: int = _ANY_SCHEMA) -> None:
+        """`known` is the newest schema version that this program knows. It does not write to a newer one."""
         self._url = url
         self._limits = limits
+        self._known = known
         self._connection: psycopg.Connection[Row] | None = None
 
     @property
@@ -111,7 +116,12 @@ class PostgresSession:
         """Begin, and set the owner for row-level security, in one round trip."""
         start = _TO_WRITE if item.writes else _TO_READ
         cursor = psycopg.ClientCursor(self.connection)
-        cursor.execute(f"{start}; SELECT set_config('gieok.owner', %s, true)".encode(), [item.owner or ""])
+        cursor.execute(f"{start}; {_SET_OWNER}".encode(), [item.owner or ""])
+        cursor.nextset()
+        row = cursor.fetchone()
+        if item.writes and row is not None and row[1] > self._known:
+            self.roll_back()
+            raise newer_schema(row[1], self._known)
 
     def commit(self) -> None:
         """Commit. StoreUnavailable if it was rolled back, OutcomeUnknown if the connection was lost."""
@@ -169,7 +179,8 @@ class PostgresDatabase:
         self._translate_error = partial(translate_error, place=self.url)
         self._limits = limits
         self._prepare(PostgresSession(url, limits))
-        self._sessions = [PostgresSession(url, limits) for _ in range(limits.connections)]
+        known = len(self._migrations)
+        self._sessions = [PostgresSession(url, limits, known) for _ in range(limits.connections)]
         self._pool = ThreadPool(
             "postgres",
             [partial(_run_batch, session) for session in self._sessions],

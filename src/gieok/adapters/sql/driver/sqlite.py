@@ -32,7 +32,13 @@ from gieok.adapters.sql.driver.database import (
     across_owners,
     scoped,
 )
-from gieok.adapters.sql.driver.migrations import Migration, load_migrations, pending
+from gieok.adapters.sql.driver.migrations import (
+    SCHEMA_VERSION,
+    Migration,
+    load_migrations,
+    newer_schema,
+    pending,
+)
 from gieok.adapters.sql.driver.queries import Dialect, load_queries, load_system_queries
 from gieok.adapters.sql.driver.sqlite_copy import ChangedMeanwhileError, OwnerChanges, run_on_copy
 from gieok.adapters.sql.driver.sqlite_file import translate_error
@@ -138,7 +144,7 @@ class SqliteDatabase:
         self._connections = [session.connection for session in (self._inline, *readers, writer)]
         self._writer = ThreadPool(
             "writer",
-            [partial(_commit_batch, writer, self._file)],
+            [partial(_commit_batch, writer, self._file, len(self._migrations))],
             self._translate_error,
             batch_size=limits.batch_units,
             queue_size=limits.waiting_units,
@@ -276,16 +282,18 @@ class _ProbeSucceededError(Exception):
 
 
 def _commit_batch(
-    session: SqliteSession, file: sqlite_file.OpenedFile, items: list[WorkItem[object]]
+    session: SqliteSession, file: sqlite_file.OpenedFile, known: int, items: list[WorkItem[object]]
 ) -> None:
     """Group commit: run each item in its own savepoint, then commit all of them with one sync.
 
     An item that fails is rolled back alone. A failing commit, or a transaction that SQLite ended by itself,
     fails every item of the batch. A single item needs no savepoint, which would take a tenth of its time.
+    Nothing is written to a schema that is newer than the `known` one.
     """
     run = _run_alone if len(items) == 1 else _run_in_savepoint
     try:
         session.begin("BEGIN IMMEDIATE")
+        _check_schema(session, known)
         for item in items:
             run(session, item)
         file.check()
@@ -293,6 +301,12 @@ def _commit_batch(
     except BaseException:
         session.roll_back()
         raise
+
+
+def _check_schema(session: SqliteSession, known: int) -> None:
+    version = session.fetch(SCHEMA_VERSION, {})[0][0]
+    if version > known:
+        raise newer_schema(version, known)
 
 
 def _run_alone(session: SqliteSession, item: WorkItem[object]) -> None:

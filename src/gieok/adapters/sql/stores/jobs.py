@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
 
@@ -16,6 +16,10 @@ from gieok.refs import check_ref
 T = TypeVar("T")
 _END = 2**63 - 1, b"\xff" * 16
 """After every job in the list of jobs, which is sorted from the newest to the oldest."""
+CLOCK_TOLERANCE = timedelta(hours=1)
+"""A job that was created so much later than now was created by a clock that was ahead."""
+LONGEST_RETRY = timedelta(days=2)
+"""No retry waits for longer than this."""
 
 
 class SqlJobStore:
@@ -150,13 +154,31 @@ class SqlJobView:
 
 
 def claim_due(
-    tx: SystemTx, now: datetime, lease_until: datetime, kinds: Sequence[JobKind], limit: int
+    tx: SystemTx,
+    now: datetime,
+    lease_until: datetime,
+    kinds: Sequence[JobKind],
+    limit: int,
+    recent: Sequence[str] = (),
 ) -> list[ClaimedJob]:
-    """Claim jobs of these kinds, of any owner, that are due or whose lease has expired."""
-    rows = tx.all(
-        "claim_due_jobs", now=to_micros(now), lease_until=to_micros(lease_until), kinds=[*kinds], limit=limit
-    )
+    """Claim jobs of these kinds, of any owner, that are due or whose lease has expired.
+
+    Owners take turns: each gets one job before any gets a second one, and those in `recent`, who were served
+    last, come after the others. So the jobs of one owner do not delay those of another.
+    """
+    due: dict[str, Value] = {"now": to_micros(now), "kinds": [*kinds]}
+    owners = tx.all("list_owners_with_due_jobs", **due, recent=[*recent], limit=limit)
+    due["lease_until"] = to_micros(lease_until)
+    rows = [row for (owner,) in owners for row in tx.all("claim_first_job", **due, of_owner=owner)]
+    if owners and len(rows) < limit:
+        rows += tx.all("claim_due_jobs", **due, limit=limit - len(rows))
     return [ClaimedJob(row[0], _job(row[1:])) for row in rows]
+
+
+def pull_back(tx: SystemTx, now: datetime) -> int:
+    """Make jobs due that were queued, claimed or put off while a clock was ahead. Returns how many."""
+    soon, late = now + CLOCK_TOLERANCE, now + LONGEST_RETRY
+    return len(tx.all("pull_back_jobs", now=to_micros(now), soon=to_micros(soon), late=to_micros(late)))
 
 
 def count_due(tx: SystemTx, now: datetime, kinds: Sequence[JobKind], limit: int = 10_000) -> int:

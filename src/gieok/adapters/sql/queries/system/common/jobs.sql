@@ -3,6 +3,23 @@
 -- name: count_due_jobs(now, kinds, limit)
 SELECT count(*) FROM (SELECT 1 FROM jobs WHERE due_at <= :now AND kind IN list(:kinds) LIMIT :limit) AS due;
 
+-- name: list_owners_with_due_jobs(now, kinds, recent, limit)
+-- Those that were not served recently first, then by their oldest job.
+SELECT owner
+FROM jobs
+WHERE due_at <= :now AND kind IN list(:kinds)
+GROUP BY owner
+ORDER BY CASE WHEN owner IN list(:recent) THEN 1 ELSE 0 END, min(due_at), owner
+LIMIT :limit;
+
+-- name: pull_back_jobs(now, soon, late)
+-- Jobs that were queued, claimed or put off while a clock was ahead become due now. `soon` is later than any right clock
+-- says; `late` is longer than any wait for a retry.
+UPDATE jobs
+SET status = 'queued', due_at = :now, created_at = CASE WHEN created_at > :now THEN :now ELSE created_at END
+WHERE due_at > :soon AND (created_at > :soon OR status = 'running' OR (error IS NOT NULL AND due_at > :late))
+RETURNING owner, id;
+
 -- name: list_unfinished_reindexing(analyzer)
 -- One row while any owner's search indexes are not of this analyzer yet.
 SELECT owner FROM jobs WHERE kind = 'reindex' AND subject = :analyzer AND due_at IS NOT NULL LIMIT 1;
