@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any, get_args
 from uuid import uuid4
 
@@ -109,3 +112,19 @@ def test_tokens_need_no_language_model(run: Run) -> None:
     environ = {"GIEOK_MODEL": "openai:gpt", "OPENAI_API_KEY": "", "GIEOK_MODEL_API_KEY": ""}
     assert run("token", "create", "--user", "ana", **environ).exit_code == 0
     assert run("token", "list", **environ).exit_code == 0
+
+
+def test_creating_a_token_does_not_load_the_model_library(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The settings name a provider; its library takes seconds to load, and a token needs no model."""
+    monkeypatch.setenv("GIEOK_MODEL", "openai:gpt-4o")
+    code = """
+import sys
+from click.testing import CliRunner
+from gieok.interfaces.cli import main
+done = CliRunner().invoke(main, ["token", "create", "--user", "kim"])
+print(done.exit_code, sorted({"pydantic_ai", "openai", "anthropic"} & set(sys.modules)))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "0 []\n"
