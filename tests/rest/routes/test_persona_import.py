@@ -103,6 +103,22 @@ def test_a_hostile_file_changes_nothing(api: Api) -> None:
     assert api.get("/personas")["personas"] == [persona]
 
 
+def test_kept_fields_and_lore_have_limits(api: Api) -> None:
+    deep: Any = "x"
+    for _ in range(40):
+        deep = {"a": deep}
+    for fields, place in (
+        ({"kept": deep}, "kept"),
+        ({"kept": {"a": "x" * 200_001}}, "kept"),
+        ({"keyedLorebook": {"entries": [{"content": "x" * 20_000}] * 16}}, "keyedLorebook"),
+        ({"keyedLorebook": {"entries": [{"content": "[현재 상태(캐논)]"}]}}, "keyedLorebook"),
+        ({"keyedLorebook": {"entries": [{"keys": "x"}]}}, "keyedLorebook"),
+    ):
+        refused = api.post("/personas", {"name": "x", **fields}, 422)
+        assert place in json.dumps(refused)
+    assert api.get("/personas")["personas"] == []
+
+
 def test_a_file_that_is_too_large_is_413(shared: Server) -> None:
     with shared.client("large") as client:
         content = b"\0" * (16 * 1024 * 1024)

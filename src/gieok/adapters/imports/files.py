@@ -24,7 +24,7 @@ MAX_CARD_BYTES = 8 * 1024 * 1024
 """The maximum size of the JSON in it."""
 MAX_CHUNKS = 10_000
 """How many chunks a PNG, or files a CHARX, may have."""
-JSON_DEPTH = 64
+JSON_DEPTH = 32
 JSON_ITEMS = 500_000
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -28,6 +28,8 @@ MAX_LORE_CHARS = 300_000
 """The maximum length of all entries of a keyed lorebook together."""
 MAX_KEPT_CHARS = 200_000
 """The maximum length of what is kept of an imported card, as JSON."""
+MAX_KEPT_DEPTH = 32
+"""Its levels of nesting: an export, which has a limit too, contains it."""
 
 STATE = frozenset({Category.RELATIONSHIP, Category.GOAL, Category.EVENT, Category.HABIT, Category.OPINION})
 """The categories in the state block."""

@@ -8,10 +8,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from gieok.engine.strict_json import is_deeper
 from gieok.errors import InputRefused
 from gieok.memory.blocks import HEADERS, StateLine, render_state, state_frame, state_line, value_with_day
 from gieok.memory.canon.records import (
     MAX_KEPT_CHARS,
+    MAX_KEPT_DEPTH,
     MAX_LORE_CHARS,
     STATE,
     Fact,
@@ -120,6 +122,8 @@ def check_persona(draft: PersonaDraft) -> None:
     if sum(len(entry.content) for entry in entries) > MAX_LORE_CHARS:
         raise InputRefused(f"may have at most {MAX_LORE_CHARS} characters in total", at="keyedLorebook")
     kept = (draft.kept, draft.keyed_lorebook.kept, *(entry.kept for entry in entries))
+    if any(is_deeper(each, MAX_KEPT_DEPTH) for each in kept):
+        raise InputRefused(f"must not be nested deeper than {MAX_KEPT_DEPTH} levels", at="kept")
     if sum(len(json.dumps(each)) for each in kept if each) > MAX_KEPT_CHARS:
         raise InputRefused(
             f"fields of the card that Gieok only keeps may have at most {MAX_KEPT_CHARS} characters",
@@ -176,7 +180,7 @@ def character_name(persona: PersonaDraft) -> str:
 
 def fill_names(text: str, character: str, user_name: str | None, language: Language) -> str:
     """Put names in place of `{{char}}` and `{{user}}`, as character cards write them, and drop comments."""
-    user = user_name or _SOMEBODY[language]
+    user = " ".join((user_name or _SOMEBODY[language]).split())
     named = _USER.sub(lambda _: user, _CHARACTER.sub(lambda _: character, text))
     return _COMMENT.sub("", named)
 
