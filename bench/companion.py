@@ -107,7 +107,13 @@ def _loads(gieok: Gieok, count: int) -> TimedRun:
 
 def _selections(gieok: Gieok, texts: Sequence[str]) -> TimedRun:
     scope, plan = scope_of(gieok), gieok.check(selection_plan())
-    rest = {"sessionRef": "now", "personaId": PERSONA, "accountPlan": None, "recentMessages": ()}
+    rest = {
+        "sessionRef": "now",
+        "personaId": PERSONA,
+        "accountPlan": None,
+        "recentMessages": (),
+        "replaces": None,
+    }
 
     async def run_once() -> float:
         started = perf_counter()

@@ -8,11 +8,11 @@ from gieok.plans import load_plan, plan_names
 PINNED = {
     "add_anchor": "6ec520f79cddb3f8b4c62c91139d860bb485d8e2baacaee4b99486db80f25c67",
     "archive_memory": "ccbba4dd934e1e4d5f3572479c48d31abb9973d215db461a63175146574b91c6",
-    "chat_turn": "6ddfe2edacf692e847e1531d30b108a1672bae65d2a7f6b7c83b790fd3bb424e",
+    "chat_turn": "2aedeebfbb04f56cd2e048d8170b4693bdb61eecb45d2381fc2653e4f70de6ac",
     "chat_turn_whole": "26d6d803e6aa9b43b8dfe9cfe6bbf5c98135413ebc3ffe35b5028c7deaa7d8d0",
-    "chat_turn_without_state": "f05ffa4e64bc3647660e30293c0ce5c8b88d305e304cb2672bd24e791665fbb1",
-    "chat_turn_without_summaries": "872835c550d940c20af77e8fbf127a06f6a5f56a9a406993ce3ad0846b75206d",
-    "chat_turn_without_turn_memory": "09ee08e960471799cc270242fe4f55605285b8b2a9859b1eb559a1168f0bcfde",
+    "chat_turn_without_state": "00bddde90ee434c855c694eb88f2e7cffbbd362acfbcbfdc7655de2e06f2bddc",
+    "chat_turn_without_summaries": "fa3d7421ef855ff67393144c3bfc232cb5f3a591d54e505822b8c19e2f12e21f",
+    "chat_turn_without_turn_memory": "53cc5ee7b02b1c1cbdd3d96a0c3228a4d2b43ed3dd3e401de03c4e2d1f40dc32",
     "close_inactive_session": "a65e9f508a2f37ed7c5889beec839a74b258b26fa854e758ebde6b1cb23fc315",
     "close_inactive_session_without_summaries": "91e0381d1bf102c77696a81337b6fc9516fc3de86f0d1ef1983437b7a706ab67",  # noqa: E501
     "close_session": "6089df5d176c143eb32dd73e9d5d4ea40db04d81c14923909b70f48cd5cc0035",

@@ -175,3 +175,42 @@ def test_an_unreadable_database_is_a_one_line_error(run: Run, tmp_path: Path) ->
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.req("MIND-12")
+def test_a_turn_is_taken_back_and_answered_again(run: Run) -> None:
+    done = run(
+        "chat",
+        "--user",
+        "kim",
+        "--lang",
+        "ko",
+        stdin="/undo\n내 이름은 김민지야\n/why\n/undo\n/state\n나 부산에 살아\n/again\n/state\n",
+    )
+    for expected in ("아직 메시지가 없습니다", "배움(added): name: 김민지", "되돌림: 메시지 2개, 사실 1개"):
+        assert expected in done.stdout
+    assert done.stdout.count("아직 저장된 사실이 없습니다") == 1
+    assert "부산" in done.stdout.rsplit("\n", 3)[-2]
+
+
+def test_a_fact_is_forgotten_and_a_memory_saved(run: Run) -> None:
+    done = run(
+        "chat",
+        "--user",
+        "kim",
+        "--lang",
+        "en",
+        stdin="/save\n내 이름은 김민지야\n/forget\n/forget nothing\n/forget 김민지\n/state\n"
+        "/save my own words\n/save\n/forget my own\n/memories\n",
+    )
+    for expected in (
+        "there is no message yet",
+        "say what to forget",
+        "no fact or memory has these words",
+        "forgotten: name: 김민지",
+        "no facts yet",
+        "remembered: my own words",
+        "forgotten: my own words",
+    ):
+        assert expected in done.stdout
+    assert "김민지" in done.stdout.split("forgotten: my own words")[1]

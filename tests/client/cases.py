@@ -78,6 +78,10 @@ async def _close_session(owner: SeededOwner) -> Any:
     return await owner.client.sessions.close(await _session_with_message(owner), wait=True)
 
 
+async def _regenerate(owner: SeededOwner) -> Any:
+    return await owner.client.chat.regenerate(await _session_with_message(owner))
+
+
 async def _withdraw_last(owner: SeededOwner) -> Any:
     return await owner.client.sessions.withdraw(await _session_with_message(owner))
 
@@ -156,6 +160,7 @@ CHAT = (
         None,
         lambda o: o.client.chat.send(o.persona, "면접 생각에 잠이 안 와", new_session=True),
     ),
+    Case("POST /chat/regenerate", None, _regenerate),
     Case("POST /sessions", None, lambda o: o.client.sessions.start(o.persona, plan="chat_turn")),
     Case("GET /sessions/{id}", None, lambda o: o.client.sessions.get(o.session)),
     Case(

@@ -25,6 +25,7 @@ from gieok.memory.observations import Rememberer
 from gieok.memory.sessions import importing as session_importing
 from gieok.memory.sessions import remembering as session_remembering
 from gieok.memory.sessions import steps as sessions
+from gieok.memory.sessions import window as session_window
 from gieok.memory.sessions import withdrawal as session_withdrawal
 from gieok.memory.turns import steps as turns
 from gieok.settings import Settings
@@ -69,6 +70,7 @@ STEP_LISTS: tuple[tuple[type[AnyStep], ...], ...] = (
     session_remembering.STEPS,
     session_importing.STEPS,
     session_withdrawal.STEPS,
+    session_window.STEPS,
     conversation.STEPS,
     companion.STEPS,
     canon.STEPS,

@@ -14,8 +14,9 @@ from pydantic import TypeAdapter
 from gieok.adapters.sql.scope import SqlView
 from gieok.app.background.jobs import Jobs, Remembering
 from gieok.app.cycles import Before, Cycles, Listener, output_of, run_idempotent
-from gieok.app.session_plans import CHAT_PLAN, inactivity_minutes
+from gieok.app.session_plans import CHAT_PLAN, inactivity_minutes, plan_for
 from gieok.engine import CheckedPlan, CycleRecord, CycleResult, Data, ExecutionPlan, Step, StepEvent
+from gieok.engine.cycle import apply_writes
 from gieok.engine.step import Outputs
 from gieok.errors import Conflict, InputRefused, NotFound
 from gieok.memory.canon.records import Fact, FactChange
@@ -32,8 +33,9 @@ from gieok.memory.conversation.steps import LLMCall, PromptAssemble
 from gieok.memory.fields import MAX_MESSAGE_CHARS, AccountPlan, storable
 from gieok.memory.observations import Refusal
 from gieok.memory.requests import RequestKey, TurnRef
-from gieok.memory.sessions.records import Session
+from gieok.memory.sessions.records import ChatMessage, MessageRange, Session
 from gieok.memory.sessions.remembering import QueueRemembering
+from gieok.memory.sessions.rules import turns_from
 from gieok.memory.sessions.steps import QueueSummary
 from gieok.memory.turns.records import RecalledMemory
 from gieok.memory.turns.steps import RetrieveMemory
@@ -105,6 +107,8 @@ class ChatTurn:
 
 
 _STORED = TypeAdapter(ChatTurn)
+REPLACES = "replaces"
+"""What a chat plan lists in its request if it can replace the last turn."""
 
 
 @dataclass(frozen=True)
@@ -122,9 +126,12 @@ class _Sent:
     recent_messages: tuple[Message, ...]
     account_plan: AccountPlan | None
     listen: Listener | None
+    replaces: str | None = None
+    """A message of the last turn, which this one replaces."""
 
     def request(self, session_ref: str) -> Mapping[str, object]:
         """The request of the plan."""
+        replaces = {"replaces": self.replaces} if REPLACES in self.checked.plan.request else {}
         return {
             "sessionRef": session_ref,
             "personaId": self.persona_id,
@@ -133,6 +140,7 @@ class _Sent:
             "replyId": str(uuid4()),
             "message": self.message,
             "recentMessages": self.recent_messages,
+            **replaces,
         }
 
     @property
@@ -220,6 +228,45 @@ class Chat:
         )
         return await self._remembered(await self._send_once(sent, once), wait_memory)
 
+    async def regenerate(
+        self,
+        session_ref: str,
+        *,
+        plan: str | ExecutionPlan | None = None,
+        wait_memory: bool = False,
+        listen: Listener | None = None,
+    ) -> ChatTurn:
+        """Make another reply to the last message. The former turn is withdrawn in the same commit.
+
+        The answer is a new turn with the same text. If the model fails, nothing changes. `plan` is needed for
+        a session with a custom plan. Raises NotFound if the session has no message of the user, Conflict if
+        its plan cannot replace a turn, SessionEnded and PlanHashMismatch as `send`.
+        """
+        checked = self._gieok.check(plan or await self.plan_of(session_ref))
+        if REPLACES not in checked.plan.request:
+            raise Conflict("the plan of this session cannot replace a turn; withdraw it, and send it again")
+        session, said = await self._cycles.scope.read(lambda view: _last_said(view, session_ref))
+        sent = _Sent(
+            checked=checked,
+            persona_id=session.persona_id or "",
+            session_ref=session_ref,
+            new_session=False,
+            message="\n".join(message.content for message in said),
+            message_id=None,
+            turn_id=str(uuid4()),
+            recent_messages=(),
+            account_plan=None,
+            listen=listen,
+            replaces=said[-1].id,
+        )
+        name = plan_for(self._gieok.engine.registry, session, "withdraw")
+        withdraw, request = self._gieok.check(name), {"sessionRef": session_ref, "turnId": said[-1].id}
+
+        def replace_turn(view: SqlView) -> None:
+            apply_writes(withdraw, view, request, self._cycles.now)
+
+        return await self._remembered(await self._run(sent, session_ref, (), replace_turn), wait_memory)
+
     async def _send_once(self, sent: _Sent, once: RequestKey | None) -> ChatTurn:
         """Run the turn, or return the stored answer of the same request or message."""
 
@@ -304,6 +351,19 @@ def _repeated(turn: ChatTurn, listen: Listener | None) -> ChatTurn:
     if listen is not None:
         listen(StepEvent("repeated", "token", turn.reply))
     return turn
+
+
+def _last_said(view: SqlView, session_ref: str) -> tuple[Session, list[ChatMessage]]:
+    """The session, and what the user said in its last turn. NotFound if there is nothing."""
+    session = view.sessions.get(session_ref)
+    if session is None:
+        raise NotFound("no such session")
+    turn = turns_from(view.messages.heads(session_ref, MessageRange(first=1, last=session.log_length)), None)
+    log = view.messages.between(session_ref, MessageRange(first=turn[0].seq, last=turn[-1].seq))
+    said = [message for message in log if message.role == "user" and message.withdrawn_at is None]
+    if not said:
+        raise NotFound("the last turn has no message of the user")
+    return session, said
 
 
 def _logged_turn(view: SqlView, session_ref: str, sent: _Sent) -> ChatTurn | None:

@@ -43,12 +43,12 @@ from gieok.memory.sessions.steps import (
     AppendMessages,
     EndSession,
     LoadSession,
-    LoadWindow,
     MoveSession,
     QueueSummary,
     StartSession,
 )
 from gieok.memory.sessions.store import LogView
+from gieok.memory.sessions.window import LoadWindow
 from gieok.memory.sessions.withdrawal import WithdrawTurn
 from gieok.memory.turns.steps import DeleteTurnMemories, WithdrawTurnMemories
 

@@ -106,6 +106,31 @@ class Chat:
             "stream": True,
         }
         call = Call("POST", "/chat/send", body=body, idempotency_key=idempotency_key)
+        async with aclosing(self._events(call)) as events:
+            async for part in events:
+                yield part
+
+    async def regenerate(
+        self, session_ref: str, *, plan: Plan | None = None, wait_memory: bool = False
+    ) -> ChatTurn:
+        """Make another reply to the last message. The former turn is withdrawn in the same commit.
+
+        If the model fails, nothing changes. `plan` and errors as in `send`.
+        """
+        body = {"sessionId": session_ref, "plan": _plan_document(plan), "waitMemory": wait_memory}
+        return await self._transport.request(Call("POST", "/chat/regenerate", body=body), ChatTurn)
+
+    async def stream_again(
+        self, session_ref: str, *, plan: Plan | None = None, wait_memory: bool = False
+    ) -> AsyncGenerator[Token | ChatTurn]:
+        """As `regenerate`, with the reply in pieces, as `stream` yields it."""
+        body = {"sessionId": session_ref, "plan": _plan_document(plan), "waitMemory": wait_memory}
+        call = Call("POST", "/chat/regenerate", body=body | {"stream": True})
+        async with aclosing(self._events(call)) as events:
+            async for part in events:
+                yield part
+
+    async def _events(self, call: Call) -> AsyncGenerator[Token | ChatTurn]:
         async with aclosing(self._transport.stream(call)) as chunks:
             async for event in server_sent_events(chunks):
                 part = _parse_event(event)

@@ -370,6 +370,24 @@ class _Cycle:
         return record
 
 
+def apply_writes(plan: CheckedPlan, view: Any, request: Mapping[str, Any], now: datetime) -> Outputs:
+    """Apply a plan that has only writes inside a transaction that is open already, and return its outputs."""
+    _check_request(plan, request)
+    outputs: Outputs = {}
+    for step in (each for steps in plan.stages.values() for each in steps):
+        if not isinstance(step.step, WriteStep):
+            raise InputRefused(f"step '{step.id}' is no write, so it cannot run in this commit", at="plan")
+        writer = step.step
+        values = {
+            name: request[source] if origin == REQUEST else getattr(outputs[origin], source)
+            for name, (origin, source) in step.inputs.items()
+        }
+        inputs = writer.inputs_model.model_validate(values)
+        context = StepContext(step.id, plan.plan.hash, now, None)
+        outputs[step.id] = writer.apply(view, step.metadata, inputs, context)
+    return outputs
+
+
 def _check_request(plan: CheckedPlan, request: Mapping[str, Any]) -> None:
     for name in plan.plan.request:
         if name not in request:

@@ -92,3 +92,20 @@ def test_a_turn_is_withdrawn(api: Api) -> None:
     assert api.call("DELETE", f"/sessions/{session}/turns/{first['turnId']}")["withdrawn"]["messages"] == 2
     for path in (f"{session}/turns/last", f"{session}/turns/unknown", "unknown/turns/last"):
         assert api.call("DELETE", f"/sessions/{path}", 404)["error"] == "NOT_FOUND"
+
+
+@pytest.mark.req("MIND-12")
+def test_the_last_message_gets_another_reply(api: Api) -> None:
+    persona = api.persona()
+    first = api.post("/chat/send", {"personaId": persona, "message": "나 부산에 살아", "waitMemory": True})
+    session = first["sessionId"]
+    again = api.post("/chat/regenerate", {"sessionId": session, "waitMemory": True})
+    assert (again["sessionId"], again["turnId"] != first["turnId"]) == (session, True)
+    log = api.get(f"/sessions/{session}/messages")["messages"]
+    assert ["withdrawnAt" in each for each in log] == [True, True, False, False]
+    streamed = api.http.post("/api/v1/chat/regenerate", json={"sessionId": session, "stream": True})
+    assert "event: token" in streamed.text
+    assert "event: done" in streamed.text
+    assert api.post("/chat/regenerate", {"sessionId": "unknown"}, 404)["error"] == "NOT_FOUND"
+    api.post(f"/sessions/{session}/close", {}, 202)
+    assert api.post("/chat/regenerate", {"sessionId": session}, 409)["error"] == "SESSION_ENDED"

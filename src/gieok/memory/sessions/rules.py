@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
-from gieok.errors import Conflict, InputRefused, PlanHashMismatch, SessionEnded
+from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SessionEnded
 from gieok.memory.observations import Exchange, Observation, TurnNote
 from gieok.memory.sessions.records import MAX_MESSAGES, ChatMessage, MessageHead, MessageRange, Role, Session
 from gieok.text import normalize
@@ -150,3 +150,17 @@ def exchange_start(live: Sequence[MessageHead], index: int) -> int:
     while index and (live[index - 1].role, live[index].role) != ("assistant", "user"):
         index -= 1
     return index
+
+
+def turns_from(heads: Sequence[MessageHead], turn_id: str | None) -> Sequence[MessageHead]:
+    """The messages from the beginning of the turn with this message on, or of the last turn.
+
+    Empty if it was withdrawn. Raises NotFound if there is none.
+    """
+    if any(head.id == turn_id and head.is_withdrawn for head in heads):
+        return ()
+    live = [head for head in heads if not head.is_withdrawn]
+    found = [index for index, head in enumerate(live) if turn_id in (None, head.id)]
+    if not found:
+        raise NotFound("no such turn in this session")
+    return live[exchange_start(live, found[-1]) :]

@@ -32,7 +32,6 @@ from gieok.memory.sessions.rules import (
     check_batch,
     check_resumable,
     inactive_from,
-    is_cleared,
     unclaimed,
     watch_id,
 )
@@ -158,33 +157,6 @@ class LoadSession(ReadStep[NoData, SessionInputs, LoadedSession]):
         if session is None:
             raise NotFound("no such session")
         return LoadedSession(session=session)
-
-
-class WindowMetadata(Data):
-    recent_messages: Annotated[int, Field(ge=0, le=MAX_MESSAGES)]
-
-
-class Window(Data):
-    messages: tuple[ChatMessage, ...]
-    revision: int
-    """The revision of the session in the same snapshot."""
-
-
-class LoadWindow(ReadStep[WindowMetadata, SessionInputs, Window]):
-    """Load the last `recentMessages` messages. The window is empty once an ended session is summarised."""
-
-    type = "LoadWindow"
-    stages = CONTEXT_SELECT
-
-    def read(
-        self, view: LogView, metadata: WindowMetadata, inputs: SessionInputs, context: StepContext
-    ) -> Window:
-        session = view.sessions.get(inputs.session_ref)
-        messages: Sequence[ChatMessage] = ()
-        if session is not None and not is_cleared(session):
-            messages = view.messages.window(inputs.session_ref, metadata.recent_messages)
-        context.note("messages", len(messages))
-        return Window(messages=tuple(messages), revision=session.revision if session else 0)
 
 
 class AppendInputs(SessionInputs):
@@ -477,7 +449,6 @@ STEPS: tuple[type[AnyStep], ...] = (
     RememberPlan,
     MoveSession,
     LoadSession,
-    LoadWindow,
     AppendMessages,
     AppendTurn,
     StartSession,

@@ -10,11 +10,10 @@ from datetime import datetime
 from uuid import UUID
 
 from gieok.engine import AnyStep, Data, NoData, StepContext, WriteStep
-from gieok.errors import NotFound
 from gieok.memory.fields import SessionRef
 from gieok.memory.jobs.records import Job, JobOutcome
 from gieok.memory.sessions.records import MessageHead, MessageId, MessageRange, Session
-from gieok.memory.sessions.rules import exchange_start
+from gieok.memory.sessions.rules import turns_from
 from gieok.memory.sessions.steps import SessionInputs
 from gieok.memory.sessions.store import LogView
 
@@ -54,7 +53,7 @@ class WithdrawTurn(WriteStep[NoData, WithdrawInputs, WithdrawnTurns]):
     ) -> WithdrawnTurns:
         session = view.sessions.lock(inputs.session_ref)
         heads = view.messages.heads(inputs.session_ref, MessageRange(first=1, last=session.log_length))
-        exchange = _turns_from(heads, inputs.turn_id)
+        exchange = turns_from(heads, inputs.turn_id)
         if not exchange:
             return _nothing(session)
         first = exchange[0].seq
@@ -70,17 +69,6 @@ class WithdrawTurn(WriteStep[NoData, WithdrawInputs, WithdrawnTurns]):
             job_ids=tuple(jobs),
             memory_ids=tuple(memories),
         )
-
-
-def _turns_from(heads: Sequence[MessageHead], turn_id: str | None) -> Sequence[MessageHead]:
-    """The live messages from the beginning of this turn on. Empty if it was withdrawn before."""
-    if any(head.id == turn_id and head.is_withdrawn for head in heads):
-        return ()
-    live = [head for head in heads if not head.is_withdrawn]
-    found = [index for index, head in enumerate(live) if turn_id in (None, head.id)]
-    if not found:
-        raise NotFound("no such turn in this session")
-    return live[exchange_start(live, found[-1]) :]
 
 
 def _nothing(session: Session) -> WithdrawnTurns:

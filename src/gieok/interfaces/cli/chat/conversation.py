@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import click
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gieok.app import ChatTurn, User
     from gieok.app.cycles import Listener
     from gieok.app.sessions import Summaries
+    from gieok.memory.sessions.records import Withdrawal
 
 _LISTED = 10
 """Personas that an error message lists."""
@@ -67,6 +68,25 @@ class Conversation:
             self.last_turn = await self._turn(message, listen)
         return self.last_turn
 
+    async def again(self, listen: Listener) -> ChatTurn:
+        """Make another reply to the last message. Raises NotFound if there is none."""
+        self.last_turn = await self.user.chat.regenerate(self._session_ref, wait_memory=True, listen=listen)
+        return self.last_turn
+
+    async def undo(self) -> Withdrawal:
+        """Withdraw the last turn of this session. Raises NotFound if there is none."""
+        self.last_turn = None
+        return await self.user.sessions.withdraw(self._session_ref)
+
+    async def last_messages(self) -> list[tuple[str, str]]:
+        """Who said what in the last exchange. Empty if nothing was said."""
+        try:
+            window = await self.user.sessions.get(self._session_ref)
+        except NotFound:
+            return []
+        names = {"user": "user", "assistant": self.persona.name}
+        return [(names[each.role], each.content) for each in window.messages[-2:]]
+
     async def close(self) -> Summaries | None:
         """Close the session and wait for its summaries. None if it has no messages."""
         closed, self._session_ref, self.last_turn = self._session_ref, str(uuid4()), None
@@ -104,7 +124,9 @@ def _handle_line(background: BackgroundGieok, conversation: Conversation, line: 
     """Run a command or a turn. In a terminal an error is shown and the conversation continues."""
     try:
         if not line.startswith("/"):
-            _send(background, conversation, line, screen)
+            _send(background, conversation, lambda listen: conversation.send(line, listen), screen)
+        elif line.strip() == "/again":
+            _send(background, conversation, conversation.again, screen)
         elif line.strip() == "/new":
             _close(background, conversation, screen)
         else:
@@ -115,11 +137,16 @@ def _handle_line(background: BackgroundGieok, conversation: Conversation, line: 
         screen.error(error)
 
 
-def _send(background: BackgroundGieok, conversation: Conversation, line: str, screen: Screen) -> None:
+def _send(
+    background: BackgroundGieok,
+    conversation: Conversation,
+    run: Callable[[Listener], Coroutine[Any, Any, ChatTurn]],
+    screen: Screen,
+) -> None:
     """Run one turn and print its reply. In a terminal, Ctrl-C cancels only this turn."""
     try:
         screen.begin_reply(conversation.persona.name)
-        turn = background.stream(lambda listen: conversation.send(line, listen), screen.token)
+        turn = background.stream(run, screen.token)
     except KeyboardInterrupt:
         if not screen.is_interactive:
             raise

@@ -24,13 +24,21 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "chat.choose": ("Which one do you want to talk to?", "누구와 대화할까요?"),
     "chat.commands": (
-        "/why        what the last reply recalled, and why\n"
+        "/why        what the last reply recalled and why, what was learned and what was refused\n"
+        "/undo       take the last message and its reply back\n"
+        "/again      another reply to the last message\n"
+        "/forget …   forget the fact or the memory with these words\n"
+        "/save …     store these words as a memory; without words, the last exchange\n"
         "/state      current facts\n"
         "/memories   stored memories\n"
         "/persona    the persona you are talking to\n"
         "/new        end this session and start another\n"
         "/quit       end the conversation, like Ctrl-D",
-        "/why        마지막 답변이 떠올린 기억과 그 이유\n"
+        "/why        마지막 답변이 떠올린 기억과 그 이유, 새로 배운 것과 거절한 것\n"
+        "/undo       마지막 메시지와 답변을 되돌리기\n"
+        "/again      마지막 메시지에 다시 답변받기\n"
+        "/forget …   이 말이 들어 있는 사실이나 기억 잊기\n"
+        "/save …     이 말을 기억으로 저장(말이 없으면 마지막 대화)\n"
         "/state      현재 상태\n"
         "/memories   저장된 기억\n"
         "/persona    대화 중인 페르소나\n"
@@ -58,6 +66,20 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "cancelled; nothing of this turn was stored",
         "취소했습니다. 이번 턴은 저장되지 않았습니다",
     ),
+    "chat.learned": ("learned ({outcome}): {fact}", "배움({outcome}): {fact}"),
+    "chat.refused": ("refused ({reason}): {text}", "거절({reason}): {text}"),
+    "chat.undone": (
+        "taken back: {messages} messages, {facts} facts, {memories} memories",
+        "되돌림: 메시지 {messages}개, 사실 {facts}개, 기억 {memories}개",
+    ),
+    "chat.nothing_said": ("there is no message yet", "아직 메시지가 없습니다"),
+    "chat.forget_what": ("say what to forget: /forget words", "무엇을 잊을지 적어 주세요: /forget 말"),
+    "chat.not_found": ("no fact or memory has these words", "이 말이 들어 있는 사실이나 기억이 없습니다"),
+    "chat.several": (
+        "several have these words; be more precise:",
+        "여러 개가 있습니다. 더 자세히 적어 주세요:",
+    ),
+    "chat.forgotten": ("forgotten: {text}", "잊음: {text}"),
     "chat.closing": ("saving the conversation …", "대화를 기억으로 저장하는 중 …"),
     "chat.remembered": ("remembered: {summary}", "기억함: {summary}"),
 }

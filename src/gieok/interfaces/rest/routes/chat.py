@@ -22,7 +22,7 @@ from gieok.engine import ExecutionPlan, StepEvent
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Caller, Writer
 from gieok.interfaces.rest.gateway.errors import REQUEST_ID, log_unexpected, problem_of
-from gieok.interfaces.rest.schema.chat import ChatAnswer, SendMessage, chat_answer, to_plan
+from gieok.interfaces.rest.schema.chat import ChatAnswer, Regenerate, SendMessage, chat_answer, to_plan
 from gieok.interfaces.rest.schema.common import failures, json_response, to_messages
 from gieok.interfaces.rest.schema.params import IdempotencyKey, request_key
 from gieok.memory.fields import Language
@@ -100,6 +100,32 @@ async def send(body: SendMessage, caller: Writer, idempotency_key: IdempotencyKe
             plan=plan,
             listen=listen,
             once=request_key(idempotency_key, body),
+        )
+
+    if body.stream:
+        return await TurnStream.start(turn, caller.language)
+    return json_response(chat_answer(await turn(None), caller.language), caller.language)
+
+
+@router.post(
+    "/chat/regenerate",
+    response_model=ChatAnswer,
+    responses={
+        **failures(404, 409, 502),
+        200: {"content": EVENTS, "description": "The turn, or a stream of its events."},
+    },
+    summary="Make another reply to the last message",
+)
+async def regenerate(body: Regenerate, caller: Writer) -> Response:
+    """A new turn with the same text replaces the last one, which is withdrawn in the same commit.
+
+    If the model fails, nothing changes. `stream` and `waitMemory` as in `chat/send`.
+    """
+    plan = to_plan(body.plan) if body.plan is not None else None
+
+    async def turn(listen: Listener | None) -> ChatTurn:
+        return await caller.user.chat.regenerate(
+            body.session_id, plan=plan, wait_memory=body.wait_memory, listen=listen
         )
 
     if body.stream:

@@ -94,6 +94,17 @@ class SendMessage(RequestBody):
     stream: bool = False
 
 
+class Regenerate(RequestBody):
+    """`plan` is required if the session runs a custom plan."""
+
+    model_config = example(sessionId="session_456")
+
+    session_id: Ref
+    plan: PlanIn | None = None
+    wait_memory: bool = False
+    stream: bool = False
+
+
 class ChatAnswer(wire.ChatTurn, Answer):
     """The reply, what it was based on, what it changed, and notices for the user."""
 
