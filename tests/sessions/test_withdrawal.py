@@ -7,6 +7,8 @@ import asyncio
 import pytest
 
 from gieok import Gieok, Settings, User, Worker
+from gieok.adapters.sql.scope import SqlView
+from gieok.engine.cycle import apply_writes
 from gieok.errors import Conflict, NotFound
 from gieok.memory.companion.records import MemoryChanges
 from gieok.memory.observations import Category, Conversation, Observation, Understood, VerbatimLimit
@@ -233,6 +235,29 @@ async def test_a_race_never_leaves_a_fact_of_a_withdrawn_turn(settings: Settings
             assert behind.count("turn_memories") == 0
             await work(Worker(gieok), clock)
             assert await values(user) == []
+
+
+@pytest.mark.req("MIND-12")
+async def test_a_withdrawal_that_fails_before_its_commit_changes_nothing(
+    settings: Settings, behind: Behind
+) -> None:
+    """A regenerated turn is withdrawn in the commit of the next one, which may still fail."""
+    async with await Gieok.open(settings, model=Gated()) as gieok:
+        user = gieok.user("minsu")
+        await opened(user)
+        await say(user, BUSAN)
+        before = await user.sessions.log("s")
+        request = {"sessionRef": "s", "turnId": None}
+
+        def fail(view: SqlView) -> None:
+            outputs = apply_writes(gieok.check("withdraw_turn"), view, request, gieok.engine.clock())
+            assert len(outputs) == 6
+            raise Conflict("another writer was faster")
+
+        with pytest.raises(Conflict):
+            await gieok.scope("minsu").write(fail)
+        assert await user.sessions.log("s") == before
+        assert (await values(user), behind.count("turn_memories")) == (["부산"], 1)
 
 
 async def test_a_job_for_several_exchanges_remembers_the_earlier_ones(settings: Settings) -> None:
