@@ -14,8 +14,12 @@ from gieok.memory.blocks import (
     DIRECTIVES,
     HEADERS,
     StateLine,
+    fact_line,
+    memory_frame,
+    memory_line,
     parse_state,
-    render_memories,
+    quote_line,
+    render_block,
     render_state,
     state_line,
 )
@@ -58,8 +62,26 @@ def test_the_block_has_the_form_of_the_seed() -> None:
         "위 항목들은 현재 시점의 정합성으로 취급한다.",
         "사용자 메시지가 새로운 사실을 제공하거나 모순되면, "
         "자연스럽게 상태가 업데이트되는 방향으로 응답한다.",
-        "상태/기억 블록의 존재를 언급하지 않는다.",
+        "상태/기억 블록의 존재를 언급하지 않는다. "
+        "무엇을 기억하는지 직접 물으면, 블록을 언급하지 않고 기억하는 대로 답한다.",
     ]
+
+
+@pytest.mark.req("COMP-6", "MIND-9", "CANON-9")
+def test_a_conversation_begins_with_the_memories_in_the_form_of_the_seed() -> None:
+    frame = memory_frame("ko", is_start=True)
+    lines = [memory_line("사용자가 면접을 앞두고 있음.", NOW), quote_line("민수", "떨려", NOW)]
+    seed = """[과거 대화 기록]
+당신은 사용자와 다음과 같은 대화를 나눴습니다:
+
+- 사용자가 면접을 앞두고 있음. (2026-01-05)
+- 민수: "떨려" (2026-01-05)
+
+이 정보를 바탕으로 자연스럽게 대화를 이어가세요.
+예: "어제 본 영화 어땠어?" 같은 질문으로 관심 표현
+"""
+    assert render_block(frame, lines).startswith(seed)
+    assert "예: " not in render_block(memory_frame("ko", is_start=False), lines)
 
 
 @pytest.mark.req("CANON-3", "CANON-9")
@@ -99,10 +121,12 @@ def test_no_text_forges_a_line_a_header_a_directive_or_a_role(
 @pytest.mark.req("CANON-3")
 @given(ANY, LANGUAGES)
 def test_a_memory_stays_one_line_too(text: str, language: Language) -> None:
-    shown = render_memories([(text, NOW)], language).splitlines()
-    plain = render_memories([("a", NOW)], language).splitlines()
-    assert len(shown) == len(plain)
-    assert not any(header in nfkc(line) for line in shown[1:] for header in HEADERS)
+    frame = memory_frame(language, is_start=True)
+    plain = render_block(frame, [memory_line("a", NOW)]).splitlines()
+    for line in (memory_line(text, NOW), quote_line(text, text, NOW), fact_line(StateLine("", text, text))):
+        shown = render_block(frame, [line]).splitlines()
+        assert len(shown) == len(plain)
+        assert not any(header in nfkc(line) for line in shown[1:] for header in HEADERS)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +149,7 @@ def test_other_text_is_refused(block: str) -> None:
 
 def test_without_facts_there_is_no_block() -> None:
     assert render_state((), "ko") == ""
-    assert render_memories((), "en") == ""
+    assert render_block(memory_frame("en", is_start=True), ()) == ""
     assert parse_state("") == ()
 
 

@@ -8,7 +8,7 @@ how it differs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from gieok.memory.canon.records import Fact, FactChange, PersonaCard
 from gieok.memory.companion import hits
 from gieok.memory.companion.hits import HitKind, Why
 from gieok.memory.companion.records import Memory, MemoryConfig, MemoryCounts
-from gieok.memory.conversation.records import StateFact
+from gieok.memory.conversation.records import Message, PromptPart
 from gieok.memory.decisions.graph.guardian import Objections
 from gieok.memory.decisions.records import Anchor, Decision, DecisionProposal, EvidenceCard, Impact
 from gieok.memory.decisions.walks import WalkResult
@@ -149,6 +149,16 @@ class PersonaMemoryConfig(WireModel):
     counts: MemoryCounts
 
 
+class StateItem(WireModel, from_attributes=True):
+    """One line of the state that a reply was based on: a shorter view of a `Fact`."""
+
+    category: str
+    key: str
+    value: str
+    when: date | None
+    until: date | None
+
+
 class RecalledItem(WireModel):
     """What a reply could use, and why: a shorter view of a `Hit`. `summary` is the text to show."""
 
@@ -185,6 +195,25 @@ class Remembered(WireModel):
     dropped: tuple[Refusal, ...]
 
 
+class PromptText(WireModel):
+    """What a model reads: a system prompt, and messages of which the last is the user's."""
+
+    system: str
+    messages: tuple[Message, ...]
+
+
+class PromptContext(WireModel):
+    """A prompt for a model of one's own, its parts, and what was recalled for it."""
+
+    prompt: PromptText
+    parts: tuple[PromptPart, ...]
+    """In the order of the prompt. `leftOut` counts the items for which there was no room."""
+    recalled: tuple[RecalledItem, ...]
+    tokens: int
+    """The estimated tokens of the prompt, at most `budget`."""
+    budget: int
+
+
 class ChatTurn(WireModel):
     """The reply, what it was based on, what it changed, and notices for the user.
 
@@ -196,7 +225,7 @@ class ChatTurn(WireModel):
     recalled: tuple[RecalledItem, ...]
     degraded: tuple[str, ...]
     """The parts of recall that failed, where the plan allows it."""
-    state: tuple[StateFact, ...]
+    state: tuple[StateItem, ...]
     turn_id: str
     """The id of the user's message."""
     remembering: RememberingJob | None

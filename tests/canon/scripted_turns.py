@@ -67,7 +67,7 @@ _PLAN: dict[str, Any] = {
             "type": "PromptAssemble",
             "stage": "PromptAssemble",
             "inputs": {"context": "context.context", "message": "request.message"},
-            "metadata": {"tokenBudget": 4000},
+            "metadata": {"tokenBudget": 4000, "windowShare": 0.5, "quoteChars": 500},
         },
         {
             "id": "call",

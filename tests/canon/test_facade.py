@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
@@ -78,9 +79,10 @@ async def test_the_state_is_what_was_set_last(gieok: Gieok) -> None:
     await user.canon.set_fact("hana", Category.PREFERENCE, "커피", "좋아함", importance=10)
     changed = await user.canon.set_fact("hana", Category.GOAL, "토익", "950점")
     state = await user.canon.state("hana")
+    today = datetime.now(UTC).date()
     assert parse_state(state.block) == (
-        StateLine("RELATIONSHIP", "지훈", "친구"),
-        StateLine("GOAL", "토익", "950점"),
+        StateLine("RELATIONSHIP", "지훈", f"친구 ({today})"),
+        StateLine("GOAL", "토익", f"950점 ({today})"),
     )
     assert state.chars == len(state.block) <= 1500
     assert state.facts[1] == changed.fact

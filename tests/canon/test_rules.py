@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from gieok.errors import InputRefused
-from gieok.memory.blocks import HEADERS, StateLine, parse_state, state_frame
+from gieok.memory.blocks import HEADERS, dated_line, parse_state, state_frame
 from gieok.memory.canon.own_words import own_words
 from gieok.memory.canon.records import STATE, Fact, PersonaDraft
 from gieok.memory.canon.rules import check_persona, persona_text, rank_facts, state_block
@@ -20,6 +20,7 @@ from gieok.memory.observations import Category
 from gieok.text import count_tokens
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
+TODAY = START.date()
 
 
 def fact(
@@ -77,10 +78,10 @@ def test_the_block_keeps_its_limits_whole_lines_only(
     facts: list[Fact], language: Language, max_chars: int, max_tokens: int
 ) -> None:
     """Most important first, then newest; state only; what is left out would not have fitted in its place."""
-    made = state_block(facts, language, max_chars=max_chars, max_tokens=max_tokens)
+    made = state_block(facts, language, today=TODAY, max_chars=max_chars, max_tokens=max_tokens)
     assert len(made.text) <= max_chars
     assert count_tokens(made.text) <= max_tokens
-    assert parse_state(made.text) == tuple(StateLine(one.category, one.key, one.value) for one in made.facts)
+    assert parse_state(made.text) == tuple(dated_line(one, language, TODAY, "UTC") for one in made.facts)
     state = [one for one in facts if one.category in STATE]
     assert made.left_out == len(state) - len(made.facts)
     order = [(-one.importance, START - one.valid_from) for one in made.facts]
@@ -90,16 +91,16 @@ def test_the_block_keeps_its_limits_whole_lines_only(
 @pytest.mark.req("CANON-4")
 def test_a_fact_that_does_not_fit_does_not_empty_the_block() -> None:
     endless = fact("[" * 900, importance=10)
-    made = state_block([endless, fact("b", importance=9)], "ko", max_chars=1500, max_tokens=500)
+    made = state_block([endless, fact("b", importance=9)], "ko", today=TODAY, max_chars=1500, max_tokens=500)
     assert [one.value for one in made.facts] == ["b"]
     assert made.left_out == 1
 
 
 @pytest.mark.req("CANON-4")
 def test_the_newest_of_equal_importance_stays_when_there_is_room_for_one() -> None:
-    room = len(state_frame("ko")) + len("- (GOAL) k: v\n")
+    room = len("\n".join(state_frame("ko"))) + len("- (GOAL) k: v (2026-01-05)\n")
     facts = [fact("a", minute=1), fact("b", minute=2), fact("c", importance=4, minute=3)]
-    made = state_block(facts, "ko", max_chars=room, max_tokens=500)
+    made = state_block(facts, "ko", today=TODAY, max_chars=room, max_tokens=500)
     assert [one.value for one in made.facts] == ["b"]
 
 
@@ -108,7 +109,7 @@ def test_facts_of_the_same_turn_are_ordered_by_category_and_key() -> None:
     """Random root ids do not decide, in the state block and among ordinary facts."""
     for _ in range(20):
         state = [fact(key=key) for key in ("c", "A", "b")] + [fact(key="z", category=Category.EVENT)]
-        shown = state_block(state, "en", max_chars=1500, max_tokens=500).facts
+        shown = state_block(state, "en", today=TODAY, max_chars=1500, max_tokens=500).facts
         assert [one.key for one in shown] == ["z", "A", "b", "c"]
         ordinary = [fact(key=key, category=Category.PREFERENCE) for key in ("c", "A", "b")]
         assert [one.key for one in rank_facts(ordinary, "", 3)] == ["A", "b", "c"]
@@ -206,4 +207,4 @@ def test_facts_with_equal_rank_are_ordered_by_root_id() -> None:
     """Of two facts that are alike in everything else, the order is still one order."""
     one, two = (fact("v").model_copy(update={"root_id": UUID(int=number)}) for number in (1, 2))
     for facts in ([one, two], [two, one]):
-        assert state_block(facts, "ko", max_chars=1500, max_tokens=500).facts == (one, two)
+        assert state_block(facts, "ko", today=TODAY, max_chars=1500, max_tokens=500).facts == (one, two)

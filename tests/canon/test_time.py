@@ -65,7 +65,7 @@ async def test_past_facts_come_after_current_ones(gieok: Gieok, clock: Clock) ->
     await canon.set_fact("hana", "EVENT", "시험", "토익", importance=9, when=date(2026, 3, 6))
     await canon.set_fact("hana", "GOAL", "취업", "준비 중", importance=1)
     clock.advance(days=2)
-    assert await _shown(gieok) == ["취업: 준비 중", "시험: 토익, 2026-03-06 (지난 일)"]
+    assert await _shown(gieok) == ["취업: 준비 중 (2026-03-05)", "시험: 토익, 2026-03-06 (지난 일)"]
 
 
 async def test_days_are_the_users(gieok: Gieok, clock: Clock) -> None:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from typing import Any
 
 import pytest
 
-from gieok import Gieok, PersonaDraft, Settings
-from gieok.memory.companion.records import SessionSummary, Spoken
+from gieok import Gieok, PersonaDraft, Settings, Worker
+from gieok.errors import Conflict, InputRefused, NotFound
+from gieok.memory.companion.records import MemoryDraft, SessionSummary, Spoken
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.memory.observations import Conversation, Understood, VerbatimLimit
 from gieok.testing.clock import Clock
+from gieok.testing.contracts.sessions import message
 from gieok.testing.models import CountingModel
+from tests.behind import Behind
+from tests.sessions.conversation import work
 
 KO = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야.")
 EN = PersonaDraft(name="Juno", language="en", system_prompt="You are Juno.")
@@ -137,3 +142,155 @@ async def test_an_ordinary_fact_that_has_ended_leaves_the_prompt(
     clock.advance(days=1, hours=8)
     await user.chat.send("hana", "안녕")
     assert "인턴" not in model.system
+
+
+async def _keep(gieok: Gieok, persona: str, summary: str, **more: Any) -> None:
+    draft = MemoryDraft(persona_id=persona, summary=summary, **more)
+    await gieok.user("minsu").companion.create(draft, account_plan="premium")
+
+
+async def _talk(gieok: Gieok, session: str, first: int, last: int) -> None:
+    for number in range(first, last):
+        await gieok.user("minsu").chat.send("hana", f"{number}번째 이야기야", session_ref=session)
+
+
+@pytest.mark.req("SESS-1", "COMP-1")
+async def test_what_was_summarised_leaves_the_window_and_stands_before_it(
+    gieok: Gieok, model: Listener, clock: Clock
+) -> None:
+    """Ruling 13: the last four messages stay. Until the summary is stored, the window is whole."""
+    user = gieok.user("minsu")
+    await _talk(gieok, "s", 0, 10)
+    assert len((await user.sessions.get("s")).messages) == 10
+    await work(Worker(gieok), clock)
+    kept = (await user.sessions.get("s")).messages
+    assert [message.content for message in kept if message.role == "user"] == [
+        "8번째 이야기야",
+        "9번째 이야기야",
+    ]
+    await _talk(gieok, "s", 10, 11)
+    prompt = model.prompts[-1]
+    assert len(prompt.messages) == 5
+    assert "[이 대화의 앞부분]\n- 20 messages with" in prompt.system
+    assert prompt.system.count("20 messages with") == 1
+    await _talk(gieok, "s", 11, 15)
+    assert [message.content for message in model.prompts[-1].messages][:2] == [
+        "10번째 이야기야",
+        "I heard 2 words.",
+    ]
+
+
+@pytest.mark.req("MIND-9", "COMP-6")
+async def test_a_conversation_begins_with_its_most_important_memories(gieok: Gieok, model: Listener) -> None:
+    """In the first prompt, also where the character has spoken first; then only what is recalled."""
+    user = gieok.user("minsu")
+    for number in range(1, 8):
+        await _keep(gieok, "hana", f"기억 {number}", topics=(f"주제{number}",), importance=number)
+    start = await user.sessions.start("hana", plan="chat_turn")
+    await user.sessions.save(start.session_ref, [message(1, "왔어?", "assistant")])
+    await user.chat.send("hana", "응", session_ref=start.session_ref)
+    block = model.system[model.system.index("[과거 대화 기록]") :].splitlines()
+    assert [line[:6] for line in block if line.startswith("- ")][:5] == [
+        f"- 기억 {number}" for number in (7, 6, 5, 4, 3)
+    ]
+    assert '예: "어제 본 영화 어땠어?" 같은 질문으로 관심 표현' in block
+    await user.chat.send("hana", "기억 2", session_ref=start.session_ref)
+    assert "예: " not in model.system
+    assert "- 기억 2" in model.system
+
+
+@pytest.mark.req("CANON-2", "MIND-8")
+async def test_ordinary_facts_have_a_heading_of_their_own(gieok: Gieok, model: Listener) -> None:
+    user = gieok.user("minsu")
+    await user.profile.set(display_name="민수")
+    await user.canon.set_fact("hana", "PERSONAL_INFO", "직업", "개발자")
+    await user.canon.set_fact("hana", "PERSONAL_INFO", "사는 곳", "대구", subject="person:엄마")
+    await user.canon.set_fact("hana", "RELATIONSHIP", "연인", "지훈과 사귀는 중")
+    await user.chat.send("hana", "안녕")
+    assert "[사용자 이름] 민수" in model.system
+    state, facts = model.system.split("[사용자에 대해 아는 것]\n")
+    assert "- (RELATIONSHIP) 연인: 지훈과 사귀는 중 (2026-03-05)" in state
+    assert "- 엄마 · 사는 곳: 대구 (2026-03-05)\n- 직업: 개발자 (2026-03-05)" in facts
+
+
+@pytest.mark.req("CANON-9")
+@pytest.mark.parametrize(
+    ("persona", "sentence"),
+    [
+        ("hana", "무엇을 기억하는지 직접 물으면"),
+        ("juno", "Asked directly what you remember, answer from memory."),
+    ],
+)
+async def test_asked_directly_the_character_may_say_what_it_remembers(
+    gieok: Gieok, model: Listener, persona: str, sentence: str
+) -> None:
+    """Ruling 18, in a prompt with memories only and in one with state only."""
+    user = gieok.user("minsu")
+    fact = await user.canon.set_fact(persona, "GOAL", "토익", "900점")
+    await user.chat.send(persona, "안녕")
+    assert sentence in model.system
+    assert fact.fact is not None
+    await user.canon.retire_fact(persona, fact.fact.root_id)
+    await _keep(gieok, persona, "토익 이야기를 했다")
+    await user.chat.send(persona, "안녕")
+    assert sentence in model.system
+
+
+def _rows(behind: Behind) -> list[int]:
+    tables = ("sessions", "messages", "memories", "fact_heads", "jobs", "turn_memories", "usage_days")
+    return [behind.count(table) for table in tables]
+
+
+@pytest.mark.req("MIND-14")
+async def test_a_context_is_the_prompt_of_a_turn_and_changes_nothing(
+    gieok: Gieok, model: Listener, behind: Behind
+) -> None:
+    """Word for word, in a new conversation and in one that goes on, and without asking the model."""
+    user = gieok.user("minsu")
+    await _keep(gieok, "hana", "사용자가 면접을 앞두고 있음", topics=("면접",))
+    await user.canon.set_fact("hana", "GOAL", "취업", "개발자 되기")
+    for number in range(2):
+        before = _rows(behind)
+        context = await user.context("hana", f"면접 이야기 {number}")
+        assert (len(model.prompts), _rows(behind)) == (number, before)
+        turn = await user.chat.send("hana", f"면접 이야기 {number}")
+        assert (context.prompt.system, context.prompt.messages) == (
+            turn.prompt.system,
+            turn.prompt.messages,
+        )
+        assert [hit.id for hit in context.recalled] == [hit.id for hit in turn.recalled]
+    last = await user.context("hana")
+    assert [part.kind for part in last.parts] == [
+        *("persona", "today", "state", "facts", "memories", "lore", "earlier", "window")
+    ]
+    assert last.prompt.messages[-1].role == "assistant"
+
+
+@pytest.mark.req("MIND-14")
+async def test_a_context_keeps_its_budget_and_says_what_was_left_out(gieok: Gieok) -> None:
+    user = gieok.user("minsu")
+    for number in range(5):
+        await _keep(gieok, "hana", f"기억 {number}: " + "긴 이야기 " * 50, topics=(f"{number}",))
+    await user.canon.set_fact("hana", "GOAL", "취업", "개발자 되기")
+    whole = await user.context("hana", "안녕")
+    assert whole.tokens <= whole.budget == 16_000
+    assert not any(part.left_out for part in whole.parts)
+    tight = await user.context("hana", "안녕", budget=whole.tokens // 2)
+    assert tight.tokens <= tight.budget == whole.tokens // 2
+    left_out = {part.kind: part.left_out for part in tight.parts if part.left_out}
+    shown = tight.prompt.system.count("- 기억")
+    assert left_out == {"memories": 5 - shown}
+    with pytest.raises(InputRefused, match=r"^budget: persona and message have \d+ tokens"):
+        await user.context("hana", "안녕", budget=5)
+
+
+@pytest.mark.req("MIND-14")
+async def test_a_context_needs_a_session_with_its_persona(gieok: Gieok) -> None:
+    user = gieok.user("minsu")
+    turn = await user.chat.send("hana", "안녕")
+    with pytest.raises(Conflict):
+        await user.context("juno", session_ref=turn.session_ref)
+    with pytest.raises(NotFound):
+        await user.context("hana", session_ref="unknown")
+    with pytest.raises(NotFound):
+        await user.context("nobody")

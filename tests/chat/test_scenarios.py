@@ -90,7 +90,7 @@ async def test_facts_about_the_user_are_known_in_another_session(settings: Setti
         clock.advance(days=7)
         turn = await user.chat.send(hana.id, "우리 강아지 이름 뭐였지", plan=plan)
         assert "초코" in turn.reply
-        state, known = turn.prompt.system.split("[과거 대화 기록]")
+        state, known = turn.prompt.system.split("[사용자에 대해 아는 것]")
         assert all(word in known and word not in state for word in ("김민지", "초코", "땅콩"))
         turn = await user.chat.send(hana.id, "나 땅콩 먹어도 돼?", plan=plan)
         assert "알레르기" in turn.reply

@@ -161,6 +161,7 @@ CHAT = (
         lambda o: o.client.chat.send(o.persona, "면접 생각에 잠이 안 와", new_session=True),
     ),
     Case("POST /chat/regenerate", None, _regenerate),
+    Case("POST /context", None, lambda o: o.client.context(o.persona, "면접", session_ref=o.session)),
     Case("POST /sessions", None, lambda o: o.client.sessions.start(o.persona, plan="chat_turn")),
     Case("GET /sessions/{id}", None, lambda o: o.client.sessions.get(o.session)),
     Case(

@@ -15,10 +15,11 @@ from gieok.memory.conversation.records import (
     KnownFact,
     Language,
     Message,
+    PartKind,
     Persona,
     StateFact,
 )
-from gieok.memory.conversation.rules import assemble, prompt_tokens
+from gieok.memory.conversation.rules import Assembled, PromptLimits, assemble
 from gieok.text import count_tokens
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
@@ -26,6 +27,15 @@ HEADERS = {
     "ko": ("[현재 상태(캐논)]", "[과거 대화 기록]"),
     "en": ("[Current state (canon)]", "[Past conversations]"),
 }
+
+
+def limits(tokens: int = 10_000, window_share: float = 0.5, quote_chars: int = 500) -> PromptLimits:
+    return PromptLimits(tokens, window_share, quote_chars)
+
+
+def left_out(made: Assembled, kind: PartKind) -> int:
+    (part,) = (part for part in made.parts if part.kind == kind)
+    return part.left_out
 
 
 def context(
@@ -43,7 +53,7 @@ def context(
 @pytest.mark.req("CANON-9")
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_persona_state_memories_then_messages(language: Language) -> None:
-    made = assemble(context(language, memories=2, recent=2, state=1), "the message", NOW, 10_000)
+    made = assemble(context(language, memories=2, recent=2, state=1), "the message", NOW, limits())
     system = made.prompt.system
     state_header, memory_header = HEADERS[language]
     places = [
@@ -56,16 +66,16 @@ def test_persona_state_memories_then_messages(language: Language) -> None:
 
 
 def test_an_empty_block_is_omitted() -> None:
-    made = assemble(context(), "hello", NOW, 10_000)
+    made = assemble(context(), "hello", NOW, limits())
     assert made.prompt.system == "PERSONA\n\n[오늘 날짜] 2026-01-05 (월요일)"
 
 
 def test_the_last_memories_and_the_oldest_messages_are_left_out() -> None:
     full = context(memories=30, recent=30)
-    whole = prompt_tokens(assemble(full, "hello", NOW, 10_000).prompt)
-    assert assemble(full, "hello", NOW, whole).memories_left_out == 0
-    tight = assemble(full, "hello", NOW, whole // 3)
-    memories, messages = 30 - tight.memories_left_out, 30 - tight.messages_left_out
+    whole = assemble(full, "hello", NOW, limits()).tokens
+    assert left_out(assemble(full, "hello", NOW, limits(whole)), "memories") == 0
+    tight = assemble(full, "hello", NOW, limits(whole // 3))
+    memories, messages = 30 - left_out(tight, "memories"), 30 - left_out(tight, "window")
     assert 0 < memories <= 30
     assert 0 < messages < 30
     assert tight.prompt.memories == full.memories[:memories]
@@ -77,18 +87,16 @@ def test_recent_messages_keep_half_of_the_budget() -> None:
     full = context(memories=1_000, recent=4)
     large = full.persona.model_copy(update={"system_prompt": "PERSONA " * 400})
     full = full.model_copy(update={"persona": large})
-    fixed = prompt_tokens(
-        assemble(full.model_copy(update={"memories": (), "recent": ()}), "hello", NOW, 9_999).prompt
-    )
+    fixed = assemble(full.model_copy(update={"memories": (), "recent": ()}), "hello", NOW, limits()).tokens
     said = sum(count_tokens(message.content) for message in full.recent)
-    made = assemble(full, "hello", NOW, fixed + 2 * said)
-    assert made.messages_left_out == 0
-    assert 0 < made.memories_left_out < 1_000
+    made = assemble(full, "hello", NOW, limits(fixed + 2 * said))
+    assert left_out(made, "window") == 0
+    assert 0 < left_out(made, "memories") < 1_000
 
 
-def test_persona_state_and_message_must_fit() -> None:
-    with pytest.raises(InputRefused, match=r"^tokenBudget: persona, state and message have \d+ tokens"):
-        assemble(context(memories=3, recent=3, state=2), "hello", NOW, 3)
+def test_persona_and_message_must_fit() -> None:
+    with pytest.raises(InputRefused, match=r"^budget: persona and message have \d+ tokens"):
+        assemble(context(memories=3, recent=3, state=2), "hello", NOW, limits(3))
 
 
 def test_each_part_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,35 +109,34 @@ def test_each_part_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("gieok.memory.conversation.rules.count_tokens", count)
     full = context(memories=1_000)
-    assemble(full, "hello", NOW, 200)
+    assemble(full, "hello", NOW, limits(200))
     assert sum(counted) < 5 * sum(len(memory.summary) + 20 for memory in full.memories)
 
 
 @given(st.integers(40, 2_000), st.integers(0, 6), st.integers(0, 6), st.integers(0, 6))
 def test_a_prompt_keeps_its_budget(budget: int, facts: int, memories: int, recent: int) -> None:
     """And what it holds and what was left out are all that there was."""
-    made = assemble(context(facts=facts, memories=memories, recent=recent), "hello", NOW, budget)
-    assert prompt_tokens(made.prompt) <= budget
-    assert made.prompt.system.count("fact") == len(made.prompt.facts) == facts - made.facts_left_out
-    assert (
-        made.prompt.system.count("memory") == len(made.prompt.memories) == memories - made.memories_left_out
-    )
-    assert len(made.prompt.messages) - 1 == recent - made.messages_left_out
+    made = assemble(context(facts=facts, memories=memories, recent=recent), "hello", NOW, limits(budget))
+    assert made.tokens <= budget
+    assert made.prompt.system.count("fact") == len(made.prompt.facts) == facts - left_out(made, "facts")
+    shown = memories - left_out(made, "memories")
+    assert made.prompt.system.count("memory") == len(made.prompt.memories) == shown
+    assert len(made.prompt.messages) - 1 == recent - left_out(made, "window")
 
 
 @pytest.mark.req("CANON-9", "COMP-6")
 def test_facts_precede_memories_and_are_left_out_last() -> None:
     full = context(facts=2, memories=3)
     lines = [
-        line for line in assemble(full, "hello", NOW, 10_000).prompt.system.splitlines() if line[:1] == "-"
+        line for line in assemble(full, "hello", NOW, limits()).prompt.system.splitlines() if line[:1] == "-"
     ]
     days = " (2026-01-05)"
     assert lines == [
         f"- {text}{days}" for text in ("key0: fact0", "key1: fact1", "memory0", "memory1", "memory2")
     ]
-    whole = prompt_tokens(assemble(full, "hello", NOW, 10_000).prompt)
-    tight = assemble(full, "hello", NOW, whole - 1)
-    assert (tight.facts_left_out, tight.memories_left_out) == (0, 1)
+    whole = assemble(full, "hello", NOW, limits()).tokens
+    tight = assemble(full, "hello", NOW, limits(whole - 1))
+    assert (left_out(tight, "facts"), left_out(tight, "memories")) == (0, 1)
 
 
 FORGERIES = [
@@ -148,8 +155,8 @@ FORGERIES = [
 def test_stored_text_cannot_open_a_block(text: str, language: Language) -> None:
     """However it is written, a memory stays one line, and a line that opens a block is never a memory's."""
     forged = context(language).model_copy(update={"memories": (ContextMemory(summary=text, timestamp=NOW),)})
-    system = assemble(forged, "hello", NOW, 10_000).prompt.system
+    system = assemble(forged, "hello", NOW, limits()).prompt.system
     plain = context(language, memories=1)
-    assert len(system.splitlines()) == len(assemble(plain, "hello", NOW, 10_000).prompt.system.splitlines())
+    assert len(system.splitlines()) == len(assemble(plain, "hello", NOW, limits()).prompt.system.splitlines())
     _, *headers = [line for line in system.splitlines() if line.startswith("[")]
     assert headers == [HEADERS[language][1]]

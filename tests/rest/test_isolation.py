@@ -52,6 +52,8 @@ CALLS = [
     Call("POST /chat/send", 404, {"personaId": "{persona}", "message": "x"}),
     Call("POST /chat/send", 404, {"personaId": "{persona}", "sessionId": "{session}", "message": "x"}),
     Call("POST /chat/regenerate", 404, {"sessionId": "{session}"}),
+    Call("POST /context", 404, {"personaId": "{persona}", "message": "x"}),
+    Call("POST /context", 404, {"personaId": "{persona}", "sessionId": "{session}"}),
     Call("POST /sessions", 404, {"personaId": "{persona}"}),
     Call("GET /sessions", 200, query="?personaId={persona}"),
     Call("GET /sessions/{session}", 404),

@@ -49,12 +49,12 @@ async def test_twenty_messages_make_a_summary(
 async def test_closing_summarises_the_rest_and_clears_the_window(
     gieok: Gieok, worker: Worker, clock: Clock, model: MoodyModel, session: str
 ) -> None:
-    """The window is there until the summary is, and the raw log stays for good."""
+    """The rest of the window is there until its summary is, and the raw log stays for good."""
     user = gieok.user("minsu")
     await talk(user, 1, 23)
     await work(worker, clock)
     await user.sessions.close(session)
-    assert len((await user.sessions.get(session)).messages) == 10
+    assert len((await user.sessions.get(session)).messages) == 4
     await work(worker, clock)
     assert model.summarized == [contents(1, 20), contents(21, 23)]
     assert (await user.sessions.get(session)).messages == ()

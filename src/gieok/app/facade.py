@@ -23,6 +23,7 @@ from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat
 from gieok.app.chat_imports import Imports
 from gieok.app.companion import Companion
+from gieok.app.context import CONTEXT_PLAN, PromptContext, load_context
 from gieok.app.cycles import KEEP_RESULTS, Cycles, Listener, Locks, Plans
 from gieok.app.decisions import DecisionExchange, Decisions
 from gieok.app.embedding import open_vector_search
@@ -36,6 +37,7 @@ from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine,
 from gieok.errors import InputRefused
 from gieok.memory.audit import AuditEntry
 from gieok.memory.companion.vectors.search import Embedder, VectorSearch
+from gieok.memory.fields import AccountPlan
 from gieok.memory.usage import UsageDay, day_of
 from gieok.plans import load_plan
 from gieok.settings import RetentionSettings, Settings, load_settings
@@ -251,6 +253,27 @@ class User:
     @cached_property
     def data(self) -> OwnerData:
         return OwnerData(self._gieok, self._scope)
+
+    async def context(
+        self,
+        persona_id: str,
+        message: str | None = None,
+        *,
+        session_ref: str | None = None,
+        budget: int | None = None,
+        account_plan: AccountPlan | None = None,
+        plan: str | ExecutionPlan = CONTEXT_PLAN,
+    ) -> PromptContext:
+        """The prompt that a chat turn with this message would send, for an application with its own model.
+
+        Stores nothing and asks no model. Without `session_ref` it is about the open session with the persona,
+        as in `chat.send`; without `message` the prompt ends with the recent messages. `budget` is in tokens;
+        None is the plan's. Raises InputRefused if persona and message do not fit into it, NotFound for an
+        unknown persona or session, Conflict for a session with another persona.
+        """
+        return await load_context(
+            self._cycles, self.chat, persona_id, message, session_ref, budget, account_plan, plan
+        )
 
     async def run(
         self, plan: str | ExecutionPlan, request: Mapping[str, Any], listen: Listener | None = None

@@ -8,8 +8,9 @@ from typing import Self
 from gieok.client.conversation import Chat, Jobs, Sessions
 from gieok.client.decisions import Decisions
 from gieok.client.memory import Me, Memories, Personas
-from gieok.client.transport import Retries, Transport
+from gieok.client.transport import Call, Retries, Transport
 from gieok.memory.fields import Language
+from gieok.wire import PromptContext
 
 TIMEOUT_SECONDS = 160.0
 """Longer than the service's own time limit, so that the service can report its timeout itself."""
@@ -42,6 +43,22 @@ class GieokClient:
         self.personas = Personas(self._transport)
         self.decisions = Decisions(self._transport)
         self.me = Me(self._transport)
+
+    async def context(
+        self,
+        persona_id: str,
+        message: str | None = None,
+        *,
+        session_ref: str | None = None,
+        budget: int | None = None,
+    ) -> PromptContext:
+        """The prompt of a turn for a model of your own, within `budget` tokens. Stores nothing.
+
+        Without `session_ref` it is about the open session with the persona. InputRefused for a budget that
+        cannot hold persona and message, NotFound, Conflict for a session with another persona.
+        """
+        body = {"personaId": persona_id, "message": message, "sessionId": session_ref, "budget": budget}
+        return await self._transport.request(Call("POST", "/context", body=body), PromptContext)
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()

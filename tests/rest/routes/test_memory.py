@@ -146,7 +146,7 @@ def test_a_search_finds_messages_and_facts_by_their_kind(api: Api) -> None:
     api.post(f"/sessions/{session}/messages", {"messages": [said], "remember": False})
     fact = {"category": "EVENT", "key": "면접", "value": "부산 회사 면접"}
     api.call("PUT", f"/personas/{persona}/state", json=fact)
-    query = {"personaId": persona, "q": "부산 면접"}
+    query: dict[str, Any] = {"personaId": persona, "q": "부산 면접"}
     found = {hit["kind"]: hit for hit in api.get("/memory/search", **query, kinds="all")["memories"]}
     assert set(found) == {"message", "fact"}
     assert found["message"].items() >= {**said, "sessionId": session}.items()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from uuid import UUID
+from datetime import date
 
 from gieok.engine.strict_json import is_deeper
 from gieok.errors import InputRefused
-from gieok.memory.blocks import HEADERS, StateLine, render_state, state_frame, state_line, value_with_day
+from gieok.memory.blocks import HEADERS, StateLine, dated_line, render_state, state_frame, state_line
 from gieok.memory.canon.records import (
     MAX_KEPT_CHARS,
     MAX_KEPT_DEPTH,
@@ -20,6 +20,7 @@ from gieok.memory.canon.records import (
     PersonaDraft,
     PersonaPrompt,
 )
+from gieok.memory.canon.validity import is_past
 from gieok.memory.fields import Language
 from gieok.memory.observations import Category
 from gieok.text import count_tokens, normalize, terms
@@ -79,26 +80,26 @@ def state_block(
     facts: Sequence[Fact],
     language: Language,
     *,
+    today: date,
+    timezone: str = "UTC",
     max_chars: int,
     max_tokens: int,
-    past: Collection[UUID] = frozenset(),
 ) -> StateBlock:
     """Render the state block within its limits: most important facts first, then newest, whole lines only.
 
-    Facts whose root id is in `past` come last and are marked as past.
+    Facts that are past on `today` come last and are marked as past.
 
     The limits include the header and the directives. A line that does not fit is skipped and the next one is
     tried, so that one long fact cannot empty the block. Facts that are not state are not shown.
     """
     state = (fact for fact in facts if is_state(fact.category))
-    ordered = sorted(state, key=lambda fact: (fact.root_id in past, _order(fact)))
-    frame = state_frame(language)
+    ordered = sorted(state, key=lambda fact: (is_past(fact, today), _order(fact)))
+    frame = "\n".join(state_frame(language))
     chars, tokens = max_chars - len(frame), max_tokens - count_tokens(frame)
     shown: list[Fact] = []
     lines: list[StateLine] = []
     for fact in ordered:
-        value = value_with_day(fact.value, fact.when, language, is_past=fact.root_id in past)
-        line = StateLine(fact.category, fact.key, value)
+        line = dated_line(fact, language, today, timezone)
         text = state_line(line) + "\n"
         size = count_tokens(text)
         if len(text) <= chars and size <= tokens:

@@ -117,6 +117,8 @@ class LoadedState(Data):
     """The facts in the block, in its order."""
     block: str
     chars: int
+    left_out: int
+    """How many facts of the state did not fit into the block."""
     past: tuple[UUID, ...]
     """The root ids of facts that are no longer current, and are shown as past."""
     others: tuple[Fact, ...]
@@ -136,7 +138,8 @@ class LoadState(ReadStep[StateMetadata, StateInputs, LoadedState]):
         self, view: StateView, metadata: StateMetadata, inputs: StateInputs, context: StepContext
     ) -> LoadedState:
         at = inputs.as_of or context.now
-        today = day_of(at, view.profile.get().timezone or self._timezone)
+        timezone = view.profile.get().timezone or self._timezone
+        today = day_of(at, timezone)
         if inputs.as_of is None:
             only_state = not metadata.with_ordinary
             recorded = view.facts.active(inputs.persona_id, only_state=only_state, limit=MAX_ACTIVE)
@@ -147,9 +150,10 @@ class LoadState(ReadStep[StateMetadata, StateInputs, LoadedState]):
         block = state_block(
             facts,
             inputs.language,
+            today=today,
+            timezone=timezone,
             max_chars=metadata.max_chars,
             max_tokens=metadata.max_tokens,
-            past=frozenset(past),
         )
         context.note("facts", len(block.facts))
         context.note("factsLeftOut", block.left_out)
@@ -158,6 +162,7 @@ class LoadState(ReadStep[StateMetadata, StateInputs, LoadedState]):
             facts=block.facts,
             block=block.text,
             chars=len(block.text),
+            left_out=block.left_out,
             past=past,
             others=tuple(fact for fact in facts if fact.root_id not in shown),
         )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Literal
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import AliasChoices, Field
 
 from gieok.engine import Data
 from gieok.memory.fields import Language
@@ -20,26 +23,34 @@ class Persona(Data, from_attributes=True):
 class StateFact(Data, from_attributes=True):
     """One line of the current state (canon)."""
 
+    root_id: UUID | None = None
+    subject: str = "user"
     category: str
     key: str
     value: str
     when: date | None = None
     until: date | None = None
+    valid_from: datetime | None = None
+    """When it was said."""
+
+
+class KnownFact(StateFact):
+    """A fact about the user that is not state, such as a name or a preference."""
+
+    category: str = ""
 
 
 class ContextMemory(Data, from_attributes=True):
-    """A memory in a prompt."""
+    """Something remembered: a summary, a message of the log word for word, or a fact."""
 
-    summary: str
+    kind: Literal["memory", "message", "fact"] = "memory"
+    id: UUID | str | None = None
+    summary: Annotated[str, Field(validation_alias=AliasChoices("summary", "text"))]
     timestamp: datetime
-
-
-class KnownFact(Data, from_attributes=True):
-    """A fact about the user that is not state, such as a name or a preference."""
-
-    key: str
-    value: str
-    valid_from: datetime
+    role: Literal["user", "assistant"] | None = None
+    """Which side said a message."""
+    speaker: str | None = None
+    """The name of who said it, if it is known."""
 
 
 class Message(Data, from_attributes=True):
@@ -60,9 +71,21 @@ class Context(Data):
 
     persona: Persona
     state: tuple[StateFact, ...]
+    state_left_out: int = 0
+    """Facts of the state that its own limit left out."""
     facts: tuple[KnownFact, ...] = ()
+    opening: tuple[ContextMemory, ...] = ()
+    """The most important memories, at the start of a conversation."""
     memories: tuple[ContextMemory, ...]
+    """What was recalled: notes of this conversation, then memories, messages and facts, best first."""
+    lore: tuple[str, ...] = ()
+    """Entries of the lorebook whose keys were said."""
+    lore_left_out: int = 0
+    """Entries that the lorebook's own limit left out."""
+    earlier: tuple[ContextMemory, ...] = ()
+    """Summaries of the earlier part of this conversation, oldest first."""
     recent: tuple[Message, ...]
+    user_name: str | None = None
     timezone: str = "UTC"
     """Whose days are meant."""
 
@@ -80,8 +103,23 @@ class Prompt(Data):
     state: tuple[StateFact, ...]
     facts: tuple[KnownFact, ...] = ()
     memories: tuple[ContextMemory, ...]
+    """Those that the conversation begins with, then those that were recalled."""
+    earlier: tuple[ContextMemory, ...] = ()
+    user_name: str | None = None
     now: datetime
     """The time on the user's clock."""
+
+
+PartKind = Literal["persona", "today", "state", "facts", "memories", "lore", "earlier", "window"]
+
+
+class PromptPart(Data):
+    """One part of a prompt: its tokens, how many items it has, and how many were left out."""
+
+    kind: PartKind
+    tokens: int
+    count: int
+    left_out: int
 
 
 class Reply(Data):

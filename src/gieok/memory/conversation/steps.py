@@ -16,16 +16,19 @@ from gieok.memory.conversation.records import (
     Message,
     Persona,
     Prompt,
+    PromptPart,
     Reply,
     StateFact,
     TimedMessage,
 )
-from gieok.memory.conversation.rules import assemble, prompt_tokens
+from gieok.memory.conversation.rules import PromptLimits, assemble, not_shown
 from gieok.memory.fields import MAX_MESSAGE_CHARS, Timestamp, storable
 from gieok.memory.model_calls import ModelLimits, metered_model
 from gieok.memory.observations import Exchange, SpokenMessage
 from gieok.memory.profile import Timezone, local
 from gieok.memory.usage import ModelUsage
+
+MAX_BUDGET = 10_000_000
 
 
 class SelectMetadata(Data):
@@ -35,14 +38,25 @@ class SelectMetadata(Data):
 class SelectInputs(Data):
     persona: Persona
     state: tuple[StateFact, ...] = ()
+    state_left_out: int = 0
+    """How many facts of the state its own limit left out."""
     recent_messages: tuple[Message, ...] = ()
     client_messages: tuple[Message, ...] = ()
     """The window of a client that keeps its own; it replaces the stored messages."""
     facts: tuple[KnownFact, ...] = ()
     """Facts about the user that are not state."""
-    memories: tuple[ContextMemory, ...] = ()
+    opening: tuple[ContextMemory, ...] = ()
+    """The memories that a conversation begins with."""
     recalled: tuple[ContextMemory, ...] = ()
-    """Memories of other sessions; they follow those of this session."""
+    """Memories, messages and facts, best first. What another part of the prompt shows is left out."""
+    earlier: tuple[ContextMemory, ...] = ()
+    """Summaries of the earlier part of this conversation, oldest first."""
+    memories: tuple[ContextMemory, ...] = ()
+    """Notes of earlier turns of this conversation. They precede what was recalled."""
+    lore: tuple[str, ...] = ()
+    """Entries of the lorebook whose keys were said."""
+    lore_left_out: int = 0
+    user_name: str | None = None
     timezone: Timezone = "UTC"
     """Whose days are meant."""
 
@@ -59,36 +73,56 @@ class ContextSelect(ActStep[SelectMetadata, SelectInputs, Selected]):
 
     async def run(self, metadata: SelectMetadata, inputs: SelectInputs, context: StepContext) -> Selected:
         window = inputs.client_messages or inputs.recent_messages
-        recent = window[max(len(window) - metadata.recent_messages, 0) :]
-        memories = inputs.memories + tuple(each for each in inputs.recalled if each not in inputs.memories)
+        recalled = (*inputs.memories, *inputs.recalled)
         chosen = Context(
             persona=inputs.persona,
             state=inputs.state,
+            state_left_out=inputs.state_left_out,
             facts=inputs.facts,
-            memories=memories,
-            recent=recent,
+            memories=(),
+            lore=inputs.lore,
+            lore_left_out=inputs.lore_left_out,
+            earlier=inputs.earlier,
+            recent=window[max(len(window) - metadata.recent_messages, 0) :],
+            user_name=inputs.user_name,
             timezone=inputs.timezone,
         )
-        context.note("memories", len(memories))
-        context.note("recentMessages", len(recent))
+        chosen = chosen.model_copy(update={"opening": not_shown(inputs.opening, chosen)})
+        chosen = chosen.model_copy(update={"memories": not_shown(recalled, chosen)})
+        context.note("memories", len(chosen.opening) + len(chosen.memories))
+        context.note("recentMessages", len(chosen.recent))
         return Selected(context=chosen)
 
 
 class AssembleMetadata(Data):
-    token_budget: Annotated[int, Field(ge=1, le=10_000_000)]
+    token_budget: Annotated[int, Field(ge=1, le=MAX_BUDGET)]
+    window_share: Annotated[float, Field(ge=0, le=1)]
+    """The share of the room beside persona and message that recent messages may use in any case."""
+    quote_chars: Annotated[int, Field(ge=1, le=MAX_MESSAGE_CHARS)]
+    """How much of a recalled message is quoted."""
 
 
 class AssembleInputs(Data):
     context: Context
     message: str
+    """Empty for a prompt that ends with the recent messages."""
+    budget: Annotated[int, Field(ge=1, le=MAX_BUDGET)] | None = None
+    """The token budget of this request; None for the plan's."""
 
 
 class AssembledPrompt(Data):
     prompt: Prompt
+    parts: tuple[PromptPart, ...]
+    """What the prompt has of each part, and how much was left out."""
+    tokens: int
+    budget: int
 
 
 class PromptAssemble(ActStep[AssembleMetadata, AssembleInputs, AssembledPrompt]):
-    """Turn the context into the text that the model reads, within the plan's token budget."""
+    """Turn the context into the text that the model reads, within the token budget.
+
+    InputRefused if persona and message do not fit into it.
+    """
 
     type = "PromptAssemble"
     stages = frozenset({Stage.PROMPT_ASSEMBLE})
@@ -96,13 +130,15 @@ class PromptAssemble(ActStep[AssembleMetadata, AssembleInputs, AssembledPrompt])
     async def run(
         self, metadata: AssembleMetadata, inputs: AssembleInputs, context: StepContext
     ) -> AssembledPrompt:
+        budget = inputs.budget or metadata.token_budget
+        limits = PromptLimits(budget, metadata.window_share, metadata.quote_chars)
         now = local(context.now, inputs.context.timezone)
-        made = assemble(inputs.context, inputs.message, now, metadata.token_budget)
-        context.note("tokens", prompt_tokens(made.prompt))
-        context.note("factsLeftOut", made.facts_left_out)
-        context.note("memoriesLeftOut", made.memories_left_out)
-        context.note("messagesLeftOut", made.messages_left_out)
-        return AssembledPrompt(prompt=made.prompt)
+        made = assemble(inputs.context, inputs.message, now, limits)
+        context.note("tokens", made.tokens)
+        for part in made.parts:
+            if part.left_out:
+                context.note(f"{part.kind}LeftOut", part.left_out)
+        return AssembledPrompt(prompt=made.prompt, parts=made.parts, tokens=made.tokens, budget=budget)
 
 
 class ChatModel(Protocol):

@@ -33,6 +33,10 @@ class JobStore(Protocol):
         """The summary jobs of a session that have made no memory yet, in the order of their messages."""
         ...
 
+    def summaries(self, session_ref: str) -> Sequence[Job]:
+        """The summary jobs of a session that have made a memory, in the order of their messages."""
+        ...
+
     def claim(self, job_id: UUID, now: datetime, lease_until: datetime) -> Job | None:
         """Claim this job. None if it is not due, not first in its lane, or claimed by another worker."""
         ...

@@ -38,6 +38,14 @@ def is_cleared(session: Session) -> bool:
     return session.ended_at is not None and session.summarized_count == session.log_length
 
 
+def window_size(log_length: int, covered: int, *, recent_messages: int, keep_messages: int) -> int:
+    """How many of the last messages are in the window.
+
+    The first `covered` ones, which memories cover, leave it, except for the last `keep_messages`.
+    """
+    return min(recent_messages, max(log_length - covered, keep_messages))
+
+
 def check_open(session: Session) -> None:
     """Raise SessionEnded if the session has ended."""
     if session.ended_at is not None:

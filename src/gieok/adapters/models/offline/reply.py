@@ -97,9 +97,10 @@ class _Turn:
 
     @property
     def memories(self) -> list[ContextMemory]:
-        """Newest first, in the language of the persona."""
+        """Summaries of past conversations, newest first, in the language of the persona."""
         spoken = self.prompt.persona.language
-        same = (memory for memory in self.prompt.memories if language(memory.summary) == spoken)
+        summaries = (memory for memory in self.prompt.memories if memory.kind == "memory")
+        same = (memory for memory in summaries if language(memory.summary) == spoken)
         return sorted(same, key=lambda memory: memory.timestamp, reverse=True)
 
     @property
@@ -190,13 +191,26 @@ def _sources(turn: _Turn) -> list[Source]:
         Source(message.content, "user_said" if message.role == "user" else "self_said")
         for message in prompt.messages[:-1]
     ]
-    notes = [
-        Source(memory.summary, "noted", local_day(memory.timestamp, prompt.now)) for memory in prompt.memories
-    ]
+    notes = [_source(memory, prompt) for memory in (*prompt.memories, *prompt.earlier)]
     # The memories of what happened say more than the note of an event.
     state = [fact for fact in prompt.state if fact.category != "EVENT" or not prompt.memories]
     known = [Source(fact.value, "known", topic=fact.key) for fact in (*state, *prompt.facts)]
     return [source for source in (*known, *notes, *window) if source.text.strip()]
+
+
+def _source(memory: ContextMemory, prompt: Prompt) -> Source:
+    """A memory as words that can be quoted, with who said them and when."""
+    day = local_day(memory.timestamp, prompt.now)
+    if memory.kind == "fact":
+        key, _, value = memory.summary.partition(": ")
+        return Source(value, "known", day, topic=key)
+    if memory.kind == "memory":
+        return Source(memory.summary, "noted", day)
+    if memory.role == "assistant":
+        return Source(memory.summary, "self_said", day)
+    if memory.speaker and memory.speaker != prompt.user_name:
+        return Source(memory.summary, "other_said", day, speaker=memory.speaker)
+    return Source(memory.summary, "user_said", day)
 
 
 def _about_event(turn: _Turn) -> str:

@@ -54,6 +54,10 @@ class SqlJobStore:
         rows = self._tx.all("list_unfinished_summaries", session_ref=check_ref(session_ref, "sessionRef"))
         return [_job(row) for row in rows]
 
+    def summaries(self, session_ref: str) -> list[Job]:
+        rows = self._tx.all("list_summaries", session_ref=check_ref(session_ref, "sessionRef"))
+        return [_job(row) for row in rows]
+
     def claim(self, job_id: UUID, now: datetime, lease_until: datetime) -> Job | None:
         row = self._tx.one(
             "claim_job", id=job_id.bytes, now=to_micros(now), lease_until=to_micros(lease_until)

@@ -20,9 +20,18 @@ from gieok.app.cycles import Listener
 from gieok.app.session_plans import CHAT_PLAN
 from gieok.engine import ExecutionPlan, StepEvent
 from gieok.interfaces.rest.gateway.body import JsonRoute
-from gieok.interfaces.rest.gateway.caller import Caller, Writer
+from gieok.interfaces.rest.gateway.caller import Caller, Reader, Writer
 from gieok.interfaces.rest.gateway.errors import REQUEST_ID, log_unexpected, problem_of
-from gieok.interfaces.rest.schema.chat import ChatAnswer, Regenerate, SendMessage, chat_answer, to_plan
+from gieok.interfaces.rest.schema.chat import (
+    ChatAnswer,
+    ContextRequest,
+    PromptAnswer,
+    Regenerate,
+    SendMessage,
+    chat_answer,
+    context_answer,
+    to_plan,
+)
 from gieok.interfaces.rest.schema.common import failures, json_response, to_messages
 from gieok.interfaces.rest.schema.params import IdempotencyKey, request_key
 from gieok.memory.fields import Language
@@ -131,6 +140,28 @@ async def regenerate(body: Regenerate, caller: Writer) -> Response:
     if body.stream:
         return await TurnStream.start(turn, caller.language)
     return json_response(chat_answer(await turn(None), caller.language), caller.language)
+
+
+@router.post(
+    "/context",
+    response_model=PromptAnswer,
+    responses=failures(404, 409),
+    summary="Build the prompt of a turn for a model of your own",
+)
+async def context(body: ContextRequest, caller: Reader) -> Response:
+    """The whole context of a conversation within `budget` tokens, built like the prompt of `chat/send`.
+
+    Stores nothing and asks no model. `parts` says how much of each part is in the prompt, and how much was
+    left out. A budget that cannot hold persona and message is 422 at `budget`.
+    """
+    made = await caller.user.context(
+        body.persona_id,
+        body.message,
+        session_ref=body.session_id,
+        budget=body.budget,
+        account_plan=caller.account_plan,
+    )
+    return json_response(context_answer(made), caller.language)
 
 
 async def _plan(body: SendMessage, caller: Caller) -> str | ExecutionPlan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, cast
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from pydantic import BeforeValidator, Field
 from gieok import wire
 from gieok.app import ChatTurn
 from gieok.app.background.jobs import Remembering
+from gieok.app.context import PromptContext
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import PlanInvalid
 from gieok.interfaces.rest.schema.common import (
@@ -24,7 +26,8 @@ from gieok.interfaces.rest.schema.common import (
 )
 from gieok.interfaces.rest.schema.memory import localised
 from gieok.memory.canon.remembering import Remembered
-from gieok.memory.conversation.records import StateFact
+from gieok.memory.companion.hits import Hit
+from gieok.memory.conversation.steps import MAX_BUDGET
 from gieok.memory.decisions.walks import WalkResult
 from gieok.memory.fields import Language
 from gieok.memory.jobs.records import Job
@@ -105,6 +108,50 @@ class Regenerate(RequestBody):
     stream: bool = False
 
 
+class ContextRequest(RequestBody):
+    """Without `sessionId` it is about the open session with the persona."""
+
+    model_config = example(personaId="persona_123", message="면접 준비 어떻게 됐지?", budget=4000)
+
+    persona_id: Ref
+    session_id: Ref | None = None
+    message: Content | None = None
+    budget: Annotated[int, Field(ge=1, le=MAX_BUDGET, description="In tokens.")] | None = None
+
+
+class PromptAnswer(wire.PromptContext, Answer):
+    """A prompt for a model of your own. Nothing is stored."""
+
+    model_config = example(
+        success=True,
+        prompt={
+            "system": "너는 하나야.\n\n[오늘 날짜] 2026-03-05 (목요일)",
+            "messages": [{"role": "user", "content": "면접 준비 어떻게 됐지?"}],
+        },
+        parts=[
+            {"kind": "persona", "tokens": 6, "count": 1, "leftOut": 0},
+            {"kind": "today", "tokens": 15, "count": 1, "leftOut": 0},
+            {"kind": "window", "tokens": 9, "count": 1, "leftOut": 0},
+        ],
+        recalled=[],
+        tokens=30,
+        budget=4000,
+    )
+
+
+def context_answer(made: PromptContext) -> PromptAnswer:
+    """The answer to a request for a context."""
+    prompt = wire.PromptText(system=made.prompt.system, messages=made.prompt.messages)
+    return PromptAnswer(
+        success=True,
+        prompt=prompt,
+        parts=made.parts,
+        recalled=recalled_items(made.recalled),
+        tokens=made.tokens,
+        budget=made.budget,
+    )
+
+
 class ChatAnswer(wire.ChatTurn, Answer):
     """The reply, what it was based on, what it changed, and notices for the user."""
 
@@ -141,27 +188,32 @@ def remembering_view(remembering: Remembering | None) -> wire.RememberingJob | N
     return wire.RememberingJob(job_id=remembering.job_id, status=remembering.status)
 
 
+def recalled_items(hits: Sequence[Hit]) -> tuple[wire.RecalledItem, ...]:
+    """What was recalled, as an answer shows it."""
+    return tuple(
+        wire.RecalledItem(
+            kind=hit.kind,
+            id=hit.id,
+            summary=hit.text,
+            timestamp=hit.timestamp,
+            role=hit.role,
+            speaker=hit.speaker,
+            session_ref=hit.session_ref,
+            score=hit.score,
+            why=hit.why,
+        )
+        for hit in hits
+    )
+
+
 def chat_answer(turn: ChatTurn, language: Language) -> ChatAnswer:
     """A turn as the API shows it, with notices in this language."""
     return ChatAnswer(
         session_ref=turn.session_ref,
         reply=turn.reply,
-        recalled=tuple(
-            wire.RecalledItem(
-                kind=hit.kind,
-                id=hit.id,
-                summary=hit.text,
-                timestamp=hit.timestamp,
-                role=hit.role,
-                speaker=hit.speaker,
-                session_ref=hit.session_ref,
-                score=hit.score,
-                why=hit.why,
-            )
-            for hit in turn.recalled
-        ),
+        recalled=recalled_items(turn.recalled),
         degraded=turn.degraded,
-        state=tuple(StateFact.model_validate(fact) for fact in turn.state),
+        state=tuple(wire.StateItem.model_validate(fact) for fact in turn.state),
         turn_id=turn.turn_id,
         remembering=remembering_view(turn.remembering),
         changes=turn.changes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Sequence
 from typing import Annotated, Literal, NamedTuple, Protocol
+from uuid import UUID
 
 from pydantic import Field
 
@@ -31,6 +32,8 @@ class LoadMetadata(Data):
 
 class LoadInputs(Data):
     persona_id: PersonaId
+    wanted: bool = True
+    """False where the conversation has begun already; then nothing is loaded."""
 
 
 class Loaded(Data):
@@ -46,7 +49,30 @@ class LoadMemories(ReadStep[LoadMetadata, LoadInputs, Loaded]):
     def read(
         self, view: CompanionView, metadata: LoadMetadata, inputs: LoadInputs, context: StepContext
     ) -> Loaded:
-        memories = tuple(view.companion.load(inputs.persona_id, metadata.limit))
+        memories = tuple(view.companion.load(inputs.persona_id, metadata.limit)) if inputs.wanted else ()
+        context.note("loaded", [memory.id for memory in memories])
+        return Loaded(memories=memories)
+
+
+class SummariesInputs(Data):
+    memory_ids: tuple[UUID, ...]
+    """In the order of what they summarise."""
+
+
+class LoadSummaries(ReadStep[LoadMetadata, SummariesInputs, Loaded]):
+    """Load the last `limit` summaries of this conversation, oldest first, archived ones too.
+
+    A summary that was deleted is left out.
+    """
+
+    type = "LoadSummaries"
+    stages = CONTEXT_SELECT
+
+    def read(
+        self, view: CompanionView, metadata: LoadMetadata, inputs: SummariesInputs, context: StepContext
+    ) -> Loaded:
+        found = map(view.companion.get, inputs.memory_ids[-metadata.limit :])
+        memories = tuple(memory for memory in found if memory is not None)
         context.note("loaded", [memory.id for memory in memories])
         return Loaded(memories=memories)
 
@@ -217,4 +243,4 @@ async def _embed(vector_search: VectorSearch, text: str, policy: RecallPolicy) -
         return _QueryVector(failed=True)
 
 
-STEPS: tuple[type[AnyStep], ...] = (LoadMemories, RecallMemories)
+STEPS: tuple[type[AnyStep], ...] = (LoadMemories, LoadSummaries, RecallMemories)

@@ -33,6 +33,13 @@ WHERE owner = :owner AND subject = :session_ref AND kind = 'summary' AND memory_
   AND status <> 'done'
 ORDER BY first_seq;
 
+-- name: list_summaries(owner, session_ref)
+-- The summaries of a session that have made a memory.
+SELECT id, kind, subject, first_seq, last_seq, lane, status, attempts, fence, due_at, error, memory_id, created_at
+FROM jobs
+WHERE owner = :owner AND subject = :session_ref AND kind = 'summary' AND memory_id IS NOT NULL
+ORDER BY first_seq;
+
 -- name: claim_job(owner, id, now, lease_until)^
 -- No row when it is not due, another job of its lane is before it, or another worker has claimed it.
 UPDATE jobs
