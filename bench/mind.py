@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bench import mind_states
+from bench import mind_cost, mind_states
 from bench.table import Row, Table, at_least
 from gieok.memory.answers import parse_remembered
 from gieok.memory.canon.grounding import ground
@@ -57,7 +57,9 @@ async def run(*, short: bool) -> list[Table]:
     exchanges = [exchange for file in found for exchange in read(file)]
     if not exchanges:
         return []
-    return [table_of_facts(exchanges), table_of_traps(exchanges), *mind_states.tables(found)]
+    tables = [table_of_facts(exchanges), table_of_traps(exchanges), *mind_states.tables(found)]
+    talks = [talk for file in found if len((talk := mind_cost.Talk.load(file)).turns) == mind_cost.TURNS]
+    return [*tables, await mind_cost.table(talks)] if talks else tables
 
 
 def files() -> list[Path]:

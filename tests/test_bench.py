@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import call_paths, decisions, engine, mind, service, start, turns
+from bench import call_paths, decisions, engine, mind, mind_cost, service, start, turns
 from bench.table import Goal, Row, Table, render
 
 ROOT = Path(__file__).parents[1]
@@ -127,6 +127,17 @@ async def test_grounding_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert rows == dict.fromkeys(mind.DAMAGES, 1.0) | {"all traps": 1.0, "hypothetical": 1.0}
     monkeypatch.setenv(mind.FOLDER, str(tmp_path / "absent"))
     assert await mind.run(short=True) == []
+
+
+async def test_the_cost_of_remembering_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One call replies, and one remembers one turn or four."""
+    monkeypatch.setattr(mind_cost, "KNOWN", (2, 4))
+    talk = mind_cost.Talk("ko", [(f"나 오늘 {number}번째 면접 봤어", "수고했어.") for number in range(4)])
+    rows = {row.what: row for row in (await mind_cost.table([talk])).rows}
+    assert rows["model calls per turn, every: 1"].ratio == 2
+    assert rows["model calls per turn, every: 4"].ratio == 1.25
+    more = rows["tokens to remember a turn, 4 known facts, ko"]
+    assert (more.against, more.ratio > 1) == ("2 facts", True)
 
 
 def test_an_unknown_benchmark_is_refused_with_those_that_exist() -> None:
