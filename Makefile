@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEV    := $(VENV)/.ready-dev
 
-.PHONY: demo test soak lint bench race docs requirements constraints clean
+.PHONY: demo test soak planted lint bench race docs requirements constraints clean
 
 demo: $(READY)
 	@$(BIN)/gieok demo
@@ -19,6 +19,10 @@ soak: $(DEV)
 	$(BIN)/python -m tests.soak $(SOAK_ARGS)
 	GIEOK_SOAK=1 $(BIN)/pytest -n 2 -m hypothesis $(PYTEST_ARGS)
 	GIEOK_SOAK=1 $(BIN)/pytest tests/faults tests/decisions/test_writers.py tests/service/test_schema.py $(PYTEST_ARGS)
+
+# Break a copy of the source in twenty ways, and print which test notices each.
+planted: $(DEV)
+	$(BIN)/python -m tests.planted $(PLANTED_ARGS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -50,7 +50,11 @@ PROOFS = (
     Proof("kills of workers", 200, "jobs/test_kill.py", "every_session", 10),
     Proof("kills of the service", 1_000, "service/test_kill_server.py", "loses_no", 20),
     Proof("power losses", 10_000, "crash/test_power_cut.py", "survive", 100, ("sqlite",)),
-    Proof("crashes of PostgreSQL", 100, "crash/test_server_death.py", "crash", 50, ("postgres",)),
+    Proof("crashes of PostgreSQL", 100, "crash/test_server_death.py", "a_crash", 50, ("postgres",)),
+    Proof("PostgreSQL terminated", 300, "crash/test_server_death.py", "terminated", 50, ("postgres",)),
+    Proof("PostgreSQL paused", 300, "crash/test_server_death.py", "paused", 50, ("postgres",)),
+    Proof("turns on a full disk", 1_000, "crash/test_power_cut.py", "full_disk", 100, ("sqlite",)),
+    Proof("clock jumps", 1_000, "crash/test_kill.py", "clock_jumps", 50),
 )
 
 

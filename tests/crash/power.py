@@ -53,6 +53,8 @@ class Disk:
         self._watch = watch
         self._lock = threading.RLock()
         self._files: dict[Path, _File] = {}
+        self.is_full = False
+        """While it is full, every write fails."""
 
     @contextmanager
     def operation(self, path: str) -> Generator[_File]:
@@ -80,6 +82,8 @@ class _WatchedFile(apsw.VFSFile):
 
     def xWrite(self, data: Any, offset: int) -> None:  # noqa: N802 - SQLite's name
         with self._disk.operation(self._path) as file:
+            if self._disk.is_full:
+                raise apsw.FullError("no space left on device")
             super().xWrite(data, offset)
             file.unsynced.append((offset, bytes(data)))
 

@@ -5,17 +5,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from gieok.app import Gieok
 from gieok.app.background.jobs import LEASE
+from gieok.errors import SessionEnded
+from gieok.memory.canon.records import PersonaDraft
+from tests.crash.checker import remember
 from tests.crash.conftest import NewPlace
 from tests.crash.killing import crash, crash_between_cycles
-from tests.crash.place import Story
-from tests.crash.writer import WORKS
+from tests.crash.place import Answered, Story
+from tests.crash.writer import WORKS, ObservingModel, new_word
 from tests.soak import count
 
 ROUNDS = int(os.environ.get("GIEOK_CRASH_ROUNDS", "2"))
@@ -59,6 +66,35 @@ async def test_a_turn_is_remembered_once_although_the_process_dies_before(new_pl
             count("kills between a turn and its remembering", killed, place.kind)
             return
     pytest.fail(f"only {killed} kills were between the two cycles")
+
+
+@pytest.mark.req("MIND-1")
+@pytest.mark.parametrize("repeat", range(REPEATS))
+async def test_a_turn_is_remembered_once_while_the_clock_jumps(new_place: NewPlace, repeat: int) -> None:
+    """By up to three hours, back and forth, so that leases expire and sessions end early."""
+    place, story, chance, jumps = new_place(), Story(), random.Random(SEED + repeat), 0
+    ahead = timedelta()
+
+    async def turns(owner: str) -> None:
+        nonlocal ahead, jumps
+        user, session = gieok.user(owner), None
+        await user.personas.create(PersonaDraft(name="하나"), persona_id="hana")
+        for _ in range(10):
+            word = new_word(chance)
+            with suppress(SessionEnded):
+                turn = await user.chat.send("hana", f"{word} 회사에 다녀", session_ref=session)
+                story.answered.append(Answered(owner, word))
+                session = turn.session_ref
+            ahead, jumps = timedelta(minutes=chance.uniform(-180, 180)), jumps + 1
+
+    settings = replace(place.settings, background=True)
+    async with await Gieok.open(
+        settings, model=ObservingModel(), clock=lambda: datetime.now(UTC) + ahead
+    ) as gieok:
+        await asyncio.gather(*(turns(f"owner-{number}") for number in range(4)))
+    _, problems = await remember(replace(place, ahead=timedelta(days=1)), story)
+    assert problems == [], f"GIEOK_CRASH_SEED={SEED + repeat}"
+    count("clock jumps", jumps, place.kind)
 
 
 @pytest.mark.req("MIND-1")

@@ -1,4 +1,4 @@
-"""A power cut while SQLite writes: everything acknowledged was synced and survives."""
+"""A power cut or a full disk while SQLite writes: everything acknowledged survives."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore
 from gieok.app import Gieok
+from gieok.errors import StepFailed, StoreUnavailable
 from gieok.testing.models import CountingModel
 from tests.crash.checker import violations
 from tests.crash.place import Place, Saved, Story
@@ -98,6 +99,28 @@ async def test_acknowledged_turns_survive_a_power_cut(tmp_path: Path, repeat: in
     assert len(problems) > CUTS / 2
     assert [each for each in problems if each] == [], f"GIEOK_CRASH_SEED={SEED + repeat}"
     count("power losses", len(problems), "sqlite")
+
+
+@pytest.mark.req("ENG-6")
+@pytest.mark.parametrize("repeat", range(REPEATS))
+async def test_turns_on_a_full_disk_fail_whole_and_work_again_later(tmp_path: Path, repeat: int) -> None:
+    """The disk is full at random times. Only turns that were answered are stored, and all of them are."""
+    chance, place, story, failed = random.Random(SEED + repeat), place_in(tmp_path), Story(), 0
+    with watched_disk(lambda: None) as disk:
+        async with await Gieok.open(place.settings, model=CountingModel()) as gieok:
+            for turn in range(40):
+                owner = f"owner-{turn % 3}"
+                disk.is_full = turn % 8 in (5, 6) and turn > 3
+                try:
+                    story.saved.append(
+                        await take_turn(gieok.user(owner), owner, f"session-{turn % 3}", new_word(chance))
+                    )
+                except (StoreUnavailable, StepFailed):
+                    failed += 1
+            disk.is_full = False
+    assert (failed, len(story.saved)) == (10, 30)
+    assert await violations(place, story) == [], f"GIEOK_CRASH_SEED={SEED + repeat}"
+    count("turns on a full disk", failed, "sqlite")
 
 
 @pytest.mark.req("ENG-6")
