@@ -44,6 +44,26 @@ def test_the_first_example_prints_the_output_that_the_readme_shows(name: str, tm
     assert sorted(run(example, tmp_path).splitlines()) == sorted(shown.splitlines())
 
 
+@pytest.mark.parametrize("name", READMES)
+def test_the_first_example_can_be_run_twice(name: str, tmp_path: Path) -> None:
+    """The second run talks to the same persona."""
+    example = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text("utf-8"), re.DOTALL)[0]
+    owner = re.findall(r'gieok.user\("(\w+)"\)', example)[0]
+    count = f"""
+import asyncio
+from gieok import Gieok
+
+async def main():
+    async with await Gieok.open() as gieok:
+        print(len(await gieok.user("{owner}").personas.list()))
+
+asyncio.run(main())
+"""
+    for _ in range(2):
+        run(example, tmp_path)
+    assert run(count, tmp_path).strip() == "1"
+
+
 def test_every_page_that_a_readme_names_exists() -> None:
     for name in READMES:
         for link in re.findall(r"\]\(([^)#:]+)\)", (ROOT / name).read_text("utf-8")):

@@ -204,9 +204,9 @@ async def test_a_session_ends_after_thirty_minutes_even_without_a_worker(
 async def test_a_session_keeps_its_account_plan(gieok: Gieok) -> None:
     user = gieok.user("minsu")
     hana = await user.personas.create(HANA)
-    free = await user.chat.send(hana.id, "안녕")
-    paid = await user.chat.send(hana.id, "안녕", account_plan="premium", new_session=True)
-    await user.chat.send(hana.id, "또 왔어", session_ref=paid.session_ref)
+    paid = await user.chat.send(hana.id, "안녕")
+    free = await user.chat.send(hana.id, "안녕", account_plan="free", new_session=True)
+    await user.chat.send(hana.id, "또 왔어", session_ref=free.session_ref)
     views = [await user.sessions.get(turn.session_ref) for turn in (free, paid)]
     assert [view.session.account_plan for view in views] == ["free", "premium"]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from click.testing import Result
 
 from gieok.interfaces.cli.persona import CATEGORIES
 from gieok.memory.observations import Category
+from tests.behind import Behind
 from tests.cli.conftest import Run
 from tests.cli.test_memory import remember
 from tests.imports.chat_files import MEM0, jsonl, sillytavern
@@ -123,3 +125,24 @@ def test_chats_are_imported(run: Run, url: str, home: Path) -> None:
     assert session("import", "-", "--persona", name, stdin=jsonl(*edited)).exit_code == 1
     assert "[VALIDATION_FAILED]" in session("import", "-", "--persona", name, stdin=b"{}").stderr
     assert "[NOT_FOUND]" in session("import", "chat.jsonl", "--persona", "nobody").stderr
+
+
+@pytest.mark.req("MIND-2")
+def test_failed_jobs_are_listed_and_retried(run: Run, url: str, behind: Behind) -> None:
+    """A job that has not failed is refused."""
+    remember("kim")
+
+    def jobs(*args: str) -> Result:
+        return run("jobs", *args, "--user", "kim")
+
+    assert "no jobs" in jobs("list", "--status", "failed").stdout
+    listed = document(jobs("list", "--limit", "1000", "--json"))["jobs"]
+    job = next(each for each in listed if each["kind"] == "summary")
+    assert "[CONFLICT]" in jobs("retry", job["id"]).stderr
+    behind.run("UPDATE jobs SET status = 'failed', error = 'LLM_SUMMARY_FAILED' WHERE kind = 'summary'")
+    shown = jobs("list", "--status", "failed", "--lang", "ko").stdout
+    assert "상태" in shown
+    assert all(text in shown for text in (job["id"], "summary", "LLM_SUMMARY_FAILED"))
+    assert document(jobs("retry", job["id"], "--json"))["job"]["status"] == "queued"
+    assert "[NOT_FOUND]" in jobs("retry", str(UUID(int=1))).stderr
+    assert jobs("retry", "x").exit_code == 2

@@ -12,10 +12,12 @@ from gieok.adapters.sql.scope import SqlView
 from gieok.app.companion import Companion
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.companion.filters import MemoryFilter
-from gieok.memory.companion.records import Emotion, Memory, MemoryChanges, SessionSummary
+from gieok.memory.companion.records import Emotion, Memory, MemoryChanges, NoticeTexts, SessionSummary
 from gieok.memory.companion.rules import ActiveLimit, KeepPolicy, MomentPolicy
 from gieok.memory.companion.steps.summarize import replace_excerpt
 from tests.behind import Behind
+
+NO_NOTICES = NoticeTexts(full=None, more=None, topics=None, excerpt=None, unremembered=None)
 
 
 @pytest.fixture
@@ -179,7 +181,9 @@ async def test_an_excerpt_does_not_stay_in_the_history_of_its_summary(
     memory = await create(companion, "user: 안녕", origin="excerpt")
     summary = SessionSummary(summary="인사를 나눔", topics=(), emotion=Emotion.CALM, importance=3)
     policy = KeepPolicy(
-        active_limit=ActiveLimit(free=5, premium=None), moments=MomentPolicy(min_importance=7, emotions=())
+        active_limit=ActiveLimit(free=5, premium=None),
+        moments=MomentPolicy(min_importance=7, emotions=()),
+        notices=NO_NOTICES,
     )
 
     def replace(view: SqlView) -> None:

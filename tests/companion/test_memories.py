@@ -22,6 +22,7 @@ from gieok.memory.companion.records import (
     MemoryChanges,
     MemoryCounts,
     MemoryDraft,
+    NoticeTexts,
     SavedMemory,
     SessionSummary,
 )
@@ -34,6 +35,8 @@ from gieok.vault import OwnerKeys, Place
 from tests.behind import Behind
 
 HANA = PersonaDraft(name="하나", language="ko", system_prompt="너는 하나야. 다정한 친구처럼 말해.")
+
+NO_NOTICES = NoticeTexts(full=None, more=None, topics=None, excerpt=None, unremembered=None)
 
 
 async def keep(gieok: Gieok, *memories: Memory, owner: str = "minsu") -> None:
@@ -124,6 +127,7 @@ async def test_a_summary_replaces_an_excerpt_unless_it_was_rewritten_first(gieok
     policy = KeepPolicy(
         active_limit=ActiveLimit(free=5, premium=None),
         moments=MomentPolicy(min_importance=7, emotions=(Emotion.JOY,)),
+        notices=NO_NOTICES,
     )
 
     async def replace(memory_id: UUID) -> SavedMemory | None:
@@ -151,7 +155,9 @@ async def test_the_importance_that_a_user_gave_an_excerpt_is_kept_with_the_summa
     await gieok.user("minsu").companion.edit(excerpt.id, MemoryChanges(importance=10))
     made = SessionSummary(summary="시험을 봄.", topics=(), emotion=Emotion.CALM, importance=2)
     policy = KeepPolicy(
-        active_limit=ActiveLimit(free=5, premium=None), moments=MomentPolicy(min_importance=7, emotions=())
+        active_limit=ActiveLimit(free=5, premium=None),
+        moments=MomentPolicy(min_importance=7, emotions=()),
+        notices=NO_NOTICES,
     )
     await gieok.scope("minsu").write(
         lambda view: replace_excerpt(view.companion, excerpt.id, made, "free", policy, at=START)

@@ -143,7 +143,7 @@ async def test_a_notice_in_an_answer_is_not_delivered_again_by_a_turn(
     user: User, model: StumblingModel
 ) -> None:
     await fill(user)
-    await user.sessions.start("hana", plan=PLAN, session_ref="s")
+    await user.sessions.start("hana", plan=PLAN, account_plan="free", session_ref="s")
     await user.sessions.save_messages("s", [message(1, "something")])
     model.failures = 3
     closed = await user.sessions.close("s", wait=True)

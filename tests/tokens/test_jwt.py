@@ -79,7 +79,7 @@ async def test_a_valid_jwt_identifies_its_subject(algorithm: JwtAlgorithm, tmp_p
     provider = IdentityProvider(algorithm)
     provider.write(tmp_path / "jwks.json")
     verifier = JwtVerifier(provider.settings(tmp_path / "jwks.json"))
-    assert await verifier.verify(provider.sign()) == Principal("kim", "free", OWNER_SCOPES, None)
+    assert await verifier.verify(provider.sign()) == Principal("kim", "premium", OWNER_SCOPES, None)
 
 
 async def test_claims_set_the_plan_and_the_scopes(provider: IdentityProvider, verifier: JwtVerifier) -> None:

@@ -92,10 +92,10 @@ async def test_a_token_authenticates_its_owner(gieok: Gieok) -> None:
     )
 
 
-async def test_a_token_is_free_and_has_all_scopes_by_default(gieok: Gieok) -> None:
+async def test_a_token_is_premium_and_has_all_scopes_by_default(gieok: Gieok) -> None:
     made = await gieok.tokens.create("kim")
     caller = await gieok.tokens.authenticate(made.token)
-    assert (caller.account_plan, caller.scopes) == ("free", OWNER_SCOPES)
+    assert (caller.account_plan, caller.scopes) == ("premium", OWNER_SCOPES)
     assert (made.record.label, made.record.expires_at, made.record.revoked_at) == (None, None, None)
 
 

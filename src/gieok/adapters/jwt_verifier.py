@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from gieok.access import ALL_SCOPES, OWNER_SCOPES, Principal, Scope
 from gieok.errors import InputRefused, StoreUnavailable, Unauthenticated
-from gieok.memory.fields import AccountPlan
+from gieok.memory.fields import DEFAULT_ACCOUNT_PLAN, AccountPlan
 from gieok.refs import check_ref
 from gieok.settings import JwtSettings
 
@@ -38,8 +38,16 @@ _log = logging.getLogger(__name__)
 class JwtVerifier:
     """Accepts JWTs that the configured issuer signed for the configured audience, with one algorithm."""
 
-    def __init__(self, settings: JwtSettings, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        settings: JwtSettings,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        account_plan: AccountPlan = DEFAULT_ACCOUNT_PLAN,
+    ) -> None:
+        """`account_plan` is that of JWTs without the claim `gieok_plan`."""
         self._settings = settings
+        self._account_plan: AccountPlan = account_plan
         self._keys = KeyCache(settings, clock)
 
     async def verify(self, token: str) -> Principal:
@@ -50,7 +58,7 @@ class JwtVerifier:
         if len(token) > MAX_JWT_CHARS or not _JWT_FORMAT.fullmatch(token):
             raise Unauthenticated
         try:
-            return _principal(await self._verified_claims(token))
+            return _principal(await self._verified_claims(token), self._account_plan)
         except (jwt.PyJWTError, InputRefused):
             raise Unauthenticated from None
 
@@ -84,8 +92,8 @@ def _check_lifetime(claims: Mapping[str, Any], max_hours: int) -> None:
         raise Unauthenticated
 
 
-def _principal(claims: Mapping[str, Any]) -> Principal:
-    plan = claims.get("gieok_plan", "free")
+def _principal(claims: Mapping[str, Any], account_plan: AccountPlan) -> Principal:
+    plan = claims.get("gieok_plan", account_plan)
     if plan not in get_args(AccountPlan):
         raise Unauthenticated
     return Principal(check_ref(claims["sub"], "sub"), plan, _scopes(claims), token_id=None)

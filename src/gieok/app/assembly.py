@@ -20,6 +20,7 @@ from gieok.memory.conversation import steps as conversation
 from gieok.memory.conversation.steps import ChatModel
 from gieok.memory.decisions import steps as decisions
 from gieok.memory.decisions.compaction import ConversationSummarizer
+from gieok.memory.fields import DEFAULT_ACCOUNT_PLAN, AccountPlan
 from gieok.memory.jobs import steps as jobs
 from gieok.memory.observations import Rememberer
 from gieok.memory.sessions import importing as session_importing
@@ -62,6 +63,8 @@ class Services:
     """None without a configured embedder: recall then uses words and the other signals."""
     timezone: str
     """The IANA name of the timezone whose days are meant."""
+    account_plan: AccountPlan = DEFAULT_ACCOUNT_PLAN
+    """The account plan of a new session whose request names none."""
 
 
 STEP_LISTS: tuple[tuple[type[AnyStep], ...], ...] = (
@@ -90,9 +93,10 @@ def build_registry(
     *,
     memory_model: Model | None = None,
     timezone: str = "UTC",
+    account_plan: AccountPlan = DEFAULT_ACCOUNT_PLAN,
 ) -> Registry:
     """The registry of all steps. `steps` adds a program's own. Raises ValueError if a type is taken."""
-    services = Services(model, memory_model or model, vector_search, timezone)
+    services = Services(model, memory_model or model, vector_search, timezone, account_plan)
     return Registry([*(step(services) for types in STEP_LISTS for step in types), *steps])
 
 

@@ -14,7 +14,7 @@ from gieok.adapters.imports.files import write_png
 from gieok.adapters.imports.lorebooks import merge
 from gieok.app.cycles import Cycles, output_of, run_idempotent
 from gieok.engine import ExecutionPlan
-from gieok.errors import InputRefused, NotFound
+from gieok.errors import Conflict, InputRefused, NotFound
 from gieok.memory.canon.deletion import DeleteFacts
 from gieok.memory.canon.records import Fact, FactChange, FactVersion, PersonaCard, PersonaDraft
 from gieok.memory.canon.steps import (
@@ -85,6 +85,17 @@ class Personas:
             return (await self._cycles.output(CREATE_PLAN, CreatePersona, request)).persona
 
         return await run_idempotent(self._cycles, once, CREATE_PLAN, create, self.get)
+
+    async def get_or_create(self, persona_id: str, draft: PersonaDraft) -> PersonaCard:
+        """The persona with this id. If there is none, it is created; a persona that exists is not changed."""
+        try:
+            return await self.get(persona_id)
+        except NotFound:
+            pass
+        try:
+            return await self.create(draft, persona_id=persona_id)
+        except Conflict:  # created by someone else meanwhile
+            return await self.get(persona_id)
 
     async def edit(
         self, persona_id: str, draft: PersonaDraft, *, expected_version: int | None = None

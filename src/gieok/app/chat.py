@@ -202,7 +202,8 @@ class Chat:
         `new_session` starts one in any case. A `session_ref` that does not exist yet starts with this turn.
         It returns when both messages are stored. What is to be remembered of them is a job that runs next;
         `wait_memory` waits for it and returns what it changed and refused.
-        Without `account_plan` the session keeps its own, and a new one gets "free". `recent_messages` is the
+        Without `account_plan` the session keeps its own, and a new one gets that of
+        GIEOK_ACCOUNT_PLAN. `recent_messages` is the
         window of a client that keeps its own. Of two concurrent sends to one session, the second waits in the
         same process and raises Conflict in another one; the same holds for two that would each start one.
 

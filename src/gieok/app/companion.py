@@ -91,7 +91,7 @@ class Companion:
         self,
         draft: MemoryDraft,
         *,
-        account_plan: AccountPlan,
+        account_plan: AccountPlan | None = None,
         auto_archive: bool = True,
         once: RequestKey | None = None,
         plan: str | ExecutionPlan = CREATE_PLAN,
@@ -106,7 +106,7 @@ class Companion:
         async def create(request: RequestKey | None) -> SavedMemory:
             given = {
                 "draft": draft,
-                "accountPlan": account_plan,
+                "accountPlan": account_plan or self._cycles.account_plan,
                 "autoArchive": auto_archive,
                 "once": request,
             }
@@ -118,7 +118,7 @@ class Companion:
         self,
         drafts: Sequence[MemoryDraft],
         *,
-        account_plan: AccountPlan,
+        account_plan: AccountPlan | None = None,
         auto_archive: bool = True,
         once: RequestKey | None = None,
         plan: str | ExecutionPlan = CREATE_MANY_PLAN,
@@ -133,7 +133,7 @@ class Companion:
         async def create(request: RequestKey | None) -> SavedMemories:
             given = {
                 "drafts": tuple(drafts),
-                "accountPlan": account_plan,
+                "accountPlan": account_plan or self._cycles.account_plan,
                 "autoArchive": auto_archive,
                 "once": request,
             }
@@ -150,7 +150,7 @@ class Companion:
         outline: MemoryOutline,
         messages: Sequence[Message],
         *,
-        account_plan: AccountPlan,
+        account_plan: AccountPlan | None = None,
         auto_archive: bool = True,
         once: RequestKey | None = None,
         plan: str | ExecutionPlan = CREATE_OF_MESSAGES_PLAN,
@@ -165,7 +165,7 @@ class Companion:
             given = {
                 "outline": outline,
                 "messages": check_recent(messages),
-                "accountPlan": account_plan,
+                "accountPlan": account_plan or self._cycles.account_plan,
                 "autoArchive": auto_archive,
                 "once": request,
             }
@@ -319,12 +319,12 @@ class Companion:
         request = {"memoryId": memory_id}
         return (await self._cycles.output("archive_memory", ArchiveMemory, request)).memory
 
-    async def restore(self, memory_id: UUID, *, account_plan: AccountPlan) -> Memory:
+    async def restore(self, memory_id: UUID, *, account_plan: AccountPlan | None = None) -> Memory:
         """Make an archived memory active. MemoryLimitReached if the active limit does not allow it.
 
         With a limit, older active memories with the same topics are archived.
         """
-        request = {"memoryId": memory_id, "accountPlan": account_plan}
+        request = {"memoryId": memory_id, "accountPlan": account_plan or self._cycles.account_plan}
         return (await self._cycles.output("restore_memory", RestoreMemory, request)).memory
 
     async def delete(self, memory_id: UUID) -> None:

@@ -16,6 +16,7 @@ from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, 
 from gieok.engine.plan import first_problem, place
 from gieok.engine.step import Outputs
 from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed, cause_of
+from gieok.memory.fields import AccountPlan
 from gieok.memory.requests import RequestKey, TurnRef
 
 T = TypeVar("T")
@@ -71,16 +72,27 @@ class Locks:
 
 
 class Cycles:
-    """Runs plans for one owner. `keep_results` is how long the results of idempotent requests are stored."""
+    """Runs plans for one owner.
+
+    `keep_results` is how long the results of idempotent requests are stored, and `account_plan` is that of
+    a call that names none.
+    """
 
     def __init__(
-        self, engine: Engine, plans: Plans, scope: OwnerScope, locks: Locks, keep_results: timedelta
+        self,
+        engine: Engine,
+        plans: Plans,
+        scope: OwnerScope,
+        locks: Locks,
+        keep_results: timedelta,
+        account_plan: AccountPlan,
     ) -> None:
         self._engine = engine
         self._plans = plans
         self.scope = scope
         self.locks = locks
         self.keep_results = keep_results
+        self.account_plan: AccountPlan = account_plan
 
     @property
     def now(self) -> datetime:

@@ -37,7 +37,7 @@ from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine,
 from gieok.errors import InputRefused
 from gieok.memory.audit import AuditEntry
 from gieok.memory.companion.vectors.search import Embedder, VectorSearch
-from gieok.memory.fields import AccountPlan
+from gieok.memory.fields import DEFAULT_ACCOUNT_PLAN, AccountPlan
 from gieok.memory.usage import UsageDay, day_of
 from gieok.plans import load_plan
 from gieok.settings import RetentionSettings, Settings, load_settings
@@ -61,6 +61,7 @@ class Gieok:
         memory_model: Model | None = None,
         vector_search: VectorSearch | None = None,
         timezone: str = "UTC",
+        account_plan: AccountPlan = DEFAULT_ACCOUNT_PLAN,
         clock: Callable[[], datetime] = utc_now,
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
@@ -73,12 +74,20 @@ class Gieok:
         vault.on_keys_removed(self.caches.clear)
         if vector_search is not None:
             vault.on_keys_removed(vector_search.clear)
-        registry = build_registry(model, vector_search, steps, memory_model=memory_model, timezone=timezone)
+        registry = build_registry(
+            model,
+            vector_search,
+            steps,
+            memory_model=memory_model,
+            timezone=timezone,
+            account_plan=account_plan,
+        )
         self.engine = Engine(registry, clock=clock, observe=observe)
         self.job_plans = job_plans
         self.session_locks = Locks()
         self.exports = asyncio.Semaphore(EXPORTS_AT_ONCE)
-        self.tokens = Tokens(database, vault, clock)
+        self.account_plan: AccountPlan = account_plan
+        self.tokens = Tokens(database, vault, clock, account_plan)
         self._plans = Plans(self.engine, load_plan)
         self.job_queued = asyncio.Event()
         """Set when this process has queued a job, so that its worker need not wait for the next look."""
@@ -124,6 +133,7 @@ class Gieok:
                 memory_model=remembering,
                 vector_search=vector_search,
                 timezone=settings.timezone,
+                account_plan=settings.account_plan,
                 clock=clock,
                 observe=observe,
                 job_plans=job_plans,
@@ -191,7 +201,9 @@ class Gieok:
 
     def cycles(self, scope: OwnerScope) -> Cycles:
         """A runner of plans for the owner of the scope."""
-        return Cycles(self.engine, self._plans, scope, self.session_locks, self.keep_results)
+        return Cycles(
+            self.engine, self._plans, scope, self.session_locks, self.keep_results, self.account_plan
+        )
 
     def scope(self, owner: str) -> OwnerScope:
         """Transactions of one owner. InputRefused for an invalid name."""

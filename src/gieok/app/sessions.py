@@ -118,7 +118,7 @@ class Sessions:
         persona_id: str,
         *,
         plan: str | ExecutionPlan,
-        account_plan: AccountPlan = "free",
+        account_plan: AccountPlan | None = None,
         session_ref: str | None = None,
     ) -> Session:
         """Start a session with a persona under this plan.
@@ -130,7 +130,7 @@ class Sessions:
             SessionStart,
             session_ref=session_ref if session_ref is not None else str(uuid4()),
             persona_id=persona_id,
-            account_plan=account_plan,
+            account_plan=account_plan or self._cycles.account_plan,
             plan_hash=checked.plan.hash,
             plans=named_plans(checked),
         )
@@ -303,7 +303,7 @@ class Sessions:
         messages: Sequence[ChatMessage],
         *,
         plan: str | ExecutionPlan,
-        account_plan: AccountPlan = "free",
+        account_plan: AccountPlan | None = None,
     ) -> Summaries:
         """Save messages that the session does not have yet, and wait until all messages are summarised.
 

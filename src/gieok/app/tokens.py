@@ -38,10 +38,14 @@ MAX_FAILED_TOKENS = 10_000
 class Tokens:
     """The tokens of all owners. A change is effective in every process when the call returns."""
 
-    def __init__(self, database: Database, vault: Vault, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, database: Database, vault: Vault, clock: Callable[[], datetime], account_plan: AccountPlan
+    ) -> None:
+        """`account_plan` is that of tokens and JWTs that name none."""
         self._database = database
         self._vault = vault
         self._clock = clock
+        self._account_plan: AccountPlan = account_plan
         self._jwts: JwtVerifier | None = None
         self._failures = LoginFailures(clock)
 
@@ -49,13 +53,13 @@ class Tokens:
         """Accept JWTs of this identity provider as well."""
         from gieok.adapters.jwt_verifier import JwtVerifier  # noqa: PLC0415  few use an identity provider
 
-        self._jwts = JwtVerifier(settings)
+        self._jwts = JwtVerifier(settings, account_plan=self._account_plan)
 
     async def create(
         self,
         owner: str,
         *,
-        account_plan: AccountPlan = "free",
+        account_plan: AccountPlan | None = None,
         scopes: Collection[Scope] = OWNER_SCOPES,
         label: str | None = None,
         expires_at: datetime | None = None,
@@ -72,7 +76,7 @@ class Tokens:
         record = TokenRecord(
             id=uuid4(),
             owner=owner,
-            account_plan=_checked_plan(account_plan),
+            account_plan=_checked_plan(self._account_plan if account_plan is None else account_plan),
             scopes=_checked_scopes(scopes),
             label=_checked_label(label),
             created_at=now,

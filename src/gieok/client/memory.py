@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 from gieok.adapters.imports.cards import card_bytes
 from gieok.adapters.imports.files import write_png
 from gieok.client.transport import Call, Transport, lines, path
+from gieok.errors import Conflict, NotFound
 from gieok.memory.canon.records import FactChange, FactVersion, PersonaCard, PersonaDraft
 from gieok.memory.companion.filters import ANY, MemoryFilter
 from gieok.memory.companion.hits import Hits, Kinds, check_kinds
@@ -216,6 +217,17 @@ class Personas:
         body = {**draft.model_dump(by_alias=True), "id": persona_id}
         call = Call("POST", "/personas", body=body, idempotency_key=idempotency_key or str(uuid4()))
         return await self._transport.request(call, PersonaCard, field="persona")
+
+    async def get_or_create(self, persona_id: str, draft: PersonaDraft) -> PersonaCard:
+        """The persona with this id. If there is none, it is created; a persona that exists is not changed."""
+        try:
+            return await self.get(persona_id)
+        except NotFound:
+            pass
+        try:
+            return await self.create(draft, persona_id=persona_id)
+        except Conflict:  # created by someone else meanwhile
+            return await self.get(persona_id)
 
     async def import_file(
         self, content: bytes, *, persona_id: str | None = None, idempotency_key: str | None = None

@@ -40,6 +40,8 @@ def _utc(value: datetime) -> datetime:
 Language = Literal["ko", "en"]
 PersonaId = Annotated[str, AfterValidator(lambda value: check_ref(value, "personaId"))]
 AccountPlan = Literal["free", "premium"]
+DEFAULT_ACCOUNT_PLAN: AccountPlan = "premium"
+"""Without limits. GIEOK_ACCOUNT_PLAN changes it for a whole installation."""
 """The user's subscription; it limits the number of active memories."""
 Importance = Annotated[int, Field(ge=1, le=10)]
 SessionRef = Annotated[str, AfterValidator(lambda value: check_ref(value, "sessionRef"))]

@@ -23,11 +23,13 @@ from gieok.settings.sections import (
     OFFLINE,
     RETENTION_NAMES,
     SERVICE_NAMES,
+    AccountPlan,
     EmbedderSettings,
     JwtSettings,
     RetentionSettings,
     ServiceSettings,
     check_model,
+    parse_account_plan,
     parse_background,
     parse_embedder,
     parse_jwt,
@@ -39,7 +41,7 @@ from gieok.settings.sections import (
 _PREFIX = "GIEOK_"
 _NAMES = (
     *("database_url", "keystore_url", "root_key_file", "model", "model_base_url"),
-    *("memory_model", "timezone", "background"),
+    *("memory_model", "timezone", "account_plan", "background"),
     *(*SERVICE_NAMES, *RETENTION_NAMES, *JWT_NAMES, *EMBEDDER_NAMES),
 )
 _SECRETS = ("root_key", "root_key_next", "embedder_api_key", "model_api_key")
@@ -79,6 +81,8 @@ class Settings:
     """The model that remembers and summarises, such as a cheaper one. None: `model`."""
     timezone: str = "UTC"
     """The IANA name of the timezone whose days are meant, such as Asia/Seoul."""
+    account_plan: AccountPlan = "premium"
+    """The account plan of users whose token or call names none: `premium` has no limits."""
     background: bool = True
     """Whether an open Gieok does background work itself, or leaves it to `gieok worker`."""
     retention: RetentionSettings = DEFAULT_RETENTION
@@ -118,6 +122,7 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
         model_base_url=model_base_url,
         memory_model=memory_model,
         timezone=parse_timezone(values.get("timezone", "UTC")),
+        account_plan=parse_account_plan(values),
         background=parse_background(values),
         retention=parse_retention(_select(values, RETENTION_NAMES)),
     )

@@ -13,6 +13,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gieok.errors import SettingsInvalid
 
+AccountPlan = Literal["free", "premium"]
+"""As in `gieok.memory.fields`. Settings load without the records of the rooms, which are slow to import."""
 T = TypeVar("T")
 N = TypeVar("N", int, float)
 
@@ -145,6 +147,12 @@ def _in_range(number: N, least: N, most: N) -> N:
 def parse_background(values: Mapping[str, str]) -> bool:
     """Whether an open Gieok does background work. SettingsInvalid for anything but true or false."""
     return _parse(values, "background", _BOOLEANS.__getitem__, "true or false", True)
+
+
+def parse_account_plan(values: Mapping[str, str]) -> AccountPlan:
+    """The default account plan. SettingsInvalid for an unknown one."""
+    plans: Mapping[str, AccountPlan] = {"free": "free", "premium": "premium"}
+    return _parse(values, "account_plan", plans.__getitem__, "free or premium", "premium")
 
 
 def parse_timezone(name: str) -> str:

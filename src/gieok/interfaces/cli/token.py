@@ -42,7 +42,9 @@ def token() -> None:
     "--user", "owner", metavar="NAME", required=True, help="User whose data the token gives access to."
 )
 @click.option(
-    "--plan", type=click.Choice(PLANS), default="free", help="Account plan of the user. Default: free."
+    "--plan",
+    type=click.Choice(PLANS),
+    help="Account plan of the user; premium has no limit. Default: GIEOK_ACCOUNT_PLAN, or premium.",
 )
 @click.option(
     "--scope",
@@ -57,7 +59,7 @@ def token() -> None:
 @lang_option
 def create(
     owner: str,
-    plan: str,
+    plan: str | None,
     scopes: tuple[str, ...],
     label: str | None,
     expires_days: int | None,
@@ -71,7 +73,7 @@ def create(
     created = run_with_gieok(
         lambda gieok: gieok.tokens.create(
             owner,
-            account_plan=cast("AccountPlan", plan),
+            account_plan=cast("AccountPlan | None", plan),
             scopes=cast("Sequence[Scope]", scopes or SCOPES[:-1]),
             label=label,
             expires_at=expires_at,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 from uuid import UUID
 
 from pydantic import (
@@ -251,33 +252,43 @@ class Notice(Data):
     english: str
 
 
-FULL = Notice(
-    kind="full",
-    korean="메모리가 가득 찼습니다. 중요도가 낮은 이전 대화는 아카이브됩니다.",
-    english="Memory is full. Earlier conversations of lower importance are archived.",
-)
-MORE = Notice(
-    kind="more",
-    korean="더 많은 메모리를 원하시면 Knock Plus를 이용하세요",
-    english="For more memory, use Knock Plus",
-)
-TOPICS = Notice(
-    kind="topics",
-    korean="같은 주제의 이전 기억을 아카이브했습니다.",
-    english="An earlier memory about the same topics was archived.",
-)
-EXCERPT = Notice(
-    kind="excerpt",
-    korean="대화를 요약하지 못해 대화의 앞부분을 그대로 저장했습니다.",
-    english="A conversation could not be summarised, so its beginning was kept as it was said.",
-)
-UNREMEMBERED = Notice(
-    kind="unremembered",
-    korean="대화 일부를 기억하지 못했습니다. 메시지는 남아 있으며, 실패한 작업을 다시 시도할 수 있습니다.",
-    english="Part of a conversation could not be remembered. Its messages are kept; retry the failed job.",
-)
-NOTICES = (FULL, MORE, TOPICS, EXCERPT, UNREMEMBERED)
-"""All notices, in the order in which they are delivered."""
+NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
+"""In the order in which notices are delivered."""
+
+_Text = Annotated[str, StringConstraints(min_length=1, max_length=1_000), AfterValidator(storable)]
+
+
+class NoticeText(Data):
+    """The text of a notice in both languages."""
+
+    korean: _Text
+    english: _Text
+
+
+class NoticeTexts(Data):
+    """The texts of notices, which a plan gives. A notice without text is not shown."""
+
+    full: NoticeText | None
+    """Memories were archived, because the active limit is reached."""
+    more: NoticeText | None
+    """How to get more memory. For the account plan `free`, after `full`."""
+    topics: NoticeText | None
+    """Older memories with the same topics were archived."""
+    excerpt: NoticeText | None
+    """An excerpt of the conversation was stored, because the model could not summarise it."""
+    unremembered: NoticeText | None
+    """A job that remembers a conversation has failed for good."""
+
+    def of(self, kinds: Collection[NoticeKind]) -> tuple[Notice, ...]:
+        """The notices of these kinds that have a text, in their order."""
+        texts: list[tuple[NoticeKind, NoticeText | None]] = [
+            (kind, getattr(self, kind)) for kind in NOTICE_KINDS if kind in kinds
+        ]
+        return tuple(
+            Notice(kind=kind, korean=text.korean, english=text.english)
+            for kind, text in texts
+            if text is not None
+        )
 
 
 class MemoryOutline(Data):

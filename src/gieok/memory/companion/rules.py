@@ -11,15 +11,12 @@ from pydantic import Field
 from gieok.engine import Data
 from gieok.errors import InputRefused
 from gieok.memory.companion.records import (
-    EXCERPT,
-    FULL,
-    MORE,
-    TOPICS,
     Emotion,
     EmotionalMoment,
     Memory,
     MemoryConfig,
-    Notice,
+    NoticeKind,
+    NoticeTexts,
     Spoken,
 )
 from gieok.memory.fields import AccountPlan, Importance
@@ -54,6 +51,7 @@ class KeepPolicy(Data):
 
     active_limit: ActiveLimit
     moments: MomentPolicy
+    notices: NoticeTexts
 
 
 class RankKey(NamedTuple):
@@ -121,13 +119,13 @@ def moment_of(memory: Memory, policy: MomentPolicy) -> EmotionalMoment | None:
     )
 
 
-def notices_of(account: AccountPlan, archived: ToArchive, *, is_excerpt: bool) -> tuple[Notice, ...]:
-    """Notices about a memory that was saved."""
-    full = (FULL, MORE) if account == "free" else (FULL,)
+def notices_of(account: AccountPlan, archived: ToArchive, *, is_excerpt: bool) -> tuple[NoticeKind, ...]:
+    """Which notices there are about a memory that was saved."""
+    full: tuple[NoticeKind, ...] = ("full", "more") if account == "free" else ("full",)
     return (
         *(full if archived.over_limit else ()),
-        *((TOPICS,) if archived.older_with_same_topics else ()),
-        *((EXCERPT,) if is_excerpt else ()),
+        *(("topics",) if archived.older_with_same_topics else ()),
+        *(("excerpt",) if is_excerpt else ()),
     )
 
 

@@ -22,7 +22,7 @@ from gieok.memory.companion.records import (
     MemoryPage,
     MemoryVersion,
     MomentPosition,
-    Notice,
+    NoticeKind,
 )
 from gieok.memory.companion.rules import RankKey
 from gieok.text import syllable_pairs
@@ -177,12 +177,12 @@ class MemoryVersionStore(Protocol):
 class NoticeStore(Protocol):
     """Notices that wait for delivery. Only the kind of a notice is stored."""
 
-    def leave(self, persona_id: str, notices: Collection[Notice], at: datetime) -> None:
+    def leave(self, persona_id: str, kinds: Collection[NoticeKind], at: datetime) -> None:
         """Store notices for the next turn with a persona. A notice that waits already is not repeated."""
         ...
 
-    def take(self, persona_id: str) -> Sequence[Notice]:
-        """Remove and return the waiting notices."""
+    def take(self, persona_id: str) -> Sequence[NoticeKind]:
+        """Remove and return the kinds of the waiting notices."""
         ...
 
 

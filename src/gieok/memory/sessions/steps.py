@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Protocol
 from uuid import UUID, uuid4
 
 from pydantic import AfterValidator, Field
@@ -85,6 +85,15 @@ class PlanMetadata(Data):
     plans: SessionPlans
 
 
+class AccountServices(Protocol):
+    """What a step needs that may start a session."""
+
+    @property
+    def account_plan(self) -> AccountPlan:
+        """The account plan of a session whose request names none."""
+        ...
+
+
 class RememberPlan(WriteStep[PlanMetadata, RememberInputs, SessionOutput]):
     """Record which plan the session ran, and when. A session that does not exist yet begins here.
 
@@ -93,15 +102,22 @@ class RememberPlan(WriteStep[PlanMetadata, RememberInputs, SessionOutput]):
 
     type = "RememberPlan"
 
+    def __init__(self, services: AccountServices) -> None:
+        self._account_plan: AccountPlan = services.account_plan
+
     def apply(
         self, view: SessionView, metadata: PlanMetadata, inputs: RememberInputs, context: StepContext
     ) -> SessionOutput:
-        _record_plan(view, metadata, inputs, context)
+        _record_plan(view, metadata, inputs, context, self._account_plan)
         return SessionOutput(session_ref=inputs.session_ref)
 
 
 def _record_plan(
-    view: SessionView, metadata: PlanMetadata, inputs: RememberInputs, context: StepContext
+    view: SessionView,
+    metadata: PlanMetadata,
+    inputs: RememberInputs,
+    context: StepContext,
+    default_account_plan: AccountPlan,
 ) -> None:
     view.sessions.record_plan(
         inputs.session_ref,
@@ -110,6 +126,7 @@ def _record_plan(
         plans=metadata.plans,
         persona_id=inputs.persona_id,
         account_plan=inputs.account_plan,
+        default_account_plan=default_account_plan,
     )
 
 
@@ -201,10 +218,13 @@ class AppendTurn(WriteStep[PlanMetadata, TurnInputs, AppendOutput]):
     type = "AppendTurn"
     input_sources = {"message": frozenset({"request"})}  # noqa: RUF012
 
+    def __init__(self, services: AccountServices) -> None:
+        self._account_plan: AccountPlan = services.account_plan
+
     def apply(
         self, view: LogView, metadata: PlanMetadata, inputs: TurnInputs, context: StepContext
     ) -> AppendOutput:
-        _record_plan(view, metadata, inputs, context)
+        _record_plan(view, metadata, inputs, context, self._account_plan)
         messages = (
             _message(inputs.message_id, "user", inputs.message, context.now),
             _message(inputs.reply_id, "assistant", inputs.reply, context.now),

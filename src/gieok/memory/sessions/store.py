@@ -46,11 +46,13 @@ class SessionStore(Protocol):
         plans: SessionPlans,
         persona_id: str | None,
         account_plan: AccountPlan | None,
+        default_account_plan: AccountPlan,
     ) -> None:
         """Record that the session ran this plan, which names `plans`. Starts the session if there is none.
 
-        None leaves the persona or the account plan as it is. Raises PlanHashMismatch, SessionEnded or
-        Conflict if the session ran another plan, has ended, or is with another persona.
+        None leaves the persona or the account plan as it is; a new session gets the default one.
+        Raises PlanHashMismatch, SessionEnded or Conflict if the session ran another plan, has ended, or is
+        with another persona.
         """
         ...
 

@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 import pytest
 
 from gieok.errors import InputRefused
-from gieok.memory.companion.records import EXCERPT, FULL, MORE, Notice
+from gieok.memory.companion.records import NoticeKind
 from gieok.memory.companion.store import NoticeView
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -31,15 +31,15 @@ class NoticeScope(Protocol):
 ScopeOf = Callable[[str], NoticeScope]
 
 
-async def leave(scope: NoticeScope, notices: Collection[Notice], persona: str = "hana") -> None:
+async def leave(scope: NoticeScope, notices: Collection[NoticeKind], persona: str = "hana") -> None:
     """Leave notices for a persona."""
     await scope.write(lambda view: view.notices.leave(persona, notices, START))
 
 
-async def take(scope: NoticeScope, persona: str = "hana") -> list[Notice]:
+async def take(scope: NoticeScope, persona: str = "hana") -> list[NoticeKind]:
     """Take the notices that are waiting."""
 
-    def taken(view: NoticeView) -> Sequence[Notice]:
+    def taken(view: NoticeView) -> Sequence[NoticeKind]:
         return view.notices.take(persona)
 
     return list(await scope.write(taken))
@@ -50,27 +50,27 @@ class NoticeStoreContract:
 
     async def test_notices_are_taken_once_in_their_fixed_order(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
-        await leave(scope, [EXCERPT, FULL])
-        await leave(scope, [MORE, FULL])
+        await leave(scope, ["excerpt", "full"])
+        await leave(scope, ["more", "full"])
         await leave(scope, [])
-        assert await take(scope) == [FULL, MORE, EXCERPT]
+        assert await take(scope) == ["full", "more", "excerpt"]
         assert await take(scope) == []
-        await leave(scope, [FULL])
-        assert await take(scope) == [FULL]
+        await leave(scope, ["full"])
+        assert await take(scope) == ["full"]
 
     @pytest.mark.req("OPS-4")
     async def test_owners_and_personas_are_isolated(self, scope_of: ScopeOf) -> None:
         minsu, jiyoung = scope_of("minsu"), scope_of("지영")
-        await leave(minsu, [FULL])
-        await leave(minsu, [MORE], "duri")
-        await leave(jiyoung, [EXCERPT])
-        assert await take(minsu, "duri") == [MORE]
-        assert await take(jiyoung) == [EXCERPT]
-        assert await take(minsu) == [FULL]
+        await leave(minsu, ["full"])
+        await leave(minsu, ["more"], "duri")
+        await leave(jiyoung, ["excerpt"])
+        assert await take(minsu, "duri") == ["more"]
+        assert await take(jiyoung) == ["excerpt"]
+        assert await take(minsu) == ["full"]
 
     async def test_a_rolled_back_take_returns_the_notices(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
-        await leave(scope, [FULL])
+        await leave(scope, ["full"])
 
         def fail(view: NoticeView) -> None:
             view.notices.take("hana")
@@ -78,13 +78,13 @@ class NoticeStoreContract:
 
         with pytest.raises(RuntimeError):
             await scope.write(fail)
-        assert await take(scope) == [FULL]
+        assert await take(scope) == ["full"]
 
     async def test_only_one_of_many_concurrent_takers_gets_the_notices(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")
-        await leave(scope, [FULL, EXCERPT])
+        await leave(scope, ["full", "excerpt"])
         taken = await asyncio.gather(*(take(scope) for _ in range(8)))
-        assert sorted(taken, key=len) == [*([[]] * 7), [FULL, EXCERPT]]
+        assert sorted(taken, key=len) == [*([[]] * 7), ["full", "excerpt"]]
 
     async def test_an_invalid_persona_is_refused(self, scope_of: ScopeOf) -> None:
         with pytest.raises(InputRefused):

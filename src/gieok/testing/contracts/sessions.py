@@ -70,7 +70,13 @@ async def start(scope: LogScope, session_ref: str = "s") -> Session:
 async def remember(scope: LogScope, plan_hash: str = HASH, persona_id: str | None = None) -> None:
     await scope.write(
         lambda view: view.sessions.record_plan(
-            "s", plan_hash, START, plans=PLANS, persona_id=persona_id, account_plan="premium"
+            "s",
+            plan_hash,
+            START,
+            plans=PLANS,
+            persona_id=persona_id,
+            account_plan="premium",
+            default_account_plan="free",
         )
     )
 

@@ -54,9 +54,11 @@ class SqlSessionStore:
         plans: SessionPlans,
         persona_id: str | None,
         account_plan: AccountPlan | None,
+        default_account_plan: AccountPlan,
     ) -> None:
         check_ref(session_ref, "sessionRef")
-        if self._start(session_ref, persona_id, account_plan or "free", plan_hash, plans, at):
+        account = account_plan or default_account_plan
+        if self._start(session_ref, persona_id, account, plan_hash, plans, at):
             return
         check_resumable(self.lock(session_ref), plan_hash, persona_id)
         self._tx.run(

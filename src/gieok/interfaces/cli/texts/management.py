@@ -1,4 +1,4 @@
-"""Texts of `gieok session`, `gieok persona` and `gieok fact`."""
+"""Texts of `gieok session`, `gieok jobs`, `gieok persona` and `gieok fact`."""
 
 from __future__ import annotations
 
@@ -30,6 +30,14 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "would import {conversations} conversations, {messages} messages and {memories} memories",
         "대화 {conversations}개, 메시지 {messages}개, 기억 {memories}개를 가져오게 됩니다",
     ),
+    "jobs.none": ("no jobs", "작업이 없습니다"),
+    "jobs.id": ("ID", "ID"),
+    "jobs.kind": ("KIND", "종류"),
+    "jobs.subject": ("SUBJECT", "대상"),
+    "jobs.status": ("STATUS", "상태"),
+    "jobs.attempts": ("ATTEMPTS", "시도"),
+    "jobs.error": ("ERROR", "오류"),
+    "jobs.retried": ("queued again: {kind} of {subject}", "다시 대기열에 넣었습니다: {subject}의 {kind}"),
     "persona.none": ("no personas", "페르소나가 없습니다"),
     "persona.id": ("ID", "ID"),
     "persona.name": ("NAME", "이름"),

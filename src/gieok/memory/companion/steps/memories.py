@@ -16,7 +16,6 @@ from gieok.engine import ActStep, AnyStep, Data, NoData, Stage, StepContext, Wri
 from gieok.errors import Conflict, MemoryLimitReached, NotFound
 from gieok.memory.companion.records import (
     MAX_BATCH,
-    UNREMEMBERED,
     Emotion,
     EmotionalMoment,
     Memory,
@@ -25,6 +24,7 @@ from gieok.memory.companion.records import (
     MemoryDraft,
     MemoryOutline,
     Notice,
+    NoticeTexts,
     SavedMemory,
     SessionSummary,
 )
@@ -171,7 +171,7 @@ class CreateMemories(WriteStep[CreateMetadata, CreateManyInputs, CreatedMany]):
             )
             archived += (*to_archive.older_with_same_topics, *to_archive.over_limit)
             for memory in of_persona:
-                notices |= dict.fromkeys(_notices(memory, inputs.account_plan, to_archive))
+                notices |= dict.fromkeys(_notices(memory, inputs.account_plan, metadata, to_archive))
         context.note("saved", len(memories))
         return CreatedMany(created=ids, archived=tuple(archived), notices=tuple(notices), batch=batch)
 
@@ -232,7 +232,7 @@ def apply_policy(
         memory=memory.model_copy(update={"archived_at": at}) if memory.id in archived else memory,
         moment=moment,
         archived=archived,
-        notices=_notices(memory, account, to_archive),
+        notices=_notices(memory, account, policy, to_archive),
     )
 
 
@@ -260,8 +260,10 @@ def _archive_over_limit(
     return to_archive
 
 
-def _notices(memory: Memory, account: AccountPlan, to_archive: ToArchive) -> tuple[Notice, ...]:
-    return notices_of(account, to_archive, is_excerpt=memory.origin == "excerpt")
+def _notices(
+    memory: Memory, account: AccountPlan, policy: KeepPolicy, to_archive: ToArchive
+) -> tuple[Notice, ...]:
+    return policy.notices.of(notices_of(account, to_archive, is_excerpt=memory.origin == "excerpt"))
 
 
 def next_version(memory: Memory, changes: Mapping[str, Any], *, origin: str) -> Memory:
@@ -415,6 +417,10 @@ class ConfigureMemories(WriteStep[NoData, ConfigureInputs, None]):
         view.companion.configure(inputs.persona_id, inputs.config)
 
 
+class TakeMetadata(Data):
+    notices: NoticeTexts
+
+
 class TakeInputs(Data):
     persona_id: PersonaId
 
@@ -423,15 +429,15 @@ class TakenNotices(Data):
     notices: tuple[Notice, ...]
 
 
-class TakeNotices(WriteStep[NoData, TakeInputs, TakenNotices]):
+class TakeNotices(WriteStep[TakeMetadata, TakeInputs, TakenNotices]):
     """Take the notices that wait for the user of a persona. Each is delivered once."""
 
     type = "TakeNotices"
 
     def apply(
-        self, view: NoticeView, metadata: NoData, inputs: TakeInputs, context: StepContext
+        self, view: NoticeView, metadata: TakeMetadata, inputs: TakeInputs, context: StepContext
     ) -> TakenNotices:
-        return TakenNotices(notices=tuple(view.notices.take(inputs.persona_id)))
+        return TakenNotices(notices=metadata.notices.of(view.notices.take(inputs.persona_id)))
 
 
 class NotifyInputs(Data):
@@ -446,7 +452,7 @@ class NotifyFailure(WriteStep[NoData, NotifyInputs, None]):
 
     def apply(self, view: NoticeView, metadata: NoData, inputs: NotifyInputs, context: StepContext) -> None:
         if inputs.failed and inputs.persona_id is not None:
-            view.notices.leave(inputs.persona_id, [UNREMEMBERED], context.now)
+            view.notices.leave(inputs.persona_id, ["unremembered"], context.now)
 
 
 STEPS: tuple[type[AnyStep], ...] = (

@@ -210,7 +210,7 @@ class KeepSummary(WriteStep[KeepPolicy, KeepSummaryInputs, KeptSummary]):
         elif inputs.is_final:
             saved = replace_excerpt(view.companion, memory_id, inputs.summary, account, metadata, at=now)
         if saved is not None:
-            view.notices.leave(inputs.persona_id, saved.notices, now)
+            view.notices.leave(inputs.persona_id, [notice.kind for notice in saved.notices], now)
         context.note("memory", str(memory_id))
         return KeptSummary(memory_id=memory_id, kept=saved)
 
@@ -313,7 +313,7 @@ class ReplaceExcerpt(WriteStep[CreateMetadata, ReplaceExcerptInputs, KeptSummary
             view.companion, inputs.memory_id, summary, inputs.account_plan, metadata, at=context.now
         )
         if saved is not None:
-            view.notices.leave(draft.persona_id, saved.notices, context.now)
+            view.notices.leave(draft.persona_id, [notice.kind for notice in saved.notices], context.now)
         context.note("memory", str(inputs.memory_id))
         return KeptSummary(memory_id=inputs.memory_id, kept=saved)
 
