@@ -62,10 +62,10 @@ async def test_the_texts_of_notices_are_those_of_the_plan(settings: Settings) ->
     plan = make_plan({**document, "name": "mine", "steps": [{**create, "metadata": metadata}, remember]})
     async with await Gieok.open(settings) as gieok:
         user = gieok.user("minsu")
-        for _ in range(2):
-            request = {"accountPlan": "free", "autoArchive": True, "once": None}
-            draft = MemoryDraft(persona_id="hana", summary="한강을 걸었음")
-            made = await user.run(plan, {**request, "draft": draft})
+        draft = MemoryDraft(persona_id="hana", summary="한강을 걸었음")
+        request = {"draft": draft, "accountPlan": "free", "autoArchive": True, "once": None}
+        await user.run(plan, request)
+        made = await user.run(plan, request)
         notices = made.outputs["create"].model_dump()["kept"]["notices"]
         assert [notice["korean"] for notice in notices] == ["꽉 참"]
 

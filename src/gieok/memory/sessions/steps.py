@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Protocol
+from typing import Annotated
 from uuid import UUID, uuid4
 
 from pydantic import AfterValidator, Field
@@ -35,7 +35,7 @@ from gieok.memory.sessions.rules import (
     unclaimed,
     watch_id,
 )
-from gieok.memory.sessions.store import LogView, MoveView, SessionView
+from gieok.memory.sessions.store import AccountServices, LogView, MoveView, SessionView
 
 CONTEXT_SELECT = frozenset({Stage.CONTEXT_SELECT})
 
@@ -85,15 +85,6 @@ class PlanMetadata(Data):
     plans: SessionPlans
 
 
-class AccountServices(Protocol):
-    """What a step needs that may start a session."""
-
-    @property
-    def account_plan(self) -> AccountPlan:
-        """The account plan of a session whose request names none."""
-        ...
-
-
 class RememberPlan(WriteStep[PlanMetadata, RememberInputs, SessionOutput]):
     """Record which plan the session ran, and when. A session that does not exist yet begins here.
 
@@ -113,11 +104,7 @@ class RememberPlan(WriteStep[PlanMetadata, RememberInputs, SessionOutput]):
 
 
 def _record_plan(
-    view: SessionView,
-    metadata: PlanMetadata,
-    inputs: RememberInputs,
-    context: StepContext,
-    default_account_plan: AccountPlan,
+    view: SessionView, metadata: PlanMetadata, inputs: RememberInputs, context: StepContext, plan: AccountPlan
 ) -> None:
     view.sessions.record_plan(
         inputs.session_ref,
@@ -126,7 +113,7 @@ def _record_plan(
         plans=metadata.plans,
         persona_id=inputs.persona_id,
         account_plan=inputs.account_plan,
-        default_account_plan=default_account_plan,
+        default_account_plan=plan,
     )
 
 

@@ -157,3 +157,12 @@ class LogView(SessionView, JobView, Protocol):
 
     @property
     def messages(self) -> MessageStore: ...
+
+
+class AccountServices(Protocol):
+    """What a step needs that may start a session."""
+
+    @property
+    def account_plan(self) -> AccountPlan:
+        """The account plan of a session whose request names none."""
+        ...

@@ -137,6 +137,7 @@ def _settings_in_use(settings: Settings) -> list[Setting]:
         "model_base_url": redact_url(settings.model_base_url) if settings.model_base_url else "-",
         "memory_model": settings.memory_model or settings.model,
         "timezone": settings.timezone,
+        "account_plan": settings.account_plan,
         "background": str(settings.background).lower(),
         **{name: str(value).lower() for name, value in asdict(settings.service).items()},
         **{name: str(days) for name, days in asdict(settings.retention).items()},
