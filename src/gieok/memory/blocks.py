@@ -266,8 +266,11 @@ def lore_frame(language: Language) -> tuple[str, str]:
 
 
 def lore_line(entry: str) -> str:
-    """An entry, as its author wrote it: like the persona it is no stored text of a user."""
-    return f"- {entry}"
+    """An entry, as its author wrote it: like the persona it is no stored text of a user.
+
+    All its lines but the first are indented, so that none can be read as the header of a block.
+    """
+    return "- " + "\n  ".join(entry.splitlines())
 
 
 def earlier_frame(language: Language) -> tuple[str, str]:
