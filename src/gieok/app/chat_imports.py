@@ -72,7 +72,7 @@ class Imports:
         file_format: Format | None = None,
         remember: bool = False,
         dry_run: bool = False,
-        account_plan: AccountPlan = "free",
+        account_plan: AccountPlan | None = None,
         report: Report = lambda _done, _total: None,
     ) -> ImportedChats:
         """Import chats of SillyTavern, ChatGPT, Letta or Gieok, and memories of mem0 or Letta.
@@ -91,7 +91,8 @@ class Imports:
         for conversation in read.conversations:
             target = await self._target(read.format, conversation, persona_id)
             if target.added and not dry_run:
-                await self._store(target, conversation, persona_id, account_plan, remember=remember)
+                plan = account_plan or self._cycles.account_plan
+                await self._store(target, conversation, persona_id, plan, remember=remember)
             done.append(target)
             report(len(done), total)
         added = await self._import_memories(read, persona_id, dry_run=dry_run)

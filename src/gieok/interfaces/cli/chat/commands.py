@@ -114,7 +114,7 @@ async def _save(conversation: Conversation, text: str, t: Translator) -> str:
     if not summary:
         return t("chat.nothing_said")
     draft = MemoryDraft(persona_id=conversation.persona.id, summary=summary[:MAX_SUMMARY_CHARS])
-    saved = await conversation.user.companion.create(draft, account_plan="premium")
+    saved = await conversation.user.companion.create(draft)
     return t("chat.remembered", summary=one_line(saved.memory.summary))
 
 

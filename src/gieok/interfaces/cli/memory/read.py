@@ -114,8 +114,8 @@ def search(
     elif not hits:
         print(t("memory.none"))
     else:
-        names = ("score", "kind", "id", "when", "text", "why")
-        print_table([t(f"memory.{name}") for name in names], [_hit_row(hit, t) for hit in hits])
+        names = ("memory.score", "memory.kind", "memory.id", "memory.when", "memory.text", "memory.why")
+        print_table([t(name) for name in names], [_hit_row(hit, t) for hit in hits])
     if hits.degraded and not as_json:
         click.echo(t("memory.degraded", parts=", ".join(hits.degraded)), err=True)
 

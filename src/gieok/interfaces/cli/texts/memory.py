@@ -43,8 +43,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "destroyed the keys of {user} and deleted {rows} rows",
         "{user}의 키를 파기하고 {rows}개 행을 삭제했습니다",
     ),
-    "memory.kind": ("kind", "종류"),
-    "memory.text": ("text", "내용"),
+    "memory.kind": ("KIND", "종류"),
+    "memory.text": ("TEXT", "내용"),
     "memory.degraded": (
         "a part of the search failed, so that memories may be missing: {parts}",
         "검색의 일부가 실패해 빠진 기억이 있을 수 있습니다: {parts}",
