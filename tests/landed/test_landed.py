@@ -31,6 +31,12 @@ from tests.rest.routes.conftest import Api
 HERE = Path(__file__).parent
 ANSWERS: dict[str, Any] = json.loads((HERE / "answers.json").read_text(encoding="utf-8"))
 CONTEXT = "/decisions/context?domain=wms&sessionId=open&q=창고"
+STATE = ANSWERS["/personas/hana/state"]
+STATE["block"] = (  # values have their day now, and there is one more sentence
+    STATE["block"].replace("면접을 앞두고 있음", "면접을 앞두고 있음 (2026-11-03)")
+    + " 무엇을 기억하는지 직접 물으면, 블록을 언급하지 않고 기억하는 대로 답한다."
+)
+STATE["chars"] = len(STATE["block"])
 for related in ANSWERS[CONTEXT]["layers"][1]["items"]:
     del related["statement"]  # tier 2 names decisions; their statements are in later tiers
 EXPORT = (HERE / "export.ndjson").read_bytes()
