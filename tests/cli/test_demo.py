@@ -18,6 +18,8 @@ from gieok.interfaces.cli.demo.acts import DemoFolder
 from gieok.interfaces.cli.demo.story import STORIES, Story
 from gieok.interfaces.cli.output import width
 from gieok.interfaces.cli.texts import Translator
+from gieok.memory.companion.hits import HIT_KINDS
+from gieok.memory.companion.steps.recall import RecallMemories
 from gieok.plans import load_plan
 from tests.cli.clean_machine import CleanMachine
 
@@ -139,20 +141,32 @@ def test_the_row_shown_is_the_row_stored(kept: Kept) -> None:
 
 
 def test_recall_finds_the_last_conversation_and_its_scores_add_up(kept: Kept) -> None:
-    """The reply asks about the interview, the matching word is shown, and signals add up to the score."""
+    """The best hit of each kind is shown with the matching word. Its signals add up to its score."""
     event = {"ko": "면접", "en": "interview"}[kept.t.lang]
     led = {"ko": "면접에서 → 면접", "en": "interviews → interview"}[kept.t.lang]
     act = kept.act("recall")
-    assert led in act
     assert event in act.splitlines()[-1]
     assert kept.story.character in act.splitlines()[-1]
+    reasons = re.findall(rf"^ +(\S+), \d\.\d.*{led}$", act, re.MULTILINE)
+    assert sorted(reasons) == sorted(kept.t(f"demo.recall.{kind}") for kind in HIT_KINDS)
     scores = re.findall(r"(\d\.\d\d) = ([^()#]*?)(?=\n +\d위|\n +#|\n   \S)", act)
-    assert len(scores) == len(kept.story.talks)
+    assert len(scores) == len(HIT_KINDS)
     for score, signals in scores:
         parts = re.findall(r"([\d.]+)×([\d.]+)", signals)
         assert sum(float(value) * float(weight) for value, weight in parts) == pytest.approx(
             float(score), abs=0.01
         )
+
+
+async def test_recall_shows_the_memory_of_the_last_conversation(kept: Kept, opened: Gieok) -> None:
+    """It is the best memory. The hits that are not shown are counted."""
+    page = await opened.user(kept.story.owner).companion.list(kept.story.persona_id)
+    last = max(page.memories, key=lambda memory: memory.occurred_at)
+    shown = " ".join(kept.act("recall").split())
+    assert f"{last.summary} {kept.t('demo.recall.memory')}, " in shown
+    (recall,) = [step for step in load_plan("chat_turn").steps if step.type == RecallMemories.type]
+    more = recall.metadata["topK"] - len(HIT_KINDS)
+    assert kept.t("demo.recall.sum", more=more) in shown
 
 
 async def test_the_states_shown_match_the_stored_versions(kept: Kept, opened: Gieok) -> None:

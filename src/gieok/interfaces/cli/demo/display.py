@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import cast
 
 import click
 
@@ -73,9 +71,8 @@ def show_disk(row: MemoryRow, search: FileSearch, t: Translator) -> Iterator[str
     tokens = " ".join(f"{token & (2**64 - 1):016x}" for token in row.tokens[:_SHOWN_TOKENS])
     values = {
         "id": str(row.id),
-        "owner, persona": f"{row.owner}, {row.persona_id}",
-        "occurred_at": f"{at:%Y-%m-%d %H:%M} UTC",
-        "importance": str(row.importance),
+        "plain": f"owner {row.owner} · persona {row.persona_id} · importance {row.importance} · "
+        f"occurred_at {at:%Y-%m-%d %H:%M} UTC",
         "content": t("demo.disk.sealed", hex=row.content[:_SHOWN_BYTES].hex(), size=len(row.content)),
         "index": t("demo.disk.tokens", tokens=tokens, count=len(row.tokens)),
     }
@@ -86,25 +83,35 @@ def show_disk(row: MemoryRow, search: FileSearch, t: Translator) -> Iterator[str
 
 
 def show_recall(story: Story, exchange: Exchange, t: Translator) -> Iterator[str]:
-    """Act 3: the recalled memories with their scores, and the reply."""
+    """Act 3: the best recalled hit of each kind with its score, and the reply."""
     turn = exchange.turn
     yield from _note(t("demo.recall.lead", messages=len(turn.prompt.messages) - 1))
     yield from _indented(exchange.message, _speaker(story, t, t("demo.user")))
-    for rank, hit in enumerate(turn.recalled, start=1):
+    shown = _best_of_each_kind(turn.recalled)
+    for rank, hit in shown.items():
         prefix = f"{t('demo.recall.rank', rank=rank)}  "
         yield from (click.style(line, fg="green") for line in _indented(hit.text, prefix))
         below = " " * width(prefix)
         yield from _indented(_matched_words(exchange.message, hit, t), below)
         yield from joined(list(_signals(hit, t)), below + t("demo.recall.score", score=hit.score), " + ")
-    yield from _note(t("demo.recall.sum"))
+    yield from _note(t("demo.recall.sum", more=len(turn.recalled) - len(shown)))
     for line in _indented(turn.reply, _speaker(story, t, story.character)):
         yield click.style(line, bold=True)
 
 
+def _best_of_each_kind(hits: Sequence[Hit]) -> Mapping[int, Hit]:
+    """The first hit of each kind, by its rank among all hits."""
+    first: dict[str, tuple[int, Hit]] = {}
+    for rank, hit in enumerate(hits, start=1):
+        first.setdefault(hit.kind, (rank, hit))
+    return dict(first.values())
+
+
 def _matched_words(question: str, hit: Hit, t: Translator) -> str:
-    """Age of the memory, and each matching word of the question with its index term."""
+    """Kind and age of the hit, and each matching word of the question with its index term."""
+    kind = t(f"demo.recall.{hit.kind}")
     if hit.why.filled:
-        return t("demo.recall.filled", days=hit.why.age_days)
+        return t("demo.recall.filled", kind=kind, days=hit.why.age_days)
     common = {term for word in hit.why.matched_words for term in terms(word)}
     matches = (
         f"{word.strip(_PUNCTUATION)} → {term}"
@@ -112,7 +119,7 @@ def _matched_words(question: str, hit: Hit, t: Translator) -> str:
         for term in terms(word)
         if term in common
     )
-    return t("demo.recall.words", days=hit.why.age_days, words=", ".join(matches))
+    return t("demo.recall.words", kind=kind, days=hit.why.age_days, words=", ".join(matches))
 
 
 def _signals(hit: Hit, t: Translator) -> Iterator[str]:
@@ -193,25 +200,30 @@ def show_killed_turn(story: Story, killed: KilledTurn, t: Translator) -> Iterato
 
 
 def show_plan(plan: ExecutionPlan, record: CycleRecord, t: Translator) -> Iterator[str]:
-    """Act 7: the steps of each stage with their times, and the metadata of the recall step."""
-    lead = t("demo.plan.lead", name=plan.name, version=plan.version, hash=plan.hash[:_SHORT_HASH])
+    """Act 7: the steps of each stage with their times, and the numbers of the recall step."""
+    lead = t(
+        "demo.plan.lead",
+        name=plan.name,
+        version=plan.version,
+        hash=plan.hash[:_SHORT_HASH],
+        commit=record.commit_ms,
+        total=record.duration_ms,
+    )
     yield from _note(lead)
     times = {step.id: f"{step.duration_ms:.1f}" for step in record.steps}
     stages: dict[str, list[str]] = {}
     for step in plan.steps:
         stages.setdefault(step.stage, []).append(f"{step.type} {times[step.id]}")
-    stages["commit"] = [f"{record.commit_ms:.1f}", t("demo.plan.total", total=record.duration_ms)]
     wide = max(map(len, stages))
     for stage, steps in stages.items():
         yield from joined(steps, f"{pad(stage, wide)}  ")
     recall = next(step for step in plan.steps if step.type == RecallMemories.type)
-    metadata = ", ".join(f"{name} {_short(value)}" for name, value in recall.metadata.items())
-    yield from _indented(f"{recall.type} {metadata}", f"{pad(t('demo.plan.metadata'), wide)}  ")
-
-
-def _short(value: object) -> str:
-    """A metadata value as JSON; of an object only its size."""
-    return f"({len(cast(Sized, value))})" if isinstance(value, Mapping) else json.dumps(value)
+    numbers = (
+        f"{name} {value:g}"
+        for name, value in recall.metadata.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    )
+    yield from _indented(", ".join(numbers), f"{pad(recall.type, wide)}  ")
 
 
 def columns(values: Mapping[str, str]) -> Iterator[str]:

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 TEXTS: Mapping[str, tuple[str, str]] = {
     "demo.title": ("Gieok demo", "기억(Gieok) 데모"),
     "demo.lead": (
-        "No network and no API key: the built-in offline model writes the replies. Plans, SQLite and "
-        "encryption are real; only the clock is set to the dates of the story.",
-        "네트워크도 API 키도 필요 없습니다. 내장 offline 모델이 답변하며 계획, SQLite, 암호화는 실제 "
-        "그대로이고 시계만 이야기의 날짜에 맞췄습니다.",
+        "No network, no API key. All is real except the offline model and the story's clock.",
+        "네트워크도 API 키도 필요 없습니다. 내장 offline 모델과 시계 말고는 모두 실제입니다.",
     ),
     "demo.user": ("User", "사용자"),
     "demo.next": ("What to try next", "다음 단계"),
@@ -38,12 +36,12 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "{tokens} … (단어 {count}개의 키 해시)",
     ),
     "demo.disk.scan": (
-        "All {files} files ({size:,} bytes) were searched for plain text, as UTF-8 and as UTF-16. Matches:",
+        "Matches of plain text (UTF-8 and UTF-16) in all {files} files ({size:,} bytes):",
         "파일 {files}개 전체({size:,}바이트)에서 평문을 UTF-8과 UTF-16으로 검색했습니다. 검색된 횟수:",
     ),
     "demo.disk.control": (
         "The owner's name is not encrypted. Finding it shows that the search works.",
-        "소유자 이름은 암호화하지 않습니다. 이 이름이 검색된 것은 검색이 제대로 동작한다는 증거입니다.",
+        "암호화하지 않는 소유자 이름이 검색된 것은 검색이 제대로 동작한다는 증거입니다.",
     ),
     "demo.recall": (
         "The next day, in a new session: what is recalled, and why",
@@ -54,18 +52,21 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "프로그램을 다시 시작했습니다. 프롬프트에 들어간 이전 메시지는 {messages}개입니다.",
     ),
     "demo.recall.rank": ("#{rank}", "{rank}위"),
+    "demo.recall.memory": ("memory", "기억"),
+    "demo.recall.message": ("message", "메시지"),
+    "demo.recall.fact": ("fact", "사실"),
     "demo.recall.words": (
-        "{days:.1f} days old, matched {words}",
-        "{days:.1f}일 전, 일치한 단어: {words}",
+        "{kind}, {days:.1f} days old, matched {words}",
+        "{kind}, {days:.1f}일 전, 일치한 단어: {words}",
     ),
     "demo.recall.filled": (
-        "{days:.1f} days old, no matching word (fills an unused slot)",
-        "{days:.1f}일 전, 일치한 단어 없음(남은 자리를 채움)",
+        "{kind}, {days:.1f} days old, no matching word (fills an unused slot)",
+        "{kind}, {days:.1f}일 전, 일치한 단어 없음(남은 자리를 채움)",
     ),
     "demo.recall.score": ("score {score:.2f} = ", "점수 {score:.2f} = "),
     "demo.recall.sum": (
-        "The score is the sum of all signals, each multiplied by its weight in the plan.",
-        "점수는 각 신호에 계획이 정한 가중치를 곱해 더한 값입니다.",
+        "The best of each kind; {more} more were recalled. Score: the sum of signals × weights.",
+        "종류마다 1개씩이며, 이 밖에 {more}개를 더 떠올렸습니다. 점수는 신호 × 가중치의 합입니다.",
     ),
     "demo.signal.bm25": ("matching words", "일치한 단어"),
     "demo.signal.vectors": ("meaning", "의미"),
@@ -101,7 +102,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "demo.kill": ("A process is killed in the middle of a turn", "턴 도중에 강제 종료된 프로세스"),
     "demo.kill.lead": (
-        "Another process runs this turn and writes all of its rows. It is killed just before the commit.",
+        "Another process runs this turn, writes its rows, and is killed just before the commit.",
         "다른 프로세스가 이 턴을 실행하고 모든 행을 쓴 다음, 커밋 직전에 강제 종료됩니다.",
     ),
     "demo.kill.dead": (
@@ -116,9 +117,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "demo.plan": ("The plan that ran", "실행된 계획"),
     "demo.plan.lead": (
-        "{name} v{version}, hash {hash}: times of the turn in act 3, in ms",
-        "{name} v{version}, 해시 {hash}: 3막의 턴에 걸린 시간(ms)",
+        "{name} v{version}, hash {hash}: the turn of act 3 in ms (commit {commit:.1f}, total {total:.1f})",
+        "{name} v{version}, 해시 {hash}: 3막의 턴에 걸린 시간(ms, 커밋 {commit:.1f}, 합계 {total:.1f})",
     ),
-    "demo.plan.total": ("{total:.1f} total", "합계 {total:.1f}"),
-    "demo.plan.metadata": ("metadata", "메타데이터"),
 }
