@@ -67,6 +67,7 @@ KEEP = {
         "moments": {"minImportance": 7, "emotions": ["joy"]},
         "importance": 5,
         "emotion": "calm",
+        "notices": dict.fromkeys(("full", "more", "topics", "excerpt", "unremembered")),
     },
 }
 REQUEST = ["message", "accountPlan", "autoArchive"]

@@ -75,7 +75,7 @@ def test_an_invalid_plan_is_reported_with_the_place_of_the_error(run: Run, home:
     done = run("plan", "check", "turn_memory", str(bad))
     assert done.exit_code == 1
     assert done.stdout == "turn_memory: ok\n"
-    assert f"error: {bad}: steps[7].type: no step of type 'Summarise'" in done.stderr
+    assert f"error: {bad}: steps[8].type: no step of type 'Summarise'" in done.stderr
     verdicts = json.loads(run("plan", "check", "turn_memory", str(bad), "--json").stdout)
     assert [each["ok"] for each in verdicts] == [True, False]
     assert verdicts[1]["error"] == "PLAN_INVALID"

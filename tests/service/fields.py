@@ -22,6 +22,7 @@ REPLACES = {"summary": "manualSummary"}
 PATH_KINDS = {
     "memory": "memory",
     "sessions": "session",
+    "turns": "turn",
     "jobs": "job",
     "personas": "persona",
     "state": "fact",

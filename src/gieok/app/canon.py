@@ -209,7 +209,7 @@ class Canon:
         found = await self._scope.read(
             lambda view: view.facts.active(persona_id, only_state=False, limit=limit)
         )
-        return await self._mark_sources(found)
+        return list(await self._mark_sources(found))
 
     async def set_fact(  # noqa: PLR0913  options by keyword
         self,

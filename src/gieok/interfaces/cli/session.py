@@ -33,7 +33,7 @@ FORMATS = ("sillytavern", "chatgpt", "mem0", "letta", "gieok")
 
 @click.group()
 def session() -> None:
-    """Sessions of a user: list them, read every message, import chats, delete them."""
+    """Sessions of a user: list, read, import and delete them."""
 
 
 @session.command("list")

@@ -101,8 +101,9 @@ def list_memories(  # noqa: PLR0913, PLR0917  click passes each option as an arg
 def search(
     query: str, persona: str, limit: int | None, kinds: str, owner: str, as_json: bool, t: Translator
 ) -> None:
-    """Search memories for QUERY, best match first; with --kinds also messages and facts.
+    """Search memories for QUERY, best match first.
 
+    With --kinds it finds messages and facts too.
     Shows for each hit which words matched.
     """
     from gieok.memory.companion.hits import check_kinds

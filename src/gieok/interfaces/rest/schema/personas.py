@@ -51,9 +51,7 @@ def _lorebook(value: object) -> KeyedLorebook:
         raise ValueError(f"{json_path(location)}: {message}") from None
 
 
-Lorebook = Annotated[
-    KeyedLorebook, BeforeValidator(_lorebook), WithJsonSchema(KeyedLorebook.model_json_schema())
-]
+Lorebook = Annotated[KeyedLorebook, BeforeValidator(_lorebook)]
 
 _PERSONA: dict[str, Any] = {
     "id": "persona_123",
