@@ -148,7 +148,7 @@ def test_recall_finds_the_last_conversation_and_its_scores_add_up(kept: Kept) ->
     assert event in act.splitlines()[-1]
     assert kept.story.character in act.splitlines()[-1]
     reasons = re.findall(rf"^ +(\S+), \d\.\d.*{led}$", act, re.MULTILINE)
-    assert sorted(reasons) == sorted(kept.t(f"demo.recall.{kind}") for kind in HIT_KINDS)
+    assert sorted(reasons) == sorted(kept.t(f"demo.kind.{kind}") for kind in HIT_KINDS)
     scores = re.findall(r"(\d\.\d\d) = ([^()#]*?)(?=\n +\d위|\n +#|\n   \S)", act)
     assert len(scores) == len(HIT_KINDS)
     for score, signals in scores:
@@ -163,7 +163,7 @@ async def test_recall_shows_the_memory_of_the_last_conversation(kept: Kept, open
     page = await opened.user(kept.story.owner).companion.list(kept.story.persona_id)
     last = max(page.memories, key=lambda memory: memory.occurred_at)
     shown = " ".join(kept.act("recall").split())
-    assert f"{last.summary} {kept.t('demo.recall.memory')}, " in shown
+    assert f"{last.summary} {kept.t('demo.kind.memory')}, " in shown
     (recall,) = [step for step in load_plan("chat_turn").steps if step.type == RecallMemories.type]
     more = recall.metadata["topK"] - len(HIT_KINDS)
     assert kept.t("demo.recall.sum", more=more) in shown

@@ -109,7 +109,7 @@ def _best_of_each_kind(hits: Sequence[Hit]) -> Mapping[int, Hit]:
 
 def _matched_words(question: str, hit: Hit, t: Translator) -> str:
     """Kind and age of the hit, and each matching word of the question with its index term."""
-    kind = t(f"demo.recall.{hit.kind}")
+    kind = t(f"demo.kind.{hit.kind}")
     if hit.why.filled:
         return t("demo.recall.filled", kind=kind, days=hit.why.age_days)
     common = {term for word in hit.why.matched_words for term in terms(word)}

@@ -52,9 +52,9 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "프로그램을 다시 시작했습니다. 프롬프트에 들어간 이전 메시지는 {messages}개입니다.",
     ),
     "demo.recall.rank": ("#{rank}", "{rank}위"),
-    "demo.recall.memory": ("memory", "기억"),
-    "demo.recall.message": ("message", "메시지"),
-    "demo.recall.fact": ("fact", "사실"),
+    "demo.kind.memory": ("memory", "기억"),
+    "demo.kind.message": ("message", "메시지"),
+    "demo.kind.fact": ("fact", "사실"),
     "demo.recall.words": (
         "{kind}, {days:.1f} days old, matched {words}",
         "{kind}, {days:.1f}일 전, 일치한 단어: {words}",
