@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from gieok import Gieok, Settings
+from gieok.engine import StepEvent
 from gieok.errors import Conflict, InputRefused, PlanHashMismatch
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.conversation.records import Prompt, Reply
@@ -108,29 +109,62 @@ async def test_concurrent_messages_start_one_session(gieok: Gieok, behind: Behin
 
 
 class Together(CountingModel):
-    """Replies once `replies` calls wait for one."""
+    """The first replies, as many as the barrier has parties, wait for each other."""
 
     def __init__(self, barrier: asyncio.Barrier) -> None:
         self._barrier = barrier
+        self.replies = 0
 
     async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:
-        await self._barrier.wait()
+        self.replies += 1
+        if self.replies <= self._barrier.parties:
+            await self._barrier.wait()
         return await super().reply(prompt, emit)
 
 
 async def test_two_processes_start_one_session(settings: Settings, behind: Behind) -> None:
-    """Neither sees a session when it begins. The commit of the later one is refused, and stores nothing."""
+    """Neither sees a session when it begins. The later one then goes on in that of the first."""
     alone = replace(settings, background=False)
     model = Together(asyncio.Barrier(2))
     async with await Gieok.open(alone, model=model) as one, await Gieok.open(alone, model=model) as two:
         await one.user("minsu").personas.create(PERSONAS["hana"], persona_id="hana")
-        results = await asyncio.gather(
-            *(gieok.user("minsu").chat.send("hana", "안녕!") for gieok in (one, two)), return_exceptions=True
+        turns = await asyncio.gather(
+            *(gieok.user("minsu").chat.send("hana", "안녕!") for gieok in (one, two))
         )
-        refused = [result for result in results if isinstance(result, BaseException)]
-        assert len(refused) == 1
-        assert isinstance(refused[0], Conflict)
+    assert len({turn.session_ref for turn in turns}) == 1
+    assert (behind.count("sessions"), behind.count("messages")) == (1, 4)
+    assert sorted(len(turn.prompt.messages) for turn in turns) == [1, 3]
+
+
+async def test_a_reply_that_was_heard_is_not_made_again(settings: Settings, behind: Behind) -> None:
+    """The commit of the later one is refused, and stores nothing."""
+    alone = replace(settings, background=False)
+    model = Together(asyncio.Barrier(2))
+    heard: list[StepEvent] = []
+    async with await Gieok.open(alone, model=model) as one, await Gieok.open(alone, model=model) as two:
+        await one.user("minsu").personas.create(PERSONAS["hana"], persona_id="hana")
+        chats = [gieok.user("minsu").chat for gieok in (one, two)]
+        results = await asyncio.gather(
+            *(chat.send("hana", "안녕!", listen=heard.append) for chat in chats), return_exceptions=True
+        )
+    refused = [result for result in results if isinstance(result, BaseException)]
+    assert [isinstance(each, Conflict) for each in refused] == [True]
+    assert model.replies == 2
     assert (behind.count("sessions"), behind.count("messages")) == (1, 2)
+
+
+async def test_a_session_that_ends_meanwhile_does_not_refuse_the_message(
+    gieok: Gieok, settings: Settings, clock: Clock
+) -> None:
+    """It was open when the message chose it, and has ended when the turn begins."""
+    user = gieok.user("minsu")
+    first = await user.chat.send("hana", "안녕!")
+    async with gieok.session_locks.of("minsu", first.session_ref):
+        sending = asyncio.create_task(user.chat.send("hana", "또 왔어"))
+        await asyncio.sleep(0.1)
+        async with await Gieok.open(replace(settings, background=False), clock=clock) as other:
+            await other.user("minsu").sessions.close(first.session_ref)
+    assert (await sending).session_ref != first.session_ref
 
 
 async def test_a_failed_turn_starts_no_session(settings: Settings, behind: Behind) -> None:

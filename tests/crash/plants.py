@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,14 +16,18 @@ from gieok.engine.registry import CheckedStep
 # pyright: reportPrivateUsage=false
 # A bug may be planted anywhere.
 
+PAUSE_SECONDS = 0.01
+"""Longer than a commit takes, so that most kills fall between two of them."""
+
 
 def split_cycle() -> None:
-    """Each write of a cycle in a transaction of its own."""
+    """Each write of a cycle in a transaction of its own, with a pause for the kill to hit."""
     commit_all = cycle._Cycle._commit
 
     async def commit(self: cycle._Cycle, steps: Sequence[CheckedStep]) -> None:
         for step in steps:
             await commit_all(self, [step])
+            await asyncio.sleep(PAUSE_SECONDS)
 
     cycle._Cycle._commit = commit
 

@@ -35,7 +35,11 @@ class Acknowledged:
 
 
 class LoadClient:
-    """One owner who chats, creates memories and closes sessions, in an endless loop."""
+    """One owner who chats, creates memories and closes sessions, in an endless loop.
+
+    Each client starts its own sessions, because it closes them. A message without a session goes to any open
+    one of the owner, perhaps of another client, which may close it at the same time.
+    """
 
     def __init__(
         self, owner: str, url: str, token: str, acknowledged: Acknowledged, chance: random.Random
@@ -65,14 +69,12 @@ class LoadClient:
     async def _one_session(self, client: httpx.AsyncClient, progress: asyncio.Semaphore) -> None:
         session: str | None = None
         for _ in range(self._chance.randint(1, TURNS_PER_SESSION)):
-            word = new_word(self._chance)
-            message = {"personaId": "hana", "message": goal(word), "sessionId": session}
-            session = str((await _post(client, "/chat/send", message))["sessionId"])
-            self.acknowledged.turns.append((session, word))
-            progress.release()
+            place = {"newSession": True} if session is None else {"sessionId": session}
+            session = await self._turn(client, progress, **place)
             memory = {"personaId": "hana", "manualSummary": f"{new_word(self._chance)} 이야기를 나눔."}
             self.acknowledged.memories.append((await _post(client, "/memory/create", memory))["memory"]["id"])
             progress.release()
+            await self._turn(client, progress)
         messages = [{"id": str(uuid4()), "role": role, "content": "그래"} for role in ("user", "assistant")]
         await _post(client, f"/sessions/{session}/messages", {"messages": messages})
         self.acknowledged.messages.extend(str(each["id"]) for each in messages)
@@ -81,6 +83,15 @@ class LoadClient:
             await _post(client, f"/sessions/{session}/close", {})
             self.acknowledged.closed.append(str(session))
             progress.release()
+
+    async def _turn(self, client: httpx.AsyncClient, progress: asyncio.Semaphore, **place: object) -> str:
+        """Send a message. Returns the session that it is stored in."""
+        word = new_word(self._chance)
+        message = {"personaId": "hana", "message": goal(word), **place}
+        session = str((await _post(client, "/chat/send", message))["sessionId"])
+        self.acknowledged.turns.append((session, word))
+        progress.release()
+        return session
 
 
 def new_word(chance: random.Random) -> str:

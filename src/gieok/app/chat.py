@@ -18,7 +18,7 @@ from gieok.app.session_plans import CHAT_PLAN, inactivity_minutes, plan_for
 from gieok.engine import CheckedPlan, CycleRecord, CycleResult, Data, ExecutionPlan, Step, StepEvent
 from gieok.engine.cycle import apply_writes
 from gieok.engine.step import Outputs
-from gieok.errors import Conflict, InputRefused, NotFound
+from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SessionEnded
 from gieok.memory.canon.records import Fact, FactChange
 from gieok.memory.canon.remembering import GroundFacts
 from gieok.memory.canon.steps import LoadState, SaveFacts
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 D = TypeVar("D", bound=Data)
 SEND = "chat/send"
 """The operation of an idempotency key."""
+CHOICES = 5
+"""How often a message without a session chooses one, if one ends or starts meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,23 @@ class _Sent:
         return RequestKey(key=key, body=self.message.encode(), kind="message")
 
 
+class _StartedMeanwhile(Conflict):
+    """Another process has started a session with the persona."""
+
+
+class _Heard:
+    """Passes the events of a turn on, and knows whether there was one."""
+
+    def __init__(self, listen: Listener | None) -> None:
+        self._listen = listen
+        self.anything = False
+
+    def __call__(self, event: StepEvent) -> None:
+        self.anything = True
+        if self._listen is not None:
+            self._listen(event)
+
+
 class Chat:
     """One owner's conversations."""
 
@@ -205,7 +224,8 @@ class Chat:
         Without `account_plan` the session keeps its own, and a new one gets that of
         GIEOK_ACCOUNT_PLAN. `recent_messages` is the
         window of a client that keeps its own. Of two concurrent sends to one session, the second waits in the
-        same process and raises Conflict in another one; the same holds for two that would each start one.
+        same process and raises Conflict in another one. Without `session_ref`, a session that ends or starts
+        meanwhile makes the call choose again; if `listen` has got a part of the reply, it raises Conflict.
 
         `message_id` and `once`, an idempotency key, make a retry safe: repeated, they return the same answer,
         and wait for it if the first request is still running. Raises Conflict for another text or request.
@@ -285,22 +305,37 @@ class Chat:
     async def _choose_session(self, sent: _Sent, keys: Sequence[RequestKey]) -> ChatTurn:
         """Run the turn in the session of the request, in the open session with the persona, or in a new one.
 
-        Conflict if another process has started a session with the persona meanwhile.
+        If the open session ends meanwhile, or another process starts one, it chooses again, unless a listener
+        has got a part of the reply.
         """
         if sent.session_ref is not None or sent.new_session:
             return await self._run(sent, sent.session_ref or str(uuid4()), keys)
+        heard = _Heard(sent.listen)
+        sent = replace(sent, listen=heard if sent.listen is not None else None)
+        async with self._gieok.session_locks.of_persona(self._cycles.scope.owner, sent.persona_id):
+            for _ in range(CHOICES - 1):
+                try:
+                    return await self._run_in_open(sent, keys)
+                except (SessionEnded, PlanHashMismatch, _StartedMeanwhile):
+                    if heard.anything:
+                        raise
+            return await self._run_in_open(sent, keys)
+
+    async def _run_in_open(self, sent: _Sent, keys: Sequence[RequestKey]) -> ChatTurn:
+        """Run the turn in the open session with the persona, or in a new one if there is none."""
         find = self._find_open(sent.persona_id, sent.checked)
 
         def check_none_open(view: SqlView) -> None:
             view.personas.lock(sent.persona_id)
             if find(view) is not None:
-                raise Conflict("a session with this persona was started meanwhile; send the message again")
+                raise _StartedMeanwhile(
+                    "a session with this persona was started meanwhile; send the message again"
+                )
 
-        async with self._gieok.session_locks.of_persona(self._cycles.scope.owner, sent.persona_id):
-            found = await self._cycles.scope.read(find)
-            if found is not None:
-                return await self._run(sent, found.session_ref, keys)
-            return await self._run(sent, str(uuid4()), keys, before=check_none_open)
+        found = await self._cycles.scope.read(find)
+        if found is not None:
+            return await self._run(sent, found.session_ref, keys)
+        return await self._run(sent, str(uuid4()), keys, before=check_none_open)
 
     def _find_open(self, persona_id: str, checked: CheckedPlan) -> Callable[[SqlView], Session | None]:
         minutes = inactivity_minutes(checked)
