@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,18 +17,23 @@ from gieok.engine.registry import CheckedStep
 # pyright: reportPrivateUsage=false
 # A bug may be planted anywhere.
 
-PAUSE_SECONDS = 0.01
-"""Longer than a commit takes, so that most kills fall between two of them."""
+PAUSE_SECONDS = 0.1
+"""Longer than the work around it takes, so that most kills fall into it on a slow machine too."""
+
+
+async def pause() -> None:
+    """A time of its own for each task, so that they do not all pause at once."""
+    await asyncio.sleep(random.uniform(0.0, 2 * PAUSE_SECONDS))
 
 
 def split_cycle() -> None:
-    """Each write of a cycle in a transaction of its own, with a pause for the kill to hit."""
+    """The first write of a cycle in one transaction, and the others in the next."""
     commit_all = cycle._Cycle._commit
 
     async def commit(self: cycle._Cycle, steps: Sequence[CheckedStep]) -> None:
-        for step in steps:
-            await commit_all(self, [step])
-            await asyncio.sleep(PAUSE_SECONDS)
+        await commit_all(self, steps[:1])
+        await pause()
+        await commit_all(self, steps[1:])
 
     cycle._Cycle._commit = commit
 
@@ -50,6 +56,7 @@ def split_memory() -> None:
 
     async def write(self: OwnerScope, work: Callable[..., Any], *, heavy: bool = False) -> Any:
         result = await write_all(self, work, heavy=heavy)
+        await pause()
         await self._database.write(self.owner, catch_up)
         return result
 
@@ -65,7 +72,7 @@ def answer_early() -> None:
         run_item(self, session)
         if self.writes:
             self.loop.call_soon_threadsafe(self.wake_caller)
-            time.sleep(0.005)
+            time.sleep(PAUSE_SECONDS)
 
     WorkItem.run = run
 

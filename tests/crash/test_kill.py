@@ -33,7 +33,7 @@ KILLS_BETWEEN = max(6, ROUNDS)
 """Kills between a turn and its remembering."""
 ROUNDS_IN_A_PLACE = 20
 PLANTED_ROUNDS = 40
-"""Each round catches a bug with a probability of about a third."""
+"""A round misses a bug now and then, but not this often."""
 
 
 @pytest.mark.req("ENG-6")

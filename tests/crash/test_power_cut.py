@@ -27,6 +27,8 @@ CUTS = 12
 CUTS_WHILE_OPENING = 4
 """Power cuts while the database is created: most of the operations, but nothing is acknowledged yet."""
 
+CARELESS_SESSIONS = 5
+
 
 @dataclass
 class Session:
@@ -147,7 +149,8 @@ def test_a_keystore_opens_after_a_power_cut_while_it_was_created(tmp_path: Path)
 async def test_a_commit_without_a_sync_is_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synchronous: str
 ) -> None:
-    """Checks the test itself: with less than `synchronous=FULL` it finds lost turns."""
+    """Checks the test itself: with less than `synchronous=FULL` it finds lost turns, now and then not in the
+    first session."""
     connect = sqlite_file.connect
 
     def connect_carelessly(
@@ -158,4 +161,7 @@ async def test_a_commit_without_a_sync_is_caught(
         return connection
 
     monkeypatch.setattr(sqlite_file, "connect", connect_carelessly)
-    assert any(await cut_power(tmp_path, SEED)), f"GIEOK_CRASH_SEED={SEED}"
+    for number in range(CARELESS_SESSIONS):
+        if any(await cut_power(tmp_path / f"session-{number}", SEED + number)):
+            return
+    pytest.fail(f"nothing was lost in {CARELESS_SESSIONS} sessions, GIEOK_CRASH_SEED={SEED}")

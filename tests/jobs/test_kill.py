@@ -28,7 +28,7 @@ OWNERS = ("minsu", "jiyoung")
 SESSIONS = ("s1", "s2", "s3")
 PARTS = (25, 3)
 """Messages that are saved at once: the first part is summarised by its number, the second when it closes."""
-PLANTED_ROUNDS = 12
+PLANTED_ROUNDS = 25
 
 
 async def talk_and_close(place: Place) -> None:

@@ -9,15 +9,13 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
-from typing import Any
 
 from gieok.app import Gieok
 from gieok.app.background.worker import Worker
-from gieok.engine import cycle
-from gieok.engine.registry import CheckedStep
 from gieok.memory.companion.records import SessionSummary, Spoken
 from gieok.testing.models import CountingModel
 from tests.crash.place import Place
+from tests.crash.plants import split_cycle
 
 SLOW_SECONDS = 0.05
 START_SECONDS = 20.0
@@ -40,20 +38,10 @@ class ThinkingModel(CountingModel):
         return await super().summarize_session(messages)
 
 
-_commit_all = cycle._Cycle._commit  # pyright: ignore[reportPrivateUsage] - where the bug is planted
-
-
-async def commit_in_parts(self: Any, steps: Sequence[CheckedStep]) -> None:
-    """The bug to plant: the memory is stored first, and its job is completed a little later."""
-    for step in steps:
-        await _commit_all(self, [step])
-        await asyncio.sleep(SLOW_SECONDS / 2)
-
-
 def main(place: Place, ahead: timedelta, planted: bool, pipe: Connection[str, None]) -> None:
     """Run jobs until killed. `ahead` sets this worker's clock forward, so that it sees leases as expired."""
     if planted:
-        cycle._Cycle._commit = commit_in_parts  # pyright: ignore[reportPrivateUsage] - as above
+        split_cycle()
     asyncio.run(_work(place, ahead, pipe))
 
 
