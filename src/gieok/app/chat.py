@@ -120,14 +120,14 @@ class _Sent:
     checked: CheckedPlan
     persona_id: str
     session_ref: str | None
-    new_session: bool
     message: str
-    message_id: str | None
-    """The client's own id of the message."""
     turn_id: str
-    recent_messages: tuple[Message, ...]
-    account_plan: AccountPlan | None
     listen: Listener | None
+    new_session: bool = False
+    message_id: str | None = None
+    """The client's own id of the message."""
+    recent_messages: tuple[Message, ...] = ()
+    account_plan: AccountPlan | None = None
     replaces: str | None = None
     """A message of the last turn, which this one replaces."""
 
@@ -159,19 +159,6 @@ class _StartedMeanwhile(Conflict):
     """Another process has started a session with the persona."""
 
 
-class _Heard:
-    """Passes the events of a turn on, and knows whether there was one."""
-
-    def __init__(self, listen: Listener | None) -> None:
-        self._listen = listen
-        self.anything = False
-
-    def __call__(self, event: StepEvent) -> None:
-        self.anything = True
-        if self._listen is not None:
-            self._listen(event)
-
-
 class Chat:
     """One owner's conversations."""
 
@@ -194,8 +181,8 @@ class Chat:
     async def open_session(self, persona_id: str, *, plan: str | ExecutionPlan = CHAT_PLAN) -> Session | None:
         """The session that a message without `session_ref` continues. None if it would start a new one.
 
-        That is the session with this persona that was used last, runs this plan as it is now, and has neither
-        ended nor been inactive for longer than the plan allows.
+        That is the session with this persona that was used last, if it runs the current version of this plan
+        and has neither ended nor been inactive for longer than the plan allows.
         """
         find = self._find_open(persona_id, self._gieok.check(plan))
         return await self._cycles.scope.read(find)
@@ -221,11 +208,11 @@ class Chat:
         `new_session` starts one in any case. A `session_ref` that does not exist yet starts with this turn.
         It returns when both messages are stored. What is to be remembered of them is a job that runs next;
         `wait_memory` waits for it and returns what it changed and refused.
-        Without `account_plan` the session keeps its own, and a new one gets that of
-        GIEOK_ACCOUNT_PLAN. `recent_messages` is the
-        window of a client that keeps its own. Of two concurrent sends to one session, the second waits in the
-        same process and raises Conflict in another one. Without `session_ref`, a session that ends or starts
-        meanwhile makes the call choose again; if `listen` has got a part of the reply, it raises Conflict.
+        Without `account_plan` the session keeps its own, and a new one gets that of GIEOK_ACCOUNT_PLAN.
+        `recent_messages` is the window of a client that keeps its own. Of two concurrent sends to one
+        session, the second waits in the same process and raises Conflict in another one. Without
+        `session_ref`, a session that ends or starts meanwhile makes the call choose again; if `listen` has
+        got a part of the reply, it raises Conflict.
 
         `message_id` and `once`, an idempotency key, make a retry safe: repeated, they return the same answer,
         and wait for it if the first request is still running. Raises Conflict for another text or request.
@@ -239,13 +226,13 @@ class Chat:
             checked=self._gieok.check(plan),
             persona_id=check_ref(persona_id, "personaId"),
             session_ref=check_ref(session_ref, "sessionRef") if session_ref is not None else None,
-            new_session=new_session,
             message=message,
-            message_id=message_id,
             turn_id=check_ref(message_id, "messageId") if message_id is not None else str(uuid4()),
+            listen=listen,
+            new_session=new_session,
+            message_id=message_id,
             recent_messages=check_recent(recent_messages),
             account_plan=account_plan,
-            listen=listen,
         )
         return await self._remembered(await self._send_once(sent, once), wait_memory)
 
@@ -271,12 +258,8 @@ class Chat:
             checked=checked,
             persona_id=session.persona_id or "",
             session_ref=session_ref,
-            new_session=False,
             message="\n".join(message.content for message in said),
-            message_id=None,
             turn_id=str(uuid4()),
-            recent_messages=(),
-            account_plan=None,
             listen=listen,
             replaces=said[-1].id,
         )
@@ -310,16 +293,23 @@ class Chat:
         """
         if sent.session_ref is not None or sent.new_session:
             return await self._run(sent, sent.session_ref or str(uuid4()), keys)
-        heard = _Heard(sent.listen)
-        sent = replace(sent, listen=heard if sent.listen is not None else None)
+        listener, choices, is_heard = sent.listen, 0, False
+        if listener is not None:
+
+            def listen(event: StepEvent) -> None:
+                nonlocal is_heard
+                is_heard = True
+                listener(event)
+
+            sent = replace(sent, listen=listen)
         async with self._gieok.session_locks.of_persona(self._cycles.scope.owner, sent.persona_id):
-            for _ in range(CHOICES - 1):
+            while True:
+                choices += 1
                 try:
                     return await self._run_in_open(sent, keys)
                 except (SessionEnded, PlanHashMismatch, _StartedMeanwhile):
-                    if heard.anything:
+                    if is_heard or choices == CHOICES:
                         raise
-            return await self._run_in_open(sent, keys)
 
     async def _run_in_open(self, sent: _Sent, keys: Sequence[RequestKey]) -> ChatTurn:
         """Run the turn in the open session with the persona, or in a new one if there is none."""

@@ -62,7 +62,7 @@ class RememberInputs(ResumeInputs):
 class Resumed(Data):
     known: bool
     account_plan: AccountPlan
-    """The one that is given, else that of the session, else `free`."""
+    """The one that is given, else that of the session, else the default."""
 
 
 class ResumeSession(ReadStep[NoData, RememberInputs, Resumed]):
@@ -71,12 +71,15 @@ class ResumeSession(ReadStep[NoData, RememberInputs, Resumed]):
     type = "ResumeSession"
     stages = CONTEXT_SELECT
 
+    def __init__(self, services: AccountServices) -> None:
+        self._account_plan: AccountPlan = services.account_plan
+
     def read(
         self, view: SessionView, metadata: NoData, inputs: RememberInputs, context: StepContext
     ) -> Resumed:
         session = view.sessions.get(inputs.session_ref)
         if session is None:
-            return Resumed(known=False, account_plan=inputs.account_plan or "free")
+            return Resumed(known=False, account_plan=inputs.account_plan or self._account_plan)
         check_resumable(session, context.plan_hash, inputs.persona_id)
         return Resumed(known=True, account_plan=inputs.account_plan or session.account_plan)
 

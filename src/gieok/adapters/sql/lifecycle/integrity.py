@@ -140,33 +140,25 @@ def _store(table: str, store: Callable[[SqlView], _Indexed], *, uses_analyzer: b
     )
 
 
-def _query(kind: Kind, table: str, find_query: str, *repairs: str) -> Check:
-    def find(view: SqlView, after: bytes) -> _Page:
-        return _Page([_Found(row) for row in view.integrity.find(find_query, MOST_FOUND)])
-
-    def repair(view: SqlView, _found: _Found) -> None:
-        view.integrity.run(*repairs)
-
-    return Check(kind, table, find, repair, repairs_all=True)
-
-
-def _impacts() -> Check:
+def _whole(
+    kind: Kind, table: str, find: Callable[[SqlView], Sequence[str]], repair: Callable[[SqlView], None]
+) -> Check:
+    """A check of all rows of an owner at once."""
     return Check(
-        "index",
-        "decision_impacts",
-        lambda view, after: _Page([_Found(row) for row in view.relations.wrong_impacts()]),
-        lambda view, _found: view.relations.rebuild_impacts(),
+        kind,
+        table,
+        lambda view, after: _Page([_Found(row) for row in find(view)]),
+        lambda view, _found: repair(view),
         repairs_all=True,
     )
 
 
-def _entry_counts() -> Check:
-    return Check(
-        "count",
-        "persona_memory_configs",
-        lambda view, after: _Page([_Found(row) for row in view.integrity.wrong_entry_counts()]),
-        lambda view, _found: view.integrity.repair_entry_counts(),
-        repairs_all=True,
+def _query(kind: Kind, table: str, find: str, *repairs: str) -> Check:
+    return _whole(
+        kind,
+        table,
+        lambda view: view.integrity.find(find, MOST_FOUND),
+        lambda view: view.integrity.run(*repairs),
     )
 
 
@@ -203,11 +195,21 @@ CHECKS: tuple[Check, ...] = (
     _store("memories", lambda view: view.companion, uses_analyzer=True),
     _store("evidence", lambda view: view.evidence),
     _store("anchor_targets", lambda view: view.anchors),
-    _impacts(),
+    _whole(
+        "index",
+        "decision_impacts",
+        lambda view: view.relations.wrong_impacts(),
+        lambda view: view.relations.rebuild_impacts(),
+    ),
     _query("index", "memory_vectors", "find_vectors", "repair_vectors", "repair_vector_progress"),
     _query("count", "search_scopes", "find_scopes", "repair_scopes"),
     _query("count", "persona_memory_configs", "find_memory_counts", "repair_memory_counts"),
-    _entry_counts(),
+    _whole(
+        "count",
+        "persona_memory_configs",
+        lambda view: view.integrity.wrong_entry_counts(),
+        lambda view: view.integrity.repair_entry_counts(),
+    ),
     _query("count", "sessions", "find_message_counts", "repair_message_counts"),
     _audit(),
 )
