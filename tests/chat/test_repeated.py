@@ -207,3 +207,78 @@ async def test_a_stored_answer_is_deleted_with_its_session(gieok: Gieok, behind:
     assert behind.count("requests") == 4
     await user.sessions.delete("s")
     assert behind.count("requests") == 2
+
+
+@pytest.mark.req("MIND-12")
+@pytest.mark.parametrize("named", [True, False], ids=["in a session", "without one"])
+async def test_the_reply_of_a_withdrawn_turn_is_not_given_again(
+    gieok: Gieok, behind: Behind, named: bool
+) -> None:
+    """Its stored answers are deleted, those of other turns stay. A withdrawn message id stays taken."""
+    user, session_ref = gieok.user("minsu"), "s" if named else None
+
+    async def send(text: str, name: str, message_id: str | None = None) -> ChatTurn:
+        return await user.chat.send(
+            "hana", text, session_ref=session_ref, once=key(name), message_id=message_id
+        )
+
+    kept = await send("안녕", "k0", "m0")
+    withdrawn = await send(MOVED, "k1", "m1")
+    assert behind.count("requests") == 4
+    await user.sessions.withdraw(withdrawn.session_ref)
+    assert behind.count("requests") == 2
+    for name in ("k1", "k2"):
+        with pytest.raises(Conflict, match="m1 was withdrawn"):
+            await send(MOVED, name, "m1")
+    assert await send("안녕", "k0", "m0") == kept
+    again = await send(MOVED, "k1")
+    assert (again.session_ref, again.reply) == (withdrawn.session_ref, "답 3")
+
+
+async def test_a_stored_answer_is_deleted_with_its_persona(gieok: Gieok, behind: Behind) -> None:
+    user = gieok.user("minsu")
+    await user.personas.create(PersonaDraft(name="두나"), persona_id="duna")
+    for persona in ("hana", "duna"):
+        await user.chat.send(persona, MOVED, message_id="m1", once=key(persona))
+    await user.personas.delete("hana")
+    assert behind.count("requests") == 2
+    with pytest.raises(NotFound):
+        await user.chat.send("hana", MOVED, message_id="m1", once=key("hana"))
+
+
+@pytest.mark.req("MIND-12")
+async def test_a_repeated_request_for_another_reply_gives_the_same_one(
+    gieok: Gieok, model: Slow, behind: Behind
+) -> None:
+    """Two at once, later, and after the session has ended. The answer to the first send is gone."""
+    user, heard = gieok.user("minsu"), list[str]()
+    await user.chat.send("hana", MOVED, session_ref="s", once=key("k0"))
+    first, same = await asyncio.gather(*(user.chat.regenerate("s", once=key()) for _ in range(2)))
+    assert (first, first.reply) == (same, "답 2")
+    assert (model.replies, behind.count("messages"), behind.count("requests")) == (2, 4, 1)
+    await user.sessions.close("s")
+    again = await user.chat.regenerate("s", once=key(), listen=lambda event: heard.append(event.data))
+    assert (again, heard, model.replies) == (first, ["답 2"], 2)
+    with pytest.raises(Conflict, match="Idempotency-Key"):
+        await user.chat.regenerate("t", once=key(body=b"t"))
+    with pytest.raises(Conflict, match="Idempotency-Key"):
+        await user.chat.send("hana", MOVED, once=key())
+
+
+async def test_two_processes_make_another_reply_once(settings: Settings, behind: Behind) -> None:
+    model = Slow()
+    alone = replace(settings, background=False)
+    async with await Gieok.open(alone, model=model) as one, await Gieok.open(alone, model=model) as two:
+        await one.user("minsu").personas.create(PersonaDraft(name="하나"), persona_id="hana")
+        await one.user("minsu").chat.send("hana", MOVED, session_ref="s")
+        await model.begun.acquire()
+        model.gate.clear()
+        calls = [
+            asyncio.create_task(each.user("minsu").chat.regenerate("s", once=key())) for each in (one, two)
+        ]
+        for _ in calls:
+            await model.begun.acquire()
+        model.gate.set()
+        turns = await asyncio.gather(*calls)
+    assert turns[0] == turns[1]
+    assert behind.count("messages") == 4

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gieok import Gieok, PersonaDraft, Settings, User
-from gieok.app.chat import ChatTurn
+from gieok.app.chat_turn import ChatTurn
 from gieok.testing.clock import Clock
 
 

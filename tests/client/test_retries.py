@@ -80,6 +80,21 @@ async def test_a_retried_message_is_stored_once(
     assert [each.content for each in log.messages] == ["안녕", turn.reply]
 
 
+async def test_a_retried_regenerate_replaces_one_turn(
+    scripted: GieokClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    persona = (await scripted.personas.create(PersonaDraft(name="하나"))).id
+    sent = await scripted.chat.send(persona, "안녕", new_session=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(httpx.AsyncClient, "send", losing_first_answer())
+        turn = await scripted.chat.regenerate(sent.session_ref)
+    log = await scripted.sessions.messages(sent.session_ref)
+    assert [each.withdrawn_at is None for each in log.messages] == [False, False, True, True]
+    streamed = [part async for part in scripted.chat.stream_again(sent.session_ref, idempotency_key="k1")]
+    repeated = [part async for part in scripted.chat.stream_again(sent.session_ref, idempotency_key="k1")]
+    assert streamed[-1] == repeated[-1] != turn
+
+
 async def test_a_retried_create_makes_one_memory(
     scripted: GieokClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

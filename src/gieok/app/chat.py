@@ -3,43 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeVar, cast
-from uuid import UUID, uuid4
-
-from pydantic import TypeAdapter
+from typing import TYPE_CHECKING, TypeVar, cast
+from uuid import uuid4
 
 from gieok.adapters.sql.scope import SqlView
-from gieok.app.background.jobs import Jobs, Remembering
-from gieok.app.cycles import Before, Cycles, Listener, output_of, run_idempotent
+from gieok.app.background.jobs import Jobs
+from gieok.app.chat_turn import ChatTurn, chat_turn, logged_turn, repeated, replay_to, stored_turn
+from gieok.app.cycles import Before, Cycles, Listener, run_idempotent
 from gieok.app.session_plans import CHAT_PLAN, inactivity_minutes, plan_for
-from gieok.engine import CheckedPlan, CycleRecord, CycleResult, Data, ExecutionPlan, Step, StepEvent
+from gieok.engine import CheckedPlan, Data, ExecutionPlan, StepEvent
 from gieok.engine.cycle import apply_writes
 from gieok.engine.step import Outputs
 from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SessionEnded
-from gieok.memory.canon.records import Fact, FactChange
-from gieok.memory.canon.remembering import GroundFacts
-from gieok.memory.canon.steps import LoadState, SaveFacts
-from gieok.memory.companion.hits import Hit
-from gieok.memory.companion.recall.policy import Degraded
-from gieok.memory.companion.records import Memory, Notice
-from gieok.memory.companion.steps.memories import TakeNotices
-from gieok.memory.companion.steps.recall import RecallMemories
-from gieok.memory.companion.steps.summarize import KeepSummary
-from gieok.memory.conversation.records import Message, Prompt
-from gieok.memory.conversation.steps import LLMCall, PromptAssemble
+from gieok.memory.conversation.records import Message
 from gieok.memory.fields import MAX_MESSAGE_CHARS, AccountPlan, storable
-from gieok.memory.observations import Refusal
 from gieok.memory.requests import RequestKey, TurnRef
 from gieok.memory.sessions.records import ChatMessage, MessageRange, Session
-from gieok.memory.sessions.remembering import QueueRemembering
 from gieok.memory.sessions.rules import turns_from
-from gieok.memory.sessions.steps import QueueSummary
-from gieok.memory.turns.records import RecalledMemory
-from gieok.memory.turns.steps import RetrieveMemory
-from gieok.memory.usage import CountUsage, ModelUsage
 from gieok.plans import plan_name
 from gieok.refs import check_ref
 
@@ -47,68 +30,12 @@ if TYPE_CHECKING:
     from gieok.app import Gieok
 
 D = TypeVar("D", bound=Data)
-SEND = "chat/send"
-"""The operation of an idempotency key."""
+SEND, REGENERATE = "chat/send", "chat/regenerate"
+"""The operations of an idempotency key."""
 CHOICES = 5
 """How often a message without a session chooses one, if one ends or starts meanwhile."""
 
 
-@dataclass(frozen=True)
-class ChatTurn:
-    """The result of one message. A field is empty if the plan has no step for it.
-
-    The answer to a repeated request is the stored one. After `GIEOK_IDEMPOTENCY_HOURS`, a message id still
-    gives the reply from the log of its session, with the other fields empty.
-    """
-
-    session_ref: str
-    reply: str
-    recalled: tuple[Hit, ...]
-    """What was recalled of the conversations with this persona, each with its reasons."""
-    retrieved: tuple[RecalledMemory, ...]
-    """Turn memories of this session."""
-    degraded: tuple[Degraded, ...]
-    """The parts of recall that failed, where the plan allows it."""
-    state: tuple[Fact, ...]
-    """The state in the prompt, before this turn changed it."""
-    turn_id: str
-    """The id of the user's message, which identifies the turn."""
-    remembering: Remembering | None
-    """The job that remembers this turn. None if the plan's `every` is not reached yet, or it makes none."""
-    changes: tuple[FactChange, ...]
-    """The facts that this turn changed: with `wait_memory`, or if the plan remembers in its own cycle."""
-    dropped: tuple[Refusal, ...]
-    """What the model proposed and was refused, with the reason; as `changes`."""
-    summary_jobs: tuple[UUID, ...]
-    """The jobs that will summarise this session, if it has become long enough."""
-    memory: Memory | None
-    """The memory that the plan made in this turn. The shipped plans leave that to a job."""
-    notices: tuple[Notice, ...]
-    """Notices for the user about memories that were made in the background since the last turn."""
-    usage: ModelUsage
-    """All model calls that the plan counts; without CountUsage only the reply."""
-    plan_hash: str
-    result: CycleResult | None = field(default=None, repr=False, compare=False)
-    """The outputs of all steps. None in the answer to a repeated request."""
-
-    @property
-    def prompt(self) -> Prompt:
-        """The prompt of the reply. Raises NotFound in the answer to a repeated request."""
-        return output_of(self._result, PromptAssemble).prompt
-
-    @property
-    def record(self) -> CycleRecord:
-        """The record of the cycle. Raises NotFound in the answer to a repeated request."""
-        return self._result.record
-
-    @property
-    def _result(self) -> CycleResult:
-        if self.result is None:
-            raise NotFound("the answer to a repeated request has no prompt and no record")
-        return self.result
-
-
-_STORED = TypeAdapter(ChatTurn)
 REPLACES = "replaces"
 """What a chat plan lists in its request if it can replace the last turn."""
 
@@ -243,13 +170,30 @@ class Chat:
         plan: str | ExecutionPlan | None = None,
         wait_memory: bool = False,
         listen: Listener | None = None,
+        once: RequestKey | None = None,
     ) -> ChatTurn:
         """Make another reply to the last message. The former turn is withdrawn in the same commit.
 
         The answer is a new turn with the same text. If the model fails, nothing changes. `plan` is needed for
-        a session with a custom plan. Raises NotFound if the session has no message of the user, Conflict if
-        its plan cannot replace a turn, SessionEnded and PlanHashMismatch as `send`.
+        a session with a custom plan. `once` makes a retry safe, as in `send`.
+        Raises NotFound if the session has no message of the user, Conflict if its plan cannot replace a turn,
+        SessionEnded and PlanHashMismatch as `send`.
         """
+
+        async def create(request: RequestKey | None) -> ChatTurn:
+            return await self._replace_last(session_ref, plan, listen, [request] if request else [])
+
+        turn = await run_idempotent(self._cycles, once, REGENERATE, create, replay_to(listen))
+        return await self._remembered(turn, wait_memory)
+
+    async def _replace_last(
+        self,
+        session_ref: str,
+        plan: str | ExecutionPlan | None,
+        listen: Listener | None,
+        keys: Sequence[RequestKey],
+    ) -> ChatTurn:
+        """Run the last turn again, and withdraw the former one in the commit."""
         checked = self._gieok.check(plan or await self.plan_of(session_ref))
         if REPLACES not in checked.plan.request:
             raise Conflict("the plan of this session cannot replace a turn; withdraw it, and send it again")
@@ -269,19 +213,18 @@ class Chat:
         def replace_turn(view: SqlView) -> None:
             apply_writes(withdraw, view, request, self._cycles.now)
 
-        return await self._remembered(await self._run(sent, session_ref, (), replace_turn), wait_memory)
+        return await self._run(sent, session_ref, keys, replace_turn)
 
     async def _send_once(self, sent: _Sent, once: RequestKey | None) -> ChatTurn:
         """Run the turn, or return the stored answer of the same request or message."""
+
+        replay = replay_to(sent.listen)
 
         async def create(request: RequestKey | None) -> ChatTurn:
             async def create_message(message: RequestKey | None) -> ChatTurn:
                 return await self._choose_session(sent, [key for key in (request, message) if key])
 
             return await run_idempotent(self._cycles, sent.message_key, SEND, create_message, replay)
-
-        async def replay(stored: str) -> ChatTurn:
-            return _repeated(_STORED.validate_json(stored), sent.listen)
 
         return await run_idempotent(self._cycles, once, SEND, create, replay)
 
@@ -338,17 +281,18 @@ class Chat:
         """Run the turn in this session. The commit stores the answer under the keys of the request."""
 
         def save(view: SqlView, outputs: Outputs) -> None:
-            turn = _chat_turn(session_ref, sent, outputs)
-            stored = _STORED.dump_json(turn, by_alias=True, exclude={"result"}).decode()
+            stored = stored_turn(chat_turn(session_ref, sent.turn_id, sent.checked, outputs))
             for key in keys:
                 place = TurnRef(session_ref=session_ref, turn_id=sent.turn_id)
                 self._cycles.save_result(view, key, stored, place)
 
         async with self._gieok.session_locks.of(self._cycles.scope.owner, session_ref):
             if sent.message_id is not None:
-                logged = await self._cycles.scope.read(lambda view: _logged_turn(view, session_ref, sent))
+                logged = await self._cycles.scope.read(
+                    lambda view: logged_turn(view, session_ref, sent.turn_id, sent.message)
+                )
                 if logged is not None:
-                    return _repeated(logged, sent.listen)
+                    return repeated(logged, sent.listen)
             result = await self._cycles.run(
                 sent.checked.plan,
                 sent.request(session_ref),
@@ -356,7 +300,7 @@ class Chat:
                 before=before,
                 after=save if keys else None,
             )
-        return replace(_chat_turn(session_ref, sent, result.outputs), result=result)
+        return replace(chat_turn(session_ref, sent.turn_id, sent.checked, result.outputs), result=result)
 
     async def _remembered(self, turn: ChatTurn, wait_memory: bool) -> ChatTurn:
         """The turn with what was remembered of it, if the caller waits for that."""
@@ -372,13 +316,6 @@ class Chat:
         return replace(turn, remembering=done, changes=done.changes, dropped=done.dropped)
 
 
-def _repeated(turn: ChatTurn, listen: Listener | None) -> ChatTurn:
-    """The answer to a repeated request. A listener gets the reply in one piece."""
-    if listen is not None:
-        listen(StepEvent("repeated", "token", turn.reply))
-    return turn
-
-
 def _last_said(view: SqlView, session_ref: str) -> tuple[Session, list[ChatMessage]]:
     """The session, and what the user said in its last turn. NotFound if there is nothing."""
     session = view.sessions.get(session_ref)
@@ -390,38 +327,6 @@ def _last_said(view: SqlView, session_ref: str) -> tuple[Session, list[ChatMessa
     if not said:
         raise NotFound("the last turn has no message of the user")
     return session, said
-
-
-def _logged_turn(view: SqlView, session_ref: str, sent: _Sent) -> ChatTurn | None:
-    """The turn of a message that the log has with its reply. Conflict if it has another text."""
-    session = view.sessions.get(session_ref)
-    messages = view.messages.turn(session_ref, sent.turn_id) if session else ()
-    if session is None or not messages:
-        return None
-    said, *rest = messages
-    if (said.role, said.content) != ("user", sent.message):
-        raise Conflict(f"message {said.id} exists with another content; use a new id")
-    if said.withdrawn_at is not None:
-        raise Conflict(f"message {said.id} was withdrawn; use a new id")
-    if not rest or rest[0].role != "assistant":
-        return None
-    return ChatTurn(
-        session_ref=session_ref,
-        reply=rest[0].content,
-        recalled=(),
-        retrieved=(),
-        degraded=(),
-        state=(),
-        turn_id=said.id,
-        remembering=None,
-        changes=(),
-        dropped=(),
-        summary_jobs=(),
-        memory=None,
-        notices=(),
-        usage=ModelUsage(calls=0, input_tokens=0, output_tokens=0),
-        plan_hash=session.last_execution_plan_hash,
-    )
 
 
 def check_message(message: object) -> None:
@@ -443,38 +348,3 @@ def check_recent(messages: object) -> tuple[Message, ...]:
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
         raise InputRefused("must be a list of messages", at="recentMessages")
     return tuple(cast("Sequence[Message]", messages))
-
-
-def _chat_turn(session_ref: str, sent: _Sent, outputs: Outputs) -> ChatTurn:
-    """The turn of these outputs. Raises InputRefused if the plan has no reply or no prompt."""
-    types = {each.type: each.id for each in reversed(sent.checked.plan.steps)}
-
-    def of(step: type[Step[Any, Any, D]]) -> D | None:
-        return cast(D, outputs[types[step.type]]) if step.type in types else None
-
-    answer, assembled = of(LLMCall), of(PromptAssemble)
-    if answer is None or assembled is None:
-        missing = LLMCall if answer is None else PromptAssemble
-        raise InputRefused(f"the plan has no step {missing.type}, which this call needs", at="plan")
-    recalled, retrieved = of(RecallMemories), of(RetrieveMemory)
-    state, saved, grounded = of(LoadState), of(SaveFacts), of(GroundFacts)
-    summary, queued, remembering = of(KeepSummary), of(QueueSummary), of(QueueRemembering)
-    taken, counted = of(TakeNotices), of(CountUsage)
-    jobs = remembering.jobs if remembering else ()
-    return ChatTurn(
-        session_ref=session_ref,
-        reply=answer.text,
-        recalled=recalled.hits if recalled else (),
-        retrieved=retrieved.memories if retrieved else (),
-        degraded=recalled.degraded if recalled else (),
-        state=state.facts if state else (),
-        turn_id=sent.turn_id,
-        remembering=Remembering(jobs[-1], "queued") if jobs else None,
-        changes=saved.changes if saved else (),
-        dropped=grounded.dropped if grounded else (),
-        summary_jobs=queued.jobs if queued else (),
-        memory=summary.kept.memory if summary and summary.kept else None,
-        notices=taken.notices if taken else (),
-        usage=counted.usage if counted else answer.usage,
-        plan_hash=sent.checked.plan.hash,
-    )

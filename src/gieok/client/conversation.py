@@ -111,21 +111,33 @@ class Chat:
                 yield part
 
     async def regenerate(
-        self, session_ref: str, *, plan: Plan | None = None, wait_memory: bool = False
+        self,
+        session_ref: str,
+        *,
+        plan: Plan | None = None,
+        wait_memory: bool = False,
+        idempotency_key: str | None = None,
     ) -> ChatTurn:
         """Make another reply to the last message. The former turn is withdrawn in the same commit.
 
-        If the model fails, nothing changes. `plan` and errors as in `send`.
+        If the model fails, nothing changes. `plan`, `idempotency_key` and errors as in `send`.
         """
         body = {"sessionId": session_ref, "plan": _plan_document(plan), "waitMemory": wait_memory}
-        return await self._transport.request(Call("POST", "/chat/regenerate", body=body), ChatTurn)
+        call = Call("POST", "/chat/regenerate", body=body, idempotency_key=idempotency_key or str(uuid4()))
+        return await self._transport.request(call, ChatTurn)
 
     async def stream_again(
-        self, session_ref: str, *, plan: Plan | None = None, wait_memory: bool = False
+        self,
+        session_ref: str,
+        *,
+        plan: Plan | None = None,
+        wait_memory: bool = False,
+        idempotency_key: str | None = None,
     ) -> AsyncGenerator[Token | ChatTurn]:
         """As `regenerate`, with the reply in pieces, as `stream` yields it."""
         body = {"sessionId": session_ref, "plan": _plan_document(plan), "waitMemory": wait_memory}
-        call = Call("POST", "/chat/regenerate", body=body | {"stream": True})
+        body["stream"] = True
+        call = Call("POST", "/chat/regenerate", body=body, idempotency_key=idempotency_key)
         async with aclosing(self._events(call)) as events:
             async for part in events:
                 yield part

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.rest.routes.conftest import Api
@@ -103,6 +105,10 @@ def test_the_last_message_gets_another_reply(api: Api) -> None:
     assert (again["sessionId"], again["turnId"] != first["turnId"]) == (session, True)
     log = api.get(f"/sessions/{session}/messages")["messages"]
     assert ["withdrawnAt" in each for each in log] == [True, True, False, False]
+    once: dict[str, Any] = {"Idempotency-Key": "k1"}
+    repeated = [api.post("/chat/regenerate", {"sessionId": session}, **once) for _ in range(2)]
+    assert repeated[0] == repeated[1]
+    assert api.post("/chat/regenerate", {"sessionId": "other"}, 409, **once)["error"] == "CONFLICT"
     streamed = api.http.post("/api/v1/chat/regenerate", json={"sessionId": session, "stream": True})
     assert "event: token" in streamed.text
     assert "event: done" in streamed.text

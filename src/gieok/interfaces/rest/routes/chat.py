@@ -125,16 +125,20 @@ async def send(body: SendMessage, caller: Writer, idempotency_key: IdempotencyKe
     },
     summary="Make another reply to the last message",
 )
-async def regenerate(body: Regenerate, caller: Writer) -> Response:
+async def regenerate(body: Regenerate, caller: Writer, idempotency_key: IdempotencyKey = None) -> Response:
     """A new turn with the same text replaces the last one, which is withdrawn in the same commit.
 
-    If the model fails, nothing changes. `stream` and `waitMemory` as in `chat/send`.
+    If the model fails, nothing changes. `stream`, `waitMemory` and Idempotency-Key as in `chat/send`.
     """
     plan = to_plan(body.plan) if body.plan is not None else None
 
     async def turn(listen: Listener | None) -> ChatTurn:
         return await caller.user.chat.regenerate(
-            body.session_id, plan=plan, wait_memory=body.wait_memory, listen=listen
+            body.session_id,
+            plan=plan,
+            wait_memory=body.wait_memory,
+            listen=listen,
+            once=request_key(idempotency_key, body),
         )
 
     if body.stream:
