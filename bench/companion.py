@@ -1,7 +1,8 @@
-"""Companion memory: loading for a new conversation and selecting the context of a turn, by database size.
+"""Companion memory: loading for a new conversation, selecting the context of a turn, and searching.
 
-The small file has 1,000 memories of one user. The large file has 1,000,000 memories, 10,000 of them of that
-user. The time must not grow with either number.
+For the first two, the small file has 1,000 memories of one user. The large file has 1,000,000, 10,000
+of them of that user. The time must not grow with either number. Searches score every memory of a persona: a
+process reads its index with the first one, and keeps it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from uuid import uuid4
@@ -47,17 +49,23 @@ class Size:
     others: int
     queries: int
     rounds: int
+    searched: Sequence[int]
+    """Memories of the persona that is searched."""
 
 
-SHORT = Size(few=50, many=200, others=500, queries=2, rounds=2)
-LONG = Size(few=1_000, many=10_000, others=990_000, queries=30, rounds=15)
+SHORT = Size(few=50, many=200, others=500, queries=2, rounds=2, searched=(50, 200))
+LONG = Size(few=1_000, many=10_000, others=990_000, queries=30, rounds=15, searched=(100, 10_000, 100_000))
+FIRST_SEARCH_GOALS = {10_000: 0.150, 100_000: 1.5}
+SEARCH_GOALS = {100_000: 0.010}
+"""Seconds by the number of memories."""
 
 
 async def run(*, short: bool) -> list[Table]:
     """Run on files in the temporary folder. Set TMPDIR to measure another disk."""
     size = SHORT if short else LONG
     with TemporaryDirectory(prefix="gieok-bench-") as temporary:
-        return [await measure(Path(temporary) / "data", size)]
+        folder = Path(temporary)
+        return [await measure(folder / "data", size), await measure_searches(folder / "searches", size)]
 
 
 async def measure(folder: Path, size: Size) -> Table:
@@ -82,6 +90,44 @@ async def measure(folder: Path, size: Size) -> Table:
     rows += [_row(timings, kind, f"context of a turn, {kind}", size) for kind in messages]
     everything = size.many + size.others
     return Table(f"Companion memory of a user with {size.many:,} among {everything:,} memories", rows)
+
+
+async def measure_searches(folder: Path, size: Size) -> Table:
+    """The first search of a process and the following ones, by the number of memories."""
+    words = Vocabulary()
+    first, later = dict[int, float](), dict[int, float]()
+    for count in size.searched:
+        place = f"sqlite:///{folder}/{count}.db", folder
+        async with await open_at(*place) as gieok:
+            await save(gieok, words, count)
+        async with await open_at(*place) as gieok:
+            first[count], *_ = await _searches(gieok, [" ".join(words.draw(3))])
+            texts = [" ".join(words.draw(3)) for _ in range(size.queries * size.rounds)]
+            later[count] = median(await _searches(gieok, texts))
+    rows: list[Row] = []
+    for count in size.searched[1:]:
+        for what, seconds, goals in (
+            ("first search", first, FIRST_SEARCH_GOALS),
+            ("search", later, SEARCH_GOALS),
+        ):
+            baseline = seconds[size.searched[0]]
+            figure, ratio = seconds[count], seconds[count] / baseline
+            goal = at_most(figure * 1e3, goals[count] * 1e3, " ms") if count in goals else None
+            against = f"{size.searched[0]:,} memories"
+            rows.append(
+                Row(f"{what}, {count:,} memories", millis(figure), against, millis(baseline), ratio, goal)
+            )
+    return Table("Searching the memories of one persona", rows)
+
+
+async def _searches(gieok: Gieok, texts: Sequence[str]) -> list[float]:
+    """The seconds of each search."""
+    companion, seconds = gieok.user(OWNER).companion, list[float]()
+    for text in texts:
+        started = perf_counter()
+        await companion.search(PERSONA, text, limit=10)
+        seconds.append(perf_counter() - started)
+    return seconds
 
 
 def selection_plan() -> ExecutionPlan:

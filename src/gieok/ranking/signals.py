@@ -91,5 +91,5 @@ def best_rows(scores: Floats, at: Column, numbers: Column, count: int) -> NDArra
 
 def ranks_of(some: Floats, values: Floats) -> list[int]:
     """The rank of some values among all: 1 is the best, equal values share a rank."""
-    order = np.sort(values)
-    return (1 + len(order) - order.searchsorted(some, side="right")).tolist()
+    higher = np.sort(values[values > some.min(initial=np.inf)])
+    return (1 + len(higher) - higher.searchsorted(some, side="right")).tolist()
