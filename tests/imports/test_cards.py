@@ -73,6 +73,24 @@ def test_the_import_says_what_it_keeps_and_what_it_leaves_out() -> None:
     assert read_card(json_file(V2 | {"data": {"name": "x"}})).kept == ("future_root",)
 
 
+@pytest.mark.req("INT-4")
+@pytest.mark.parametrize(
+    ("fields", "is_reported"),
+    [
+        ({"keys": ["/면.접/i"]}, True),
+        ({"keys": ["면접"]}, False),
+        ({"keys": ["면접"], "use_regex": True}, True),
+    ],
+)
+def test_the_import_says_that_regular_expressions_are_not_used(
+    fields: dict[str, Any], is_reported: bool
+) -> None:
+    entry = {"content": "…", "enabled": True, "insertion_order": 1, **fields}
+    data = {"name": "하나", "character_book": {"entries": [entry]}}
+    read = read_card(json_file({"spec": "chara_card_v3", "spec_version": "3.0", "data": data}))
+    assert ("character_book.entries.keys (regular expressions)" in read.kept) is is_reported
+
+
 def test_an_export_gives_back_every_field() -> None:
     draft = read_card(json_file(CARD)).draft
     exported = json.loads(card_bytes(draft))

@@ -14,6 +14,7 @@ from pydantic import JsonValue, ValidationError
 from gieok.engine import Data
 from gieok.engine.plan import first_problem, place
 from gieok.errors import InputRefused
+from gieok.memory.canon.lore import is_pattern
 from gieok.memory.canon.records import MAX_LORE_ENTRIES, KeyedLorebook, LoreEntry, LoreLogic
 
 R = TypeVar("R", bound=Data)
@@ -128,6 +129,8 @@ def _unused(entry: LoreEntry) -> set[str]:
     extensions = entry.kept.get("extensions")
     inside = cast("Fields", extensions) if isinstance(extensions, dict) else {}
     named = entry.kept.keys() - {"extensions", "use_regex", "comment"}
+    if any(is_pattern(entry, key) for key in (*entry.keys, *entry.secondary_keys)):
+        named |= {"keys (regular expressions)"}
     return named | {f"extensions.{name}" for name in inside if name not in _EXTENSIONS}
 
 
