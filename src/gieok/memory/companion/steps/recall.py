@@ -99,8 +99,8 @@ class RecallInputs(Data):
 
 
 class Recalled(Data):
-    memories: tuple[Memory, ...]
-    """The memories among the hits."""
+    memories: Annotated[tuple[Memory, ...], Field(exclude=True)]
+    """The memories among the hits. Not in JSON, where the hits contain them."""
     hits: tuple[Hit, ...]
     """Best first: memories, messages and facts, each with its score and the reasons for it."""
     degraded: tuple[Degraded, ...]
