@@ -35,6 +35,7 @@ def test_every_file_of_the_package_is_in_it(wheel: ZipFile) -> None:
     expected = {name for name in files if "__pycache__" not in name}
     assert {name for name in wheel.namelist() if ".dist-info/" not in name} == expected
     assert "gieok/py.typed" in expected
+    assert "gieok/interfaces/console/templates/layout.html" in expected
 
 
 def test_it_says_what_it_is_and_offers_every_extra(wheel: ZipFile) -> None:

@@ -16,6 +16,7 @@ from fastapi import FastAPI
 
 from gieok import Gieok, Settings
 from gieok.engine import CycleRecord
+from gieok.interfaces.console.session import SignInCodes
 from gieok.interfaces.rest.app import create_app
 from gieok.interfaces.rest.gateway.limits import ServiceOptions
 from gieok.interfaces.rest.gateway.metrics import Metrics
@@ -49,6 +50,8 @@ class Server:
     ) -> None:
         self.gieok: Gieok
         self.metrics = Metrics()
+        self.codes = SignInCodes()
+        """One-time codes of the web console."""
         self._settings = settings
         self._options = options
         self._extend = extend
@@ -112,7 +115,7 @@ class Server:
         async with await Gieok.open(
             self._settings, observe=self._observe, **self._gieok_options
         ) as self.gieok:
-            app = create_app(self.gieok, self._options, self.metrics, self._tracing)
+            app = create_app(self.gieok, self._options, self.metrics, self._tracing, self.codes)
             self._extend(app)
             config = uvicorn.Config(
                 app,

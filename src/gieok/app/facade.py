@@ -87,6 +87,7 @@ class Gieok:
         self.session_locks = Locks()
         self.exports = asyncio.Semaphore(EXPORTS_AT_ONCE)
         self.account_plan: AccountPlan = account_plan
+        self.timezone = timezone
         self.tokens = Tokens(database, vault, clock, account_plan)
         self._plans = Plans(self.engine, load_plan)
         self.job_queued = asyncio.Event()

@@ -52,6 +52,7 @@ COMMANDS = (
     persona.fact,
     persona.persona,
     plan.plan,
+    serve.console,
     serve.serve,
     serve.worker,
     session.session,

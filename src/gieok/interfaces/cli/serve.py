@@ -1,13 +1,17 @@
-"""`gieok serve`, the HTTP service, and `gieok worker`, background jobs without it."""
+"""`gieok serve`, the HTTP service; `gieok console`, its web console; `gieok worker`, jobs without it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
-from gieok.interfaces.cli.options import lang_option
+from gieok.interfaces.cli.options import lang_option, user_option
 from gieok.interfaces.cli.texts import Translator
+
+if TYPE_CHECKING:
+    from gieok.settings import Settings
 
 MAX_PROCESSES = 64
 
@@ -47,6 +51,50 @@ def serve(host: str | None, port: int | None, workers: int, t: Translator) -> No
         workers,
         lambda url: print(t("serve.listening", url=url), flush=True),
     )
+
+
+@click.command()
+@click.option(
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="Listen on this port of this machine. Default: any free port.",
+)
+@click.option("--no-browser", is_flag=True, help="Print the URL, and open no browser.")
+@user_option("Sign in as this user.")
+@lang_option
+def console(port: int, no_browser: bool, owner: str, t: Translator) -> None:
+    """Open the web console in the browser: see, correct and delete what is remembered.
+
+    It uses the database of the settings, on this machine only, with a token of its own that ends with the
+    command. `gieok serve` offers the same pages at /console. Ctrl-C stops it.
+    """
+    from gieok.settings import load_settings
+
+    settings = load_settings()
+    service = replace(settings.service, host="127.0.0.1", port=port)
+    open_console(replace(settings, service=service), owner, t, browser=not no_browser)
+
+
+def open_console(settings: Settings, owner: str, t: Translator, *, browser: bool = True) -> None:
+    """Serve the web console until Ctrl-C, and open the browser."""
+    from gieok.interfaces.rest.server.serve import serve_console
+
+    def announce(url: str) -> None:
+        print(t("console.open", url=url), flush=True)
+        if browser:
+            _open_browser(url)
+
+    serve_console(settings, owner, announce)
+
+
+def _open_browser(url: str) -> None:
+    """Open the browser in a thread: some browsers return only when they are closed."""
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
 @click.command()

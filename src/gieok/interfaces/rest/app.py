@@ -10,6 +10,9 @@ from fastapi import FastAPI
 
 from gieok import __version__
 from gieok.app import Gieok
+from gieok.interfaces.console import add_console
+from gieok.interfaces.console.page import error_page
+from gieok.interfaces.console.session import SignInCodes
 from gieok.interfaces.rest.gateway.errors import add_error_handlers
 from gieok.interfaces.rest.gateway.gateway import Gateway
 from gieok.interfaces.rest.gateway.limits import ServiceOptions
@@ -28,10 +31,12 @@ def create_app(
     options: ServiceOptions,
     metrics: Metrics | None = None,
     tracing: Tracing | None = None,
+    sign_in_codes: SignInCodes | None = None,
 ) -> FastAPI:
     """The application on an open Gieok. The caller closes Gieok after the last request.
 
-    Pass the `metrics` and `tracing` that also observe the cycles of this Gieok.
+    Pass the `metrics` and `tracing` that also observe the cycles of this Gieok. `sign_in_codes` are codes
+    that sign in to the web console, for `gieok console`.
     """
     metrics = metrics or Metrics()
     app = FastAPI(
@@ -51,6 +56,7 @@ def create_app(
     add_health(app, gieok)
     add_metrics(app, gieok, metrics)
     add_docs(app)
+    add_console(app, sign_in_codes)
     add_error_handlers(app)
 
     def on_finish(request: FinishedRequest) -> None:
@@ -60,7 +66,12 @@ def create_app(
             tracing.request(request)
 
     app.add_middleware(
-        Gateway, gieok=gieok, options=options, templates=RouteTemplates(app), on_finish=on_finish
+        Gateway,
+        gieok=gieok,
+        options=options,
+        templates=RouteTemplates(app),
+        on_finish=on_finish,
+        error_page=error_page,
     )
     if tracing is not None:
         app.add_middleware(TracingMiddleware, tracing=tracing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,8 +32,9 @@ _DOCS = {"en": "README.md, docs/", "ko": "README.ko.md, docs/"}
     metavar="DIR",
     help="Keep the database, the keystore and the key in DIR, which must be new or empty.",
 )
+@click.option("--console", is_flag=True, help="Then open the data in the web console, until Ctrl-C.")
 @click.option("--no-color", is_flag=True, help="Print without colours, as with NO_COLOR set.")
-def demo(lang: Lang | None, keep: Path | None, no_color: bool) -> None:
+def demo(lang: Lang | None, keep: Path | None, console: bool, no_color: bool) -> None:
     """Show what Gieok does, in seven short acts.
 
     Memory, encryption, recall, facts, decisions, a killed process and the plan. The demo runs in a temporary
@@ -56,15 +57,27 @@ def demo(lang: Lang | None, keep: Path | None, no_color: bool) -> None:
         wanted = "en"
     elif lang is None and names_no_language:
         write(f"In English: {program_name()} demo --lang en")
-    _run(Translator(wanted), keep, write)
-
-
-def _run(t: Translator, keep: Path | None, write: Callable[[str], None]) -> None:
+    t = Translator(wanted)
     with _folder(keep) as folder:
         for line in _acts(folder, t):
             write(line)
         if keep is not None:
             write(t("demo.kept_in", folder=folder))
+        if console:
+            _open_console(folder, t)
+
+
+def _open_console(path: Path, t: Translator) -> None:
+    """Serve the data of the demo in the web console until Ctrl-C."""
+    from dataclasses import replace
+
+    from gieok.interfaces.cli.demo import acts
+    from gieok.interfaces.cli.demo.story import STORIES
+    from gieok.interfaces.cli.serve import open_console
+
+    settings = acts.DemoFolder(path).settings
+    service = replace(settings.service, host="127.0.0.1", port=0)
+    open_console(replace(settings, service=service), STORIES[t.lang].owner, t)
 
 
 def _acts(path: Path, t: Translator) -> Iterator[str]:

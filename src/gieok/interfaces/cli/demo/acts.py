@@ -38,17 +38,22 @@ class DemoFolder:
     def database(self) -> Path:
         return self.path / "data" / "gieok.db"
 
-    async def open(self, at: datetime) -> Gieok:
-        """Open Gieok with a clock that starts at `at`. Everything else is as in production."""
-        settings = Settings(
+    @property
+    def settings(self) -> Settings:
+        return Settings(
             database_url=f"sqlite:///{self.database}",
             keystore_url=f"sqlite:///{self.database}.keys",
             root_key_file=None,
             own_key_file=self.path / "key" / "root.key",
             model="offline",
         )
+
+    async def open(self, at: datetime) -> Gieok:
+        """Open Gieok with a clock that starts at `at`. Everything else is as in production."""
         calls = count()
-        return await Gieok.open(settings, clock=lambda: at + next(calls) * _BETWEEN_CALLS, background=False)
+        return await Gieok.open(
+            self.settings, clock=lambda: at + next(calls) * _BETWEEN_CALLS, background=False
+        )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from gieok.interfaces.cli.texts import chat, decision, demo, doctor, management, memory, operations
@@ -41,9 +41,10 @@ class Translator:
     """Looks up texts in one language and fills in their values: `t("db.created", url=url)`."""
 
     lang: Lang
+    texts: Mapping[str, tuple[str, str]] = field(default_factory=lambda: TEXTS, repr=False)
 
     def __call__(self, key: str, **values: object) -> str:
-        english, korean = TEXTS[key]
+        english, korean = self.texts[key]
         if self.lang == "en":
             return english.format(**values)
         return _choose_particles(korean, values).format(**values)

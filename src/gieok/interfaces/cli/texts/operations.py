@@ -167,6 +167,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "Create a token: gieok token create --user NAME",
         "Gieok이 {url} 에서 실행 중입니다(API 문서: {url}/docs). 토큰 생성: gieok token create --user 이름",
     ),
+    "console.open": (
+        "The console is open at {url}\nThe link signs in once. Ctrl-C stops the console.",
+        "콘솔 주소: {url}\n이 링크로는 한 번만 로그인할 수 있습니다. Ctrl-C로 종료합니다.",
+    ),
     "worker.started": (
         "The worker is running. Ctrl-C stops it.",
         "워커가 실행 중입니다. Ctrl-C로 종료합니다.",

@@ -15,7 +15,7 @@ from starlette.types import Message, Receive, Scope
 from gieok.engine.strict_json import JsonRefused, parse_json
 from gieok.errors import InputRefused, PayloadTooLarge
 from gieok.interfaces.rest.gateway.limits import ServiceOptions
-from gieok.interfaces.rest.gateway.multipart import file_part
+from gieok.interfaces.rest.gateway.multipart import file_part, is_multipart, parse_form
 
 Headers = Mapping[bytes, bytes]
 
@@ -126,6 +126,19 @@ async def read_json(scope: Scope, headers: Headers, receive: RequestBody, option
         except JsonRefused as refused:
             raise InputRefused(str(refused) if refused.at else f"the body: {refused}", refused.at) from None
     return _replay(body, receive)
+
+
+async def read_form(scope: Scope, headers: Headers, receive: RequestBody, options: ServiceOptions) -> Receive:
+    """Read the body of an HTML form. Puts a `Form` into the scope and returns the `receive` for the route.
+
+    A form with files may be as large as a card. PayloadTooLarge, or InputRefused for a malformed body.
+    """
+    content_type = headers.get(b"content-type", b"")
+    limit = options.card_bytes if is_multipart(content_type) else options.body_bytes
+    _check_length(headers, limit, _SPLIT_IT)
+    body = await _read_in_time(receive, limit, options.body_seconds)
+    scope[PARSED_BODY] = parse_form(content_type, body)
+    return _replay(b"", receive)
 
 
 async def read_file(headers: Headers, receive: RequestBody, options: ServiceOptions) -> Receive:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from gieok.engine.plan import place, without_prefix
 from gieok.errors import (
@@ -58,6 +59,8 @@ STATUS: Mapping[type[GieokError], int] = {
 NO_SUCH_ROUTE = "there is no such route; see /docs"
 REQUEST_ID = "gieok.request_id"
 """Key of the ASGI scope under which the gateway passes the request id."""
+ERROR_PAGE = "gieok.error_page"
+"""Key of the ASGI scope under which the gateway passes the function that shows an error to a browser."""
 WHOLE = "request"
 """The `at` or `step` of an error that concerns the whole request. No step of a plan has this name."""
 MAX_PLACE = 200
@@ -93,6 +96,9 @@ class Problem:
         return {"success": False, "error": self.code, "message": self.message, **self.details}
 
 
+ErrorPage = Callable[[Scope, Problem], Response]
+
+
 def problem_of(error: BaseException) -> Problem:
     """Any error as the client sees it. A failed step is answered like its cause, if that has a status."""
     if isinstance(error, StepFailed):
@@ -114,8 +120,11 @@ def request_failed(message: str) -> Problem:
     return Problem(500, StepFailed.code, message, {"step": WHOLE}, {})
 
 
-def respond(problem: Problem) -> Response:
-    """The response to a failed request."""
+def respond(problem: Problem, scope: Scope | None = None) -> Response:
+    """The response to a failed request: JSON, or a page where the gateway has set one for this scope."""
+    error_page: ErrorPage | None = scope.get(ERROR_PAGE) if scope is not None else None
+    if scope is not None and error_page is not None:
+        return error_page(scope, problem)
     content = json.dumps(problem.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
     return Response(content, problem.status, dict(problem.headers), "application/json")
 
@@ -172,19 +181,19 @@ def _headers(error: GieokError) -> dict[str, str]:
 
 
 async def _answer_gieok_error(request: Request, error: Exception) -> Response:
-    return respond(log_problem(error, request.scope[REQUEST_ID]))
+    return respond(log_problem(error, request.scope[REQUEST_ID]), request.scope)
 
 
-async def _answer_validation_error(_request: Request, error: Exception) -> Response:
+async def _answer_validation_error(request: Request, error: Exception) -> Response:
     first = cast(RequestValidationError, error).errors()[0]
     # The first part is body, query, path or header.
     at = place(tuple(first["loc"])[1:])[:MAX_PLACE] if len(first["loc"]) > 1 else None
     message = _MESSAGES.get(first["type"]) or without_prefix(first["msg"])
-    return respond(problem_of(InputRefused(message, at=at)))
+    return respond(problem_of(InputRefused(message, at=at)), request.scope)
 
 
-async def _answer_http_error(_request: Request, error: Exception) -> Response:
+async def _answer_http_error(request: Request, error: Exception) -> Response:
     """Errors of FastAPI itself: an unknown path, an unknown method, or a body that it cannot read."""
     is_unknown = cast(HTTPException, error).status_code in (404, 405)
     own = NotFound(NO_SUCH_ROUTE) if is_unknown else InputRefused("the request cannot be read")
-    return respond(problem_of(own))
+    return respond(problem_of(own), request.scope)

@@ -20,18 +20,22 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gieok.access import Principal
 from gieok.app import Gieok
 from gieok.errors import InputRefused, NotFound, Unauthenticated
+from gieok.interfaces.console.session import PUBLIC_PREFIXES, console_token, is_console
 from gieok.interfaces.rest.gateway.body import (
     ClientGone,
     Headers,
     RequestBody,
     limit_stream,
     read_file,
+    read_form,
     read_json,
 )
 from gieok.interfaces.rest.gateway.caller import PRINCIPAL
 from gieok.interfaces.rest.gateway.errors import (
+    ERROR_PAGE,
     NO_SUCH_ROUTE,
     REQUEST_ID,
+    ErrorPage,
     Problem,
     log_problem,
     request_failed,
@@ -49,15 +53,16 @@ from gieok.interfaces.rest.gateway.metrics import METRICS_PATH
 from gieok.interfaces.rest.gateway.multipart import is_multipart
 
 COMMON_HEADERS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
-"""Headers of every response."""
+"""Headers of every response that does not have them already."""
 _NO_TOKEN_NEEDED = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
+_NO_TOKEN_PREFIXES = ("/docs/", *PUBLIC_PREFIXES)
 _PLAIN_QUERY = re.compile(rb"[A-Za-z0-9._~=&+:,-]*")
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _SAFE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 class Gateway:
-    """The middleware. `on_finish` is called after each request."""
+    """The middleware. `on_finish` is called after each request; `error_page` shows errors of the console."""
 
     def __init__(
         self,
@@ -66,12 +71,14 @@ class Gateway:
         options: ServiceOptions,
         templates: RouteTemplates,
         on_finish: Callable[[FinishedRequest], None],
+        error_page: ErrorPage,
     ) -> None:
         self._app = app
         self._gieok = gieok
         self._options = options
         self._templates = templates
         self._on_finish = on_finish
+        self._error_page = error_page
         self._rate = RateLimiter(options.rate_per_second, options.rate_burst)
         self._limits = RequestLimits(options)
 
@@ -116,11 +123,18 @@ class Gateway:
     async def _check_and_run(
         self, scope: Scope, headers: Headers, body: RequestBody, response: ResponseSender
     ) -> None:
+        is_page = is_console(scope["path"])
+        if is_page:
+            scope[ERROR_PAGE] = self._error_page
         _check_path(scope)
         if self._needs_no_token(scope):
-            await self._app(scope, body, response)
+            receive = (
+                await read_form(scope, headers, body, self._options) if is_page and body.exists else body
+            )
+            await self._app(scope, receive, response)
             return
-        principal = await self._gieok.tokens.authenticate(_bearer_token(scope))
+        token = console_token(headers) if is_page else _bearer_token(scope)
+        principal = await self._gieok.tokens.authenticate(token)
         scope[PRINCIPAL] = principal
         self._rate.take(principal.owner)
         _check_query(scope)
@@ -128,7 +142,9 @@ class Gateway:
         request = (scope["method"], scope["path"])
         is_file = request == CARD_IMPORT and is_multipart(headers.get(b"content-type", b""))
         if body.exists and not is_file:
-            if request == IMPORT:
+            if is_page:
+                receive = await read_form(scope, headers, body, self._options)
+            elif request == IMPORT:
                 receive = limit_stream(headers, body, self._options.upload_bytes)
                 response.allow_stream_time()
             else:
@@ -140,7 +156,7 @@ class Gateway:
 
     def _needs_no_token(self, scope: Scope) -> bool:
         path: str = scope["path"]
-        if path in _NO_TOKEN_NEEDED or path.startswith("/docs/"):
+        if path in _NO_TOKEN_NEEDED or path.startswith(_NO_TOKEN_PREFIXES):
             return True
         return path == METRICS_PATH and self._options.metrics_open and _is_local(scope)
 
@@ -177,7 +193,9 @@ class ResponseSender:
             if is_stream:
                 self.allow_stream_time()
             request_id = (b"x-request-id", self.request_id.encode("ascii"))
-            message["headers"] = [*headers, *COMMON_HEADERS, request_id]
+            given = {name for name, _ in headers}
+            common = [each for each in COMMON_HEADERS if each[0] not in given]
+            message["headers"] = [*headers, *common, request_id]
             self._is_early = self._body.has_more
             if self._is_early:
                 message["headers"].append((b"connection", b"close"))
@@ -196,7 +214,7 @@ class ResponseSender:
         """Send an error. A response that has started cannot be changed: the server closes the connection."""
         self.timer = None
         if not self.status:
-            await respond(problem)(scope, receive, self)
+            await respond(problem, scope)(scope, receive, self)
 
 
 def _request_id(headers: Headers) -> str:

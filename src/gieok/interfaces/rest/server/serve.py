@@ -12,18 +12,22 @@ import sys
 import tempfile
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
 from time import monotonic
 from types import FrameType
+from uuid import UUID
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gieok.access import ALL_SCOPES, NewToken
+from gieok.adapters.models.offline import OfflineModel
 from gieok.app import Gieok
 from gieok.app.background.worker import Worker
 from gieok.engine import CycleRecord
-from gieok.errors import SettingsInvalid, type_and_place
+from gieok.errors import NotFound, OwnerErased, SettingsInvalid, type_and_place
+from gieok.interfaces.console.session import SIGN_IN, SignInCodes
 from gieok.interfaces.rest.app import create_app
 from gieok.interfaces.rest.gateway.limits import options_from
 from gieok.interfaces.rest.gateway.logs import configure_logging
@@ -38,6 +42,8 @@ _log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 30.0
 """Time for running requests, streams and jobs to finish after the first stop signal."""
+CONSOLE_TOKEN = timedelta(days=1)
+"""How long the token of `gieok console` is valid if the process is killed."""
 HEARTBEAT_TICKS = 10
 """Ticks of the server, a tenth of a second each, between two heartbeats to the supervisor."""
 
@@ -45,8 +51,9 @@ HEARTBEAT_TICKS = 10
 class Service:
     """The ASGI application of one process: opens Gieok and runs a worker from server start to shutdown."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, sign_in_codes: SignInCodes | None = None) -> None:
         self._settings = settings
+        self._sign_in_codes = sign_in_codes
         self._app: ASGIApp | None = None
         self._worker: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
@@ -86,7 +93,8 @@ class Service:
                 tracing.cycle(record)
 
         async with await Gieok.open(self._settings, observe=observe, background=False) as gieok:
-            self._app = create_app(gieok, options_from(self._settings.service), metrics, tracing)
+            options = options_from(self._settings.service)
+            self._app = create_app(gieok, options, metrics, tracing, self._sign_in_codes)
             _tune_garbage_collector()
             self._worker = asyncio.create_task(Worker(gieok, on_job=metrics.job).run(self._stop))
             self._worker.add_done_callback(_stop_if_worker_failed)
@@ -129,6 +137,37 @@ def serve(settings: Settings, workers: int, announce: Callable[[str], None]) -> 
             _serve_with_processes(workers, listening)
 
 
+def serve_console(settings: Settings, owner: str, announce: Callable[[str], None]) -> None:
+    """Serve the web console to the user of this machine until a stop signal.
+
+    `announce` is called with a URL that signs in once, with a new token of this owner. The token is revoked
+    at the end, and expires after a day. SettingsInvalid if the port is in use.
+    """
+    codes = SignInCodes()
+    created = asyncio.run(_create_console_token(settings, owner))
+    try:
+        with listen(settings.service.host, settings.service.port) as listening:
+            configure_logging(sys.stderr)
+            logging.getLogger().setLevel(logging.WARNING)
+            announce(f"{url_of(listening)}{SIGN_IN}?code={codes.create(created.token)}")
+            _Server(settings, sign_in_codes=codes).run([listening])
+    finally:
+        asyncio.run(_revoke(settings, created.record.id))
+
+
+async def _create_console_token(settings: Settings, owner: str) -> NewToken:
+    async with await Gieok.open(settings, model=OfflineModel(), background=False) as gieok:
+        return await gieok.tokens.create(
+            owner, scopes=ALL_SCOPES, label="gieok console", expires_at=datetime.now(UTC) + CONSOLE_TOKEN
+        )
+
+
+async def _revoke(settings: Settings, token_id: UUID) -> None:
+    async with await Gieok.open(settings, model=OfflineModel(), background=False) as gieok:
+        with suppress(NotFound, OwnerErased):  # the user has erased all data, and the tokens with it
+            await gieok.tokens.revoke(token_id)
+
+
 async def _check(settings: Settings) -> None:
     """Open everything once, so that a wrong setting is reported in one line before the server starts."""
     async with await Gieok.open(settings, background=False) as gieok:
@@ -163,8 +202,13 @@ class _Server(uvicorn.Server):
     With a supervisor, only SIGTERM counts: Ctrl-C also reaches the supervisor, which sends SIGTERM.
     """
 
-    def __init__(self, settings: Settings, supervisor: Connection | None = None) -> None:
-        self._service = Service(settings)
+    def __init__(
+        self,
+        settings: Settings,
+        supervisor: Connection | None = None,
+        sign_in_codes: SignInCodes | None = None,
+    ) -> None:
+        self._service = Service(settings, sign_in_codes)
         self._supervisor = supervisor
         super().__init__(
             uvicorn.Config(

@@ -1,0 +1,13 @@
+"""Texts of the console, in English and Korean. One file for each page, and `common` for what they share.
+
+Error messages of the facade are not here. They are in English only, so that they can be searched for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gieok.interfaces.console.texts import common, memories
+
+TEXTS: Mapping[str, tuple[str, str]] = {**common.TEXTS, **memories.TEXTS}
+"""English and Korean by key, with the same `{names}` in both."""

@@ -1,0 +1,71 @@
+"""Texts of the layout, signing in, errors, and words that several pages use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TEXTS: Mapping[str, tuple[str, str]] = {
+    "console": ("Gieok console", "기억 콘솔"),
+    "skip": ("Skip to content", "본문으로 건너뛰기"),
+    "nav": ("Pages", "페이지"),
+    "nav.memories": ("Memories", "기억"),
+    "signed_in": ("Signed in as {owner}", "{owner}(으)로 로그인함"),
+    "sign_out": ("Sign out", "로그아웃"),
+    "preferences": ("Language and theme", "언어와 테마"),
+    "language": ("Language", "언어"),
+    "theme": ("Theme", "테마"),
+    "theme.auto": ("As the system", "시스템 설정"),
+    "theme.light": ("Light", "밝게"),
+    "theme.dark": ("Dark", "어둡게"),
+    "apply": ("Apply", "적용"),
+    "sign_in": ("Sign in", "로그인"),
+    "sign_in.token": ("Token", "토큰"),
+    "sign_in.hint": (
+        "Create one with {command}. It is kept in a cookie that only this console receives.",
+        "{command} 명령으로 만드세요. 토큰은 이 콘솔만 받는 쿠키에 보관됩니다.",
+    ),
+    "sign_in.failed": (
+        "This token is unknown, expired or revoked.",
+        "알 수 없거나 만료되었거나 취소된 토큰입니다.",
+    ),
+    "sign_in.code": (
+        "This link was used already or is too old. Run the command again, or sign in with a token.",
+        "이미 사용했거나 오래된 링크입니다. 명령을 다시 실행하거나 토큰으로 로그인하세요.",
+    ),
+    "home.empty": (
+        "This token may not read anything here.",
+        "이 토큰으로는 여기에서 읽을 수 있는 것이 없습니다.",
+    ),
+    "error": ("Something went wrong", "문제가 발생했습니다"),
+    "error.403": ("Not allowed", "허용되지 않음"),
+    "error.404": ("Not found", "찾을 수 없음"),
+    "error.404.text": (
+        "There is no such page, or it belongs to someone else.",
+        "그런 페이지가 없거나 다른 사람의 것입니다.",
+    ),
+    "error.409": ("Changed meanwhile", "그사이 변경됨"),
+    "error.422": ("This cannot be accepted", "받아들일 수 없는 값입니다"),
+    "error.429": ("Too many requests", "요청이 너무 많습니다"),
+    "error.503": ("The database is not available", "데이터베이스를 사용할 수 없습니다"),
+    "error.back": ("Back to the console", "콘솔로 돌아가기"),
+    "save": ("Save", "저장"),
+    "cancel": ("Cancel", "취소"),
+    "edit": ("Edit", "편집"),
+    "delete": ("Delete", "삭제"),
+    "delete.confirm": ("Delete for good", "영구 삭제"),
+    "delete.warning": ("This cannot be undone.", "되돌릴 수 없습니다."),
+    "archive": ("Archive", "아카이브"),
+    "restore": ("Restore", "복원"),
+    "search": ("Search", "검색"),
+    "filters": ("Filters", "필터"),
+    "any": ("Any", "전체"),
+    "persona": ("Persona", "페르소나"),
+    "persona.all": ("All personas", "모든 페르소나"),
+    "previous": ("Previous", "이전"),
+    "next": ("Next", "다음"),
+    "page": ("{first}–{last} of {total}", "전체 {total}개 중 {first}–{last}"),
+    "field.required": ("is required", "필수 항목입니다"),
+    "field.too_long": ("may have at most {limit} characters", "최대 {limit}자까지 가능합니다"),
+    "field.range": ("must be between {low} and {high}", "{low}에서 {high} 사이여야 합니다"),
+    "field.day": ("must be a day such as 2026-11-18", "2026-11-18과 같은 날짜여야 합니다"),
+}

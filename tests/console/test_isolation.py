@@ -1,0 +1,117 @@
+"""No page shows data of one owner to another, not even that it exists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from starlette.routing import Route
+
+from gieok.interfaces.console import PAGES
+from tests.console.conftest import Browser
+from tests.rest.conftest import Server
+from tests.rest.routes.conftest import Api
+from tests.rest.test_isolation import SECRET, create_one_of_each, stored
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A request with ids of another owner's things in its path, query or form."""
+
+    route: str
+    status: int
+    form: dict[str, str] = field(default_factory=dict[str, str])
+    query: str = ""
+
+    def send(self, browser: Browser, ids: dict[str, str]) -> tuple[int, str]:
+        method, path = self.route.split(" ")
+        url = f"/console{path}{self.query}".format(**ids)
+        if method == "GET":
+            answer = browser.http.get(url)
+        else:
+            form = {name: value.format(**ids) for name, value in self.form.items()}
+            answer = browser.http.post(url, data={"csrf": browser.csrf, **form})
+        return answer.status_code, answer.text
+
+
+EDIT = {"version": "1", "summary": "x", "importance": "5", "emotion": "calm", "topics": "", "tags": ""}
+VISITS = [
+    Visit("GET /memories", 200),
+    Visit("GET /memories", 200, query="?persona={persona}&status=all"),
+    Visit("POST /memories", 200, {"persona": "{persona}", "q": SECRET}),
+    Visit("POST /memories/bulk", 303, {"id": "{memory}", "action": "archive"}),
+    Visit("POST /memories/bulk", 303, {"id": "{memory}", "action": "delete", "confirmed": "yes"}),
+    Visit("GET /memories/{memory}", 404),
+    Visit("GET /memories/{memory}/edit", 404),
+    Visit("GET /memories/{memory}/row", 404),
+    Visit("POST /memories/{memory}", 404, EDIT),
+    Visit("POST /memories/{memory}/why", 404, {"q": "x"}),
+    Visit("POST /memories/{memory}/archive", 404),
+    Visit("POST /memories/{memory}/restore", 404),
+    Visit("POST /memories/{memory}/delete", 404),
+]
+IDS = [f"{visit.route}{visit.query}-{number}" for number, visit in enumerate(VISITS)]
+WITHOUT_OWNER = {
+    "GET ",
+    "GET /sign-in",
+    "POST /sign-in",
+    "POST /sign-out",
+    "POST /preferences",
+    "GET /static/{}/{}",
+}
+"""Routes that show no owner's data."""
+
+
+@pytest.fixture(scope="module")
+def world(shared: Server) -> Iterator[tuple[Api, dict[str, str]]]:
+    """An owner with secret data, and the ids of their things."""
+    with shared.client(f"owner-{uuid4()}") as client:
+        api = Api(client)
+        yield api, create_one_of_each(api)
+
+
+@pytest.mark.req("OPS-4")
+@pytest.mark.parametrize("visit", VISITS, ids=IDS)
+def test_another_owners_data_is_invisible(
+    shared: Server, world: tuple[Api, dict[str, str]], browse: Callable[..., Browser], visit: Visit
+) -> None:
+    owner, ids = world
+    before = stored(owner)
+    browser = browse(shared.token(f"other-{uuid4()}"))
+    status, page = visit.send(browser, ids)
+    assert status == visit.status, page
+    shown = page.replace(browser.csrf, "")
+    sent = f"{visit.route}{visit.form}{visit.query}"
+    assert [kind for kind, id_ in ids.items() if id_ in shown and f"{{{kind}}}" not in sent] == []
+    assert SECRET not in (page if SECRET not in sent else page.replace(f'value="{SECRET}"', ""))
+    assert stored(owner) == before
+
+
+@pytest.mark.parametrize("visit", VISITS, ids=IDS)
+def test_every_page_needs_a_token(
+    world: tuple[Api, dict[str, str]], browse: Callable[..., Browser], visit: Visit
+) -> None:
+    method, path = visit.route.split(" ")
+    answer = browse().http.request(method, f"/console{path}{visit.query}".format(**world[1]))
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/console/sign-in")
+
+
+def test_every_route_is_in_the_table() -> None:
+    """A new page fails this test until it has a row in VISITS."""
+    routes: set[str] = set()
+    for page in PAGES:
+        for route in page.router.routes:
+            assert isinstance(route, Route)
+            methods: set[Any] = set(route.methods or ()) - {"HEAD", "OPTIONS"}
+            routes |= {f"{method} {_shape(route.path)}" for method in methods}
+    covered = {_shape(visit.route) for visit in VISITS}
+    assert routes - covered == WITHOUT_OWNER
+    assert covered <= routes
+
+
+def _shape(path: str) -> str:
+    return "/".join("{}" if part.startswith("{") else part for part in path.split("/"))

@@ -1,0 +1,70 @@
+"""Texts of the console, in both languages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from string import Formatter
+from typing import get_args
+
+import pytest
+
+import gieok.interfaces.console
+from gieok.interfaces.console.navigation import NAVIGATION
+from gieok.interfaces.console.texts import TEXTS
+from gieok.memory.companion.records import Emotion, Origin
+from gieok.memory.companion.store import MemoryStatus
+from gieok.plans import load_plan
+
+FOLDER = Path(gieok.interfaces.console.__file__).parent
+SOURCES = "\n".join(
+    file.read_text(encoding="utf-8")
+    for file in [*FOLDER.rglob("*.py"), *FOLDER.rglob("*.html")]
+    if "texts" not in file.parts
+)
+COMPUTED = {
+    "nav": [item.name for item in NAVIGATION],
+    "emotion": [each.value for each in Emotion],
+    "memories.origin": get_args(Origin),
+    "memories.status": get_args(MemoryStatus),
+    "signal": [
+        name for step in load_plan("search_memories").steps for name in step.metadata.get("weights", {})
+    ],
+    "theme": ["auto", "light", "dark"],
+    "said": ["user", "assistant"],
+    "error": ["403", "404", "409", "422", "429", "503"],
+}
+"""Keys that templates compute: a prefix, and every value that can follow it."""
+
+
+def names_in(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("key", TEXTS)
+def test_both_languages_have_a_text_with_the_same_values(key: str) -> None:
+    english, korean = TEXTS[key]
+    assert english
+    assert korean
+    assert names_in(english) == names_in(korean)
+
+
+def test_every_computed_key_has_a_text() -> None:
+    expected = {f"{prefix}.{value}" for prefix, values in COMPUTED.items() for value in values}
+    assert expected <= set(TEXTS)
+
+
+def test_every_text_is_used() -> None:
+    computed = {f"{prefix}.{value}" for prefix, values in COMPUTED.items() for value in values}
+    done = {f"done.{name}" for name in re.findall(r'["\'](\w+)["\']', SOURCES)}
+    unused = [
+        key
+        for key in TEXTS
+        if key not in computed | done and not re.search(rf"""["']{re.escape(key)}["']""", SOURCES)
+    ]
+    assert unused == []
+
+
+def test_every_key_in_a_template_exists() -> None:
+    used = set(re.findall(r"""\bt\(["']([\w.]+)["']\s*[,)]""", SOURCES))
+    assert used <= set(TEXTS)
