@@ -228,7 +228,7 @@ class SqlMessageStore:
         return self._keys.seal(_place(row, "details"), json.dumps(details, ensure_ascii=False).encode())
 
     def _terms(self, persona_id: str, message: ChatMessage, labels: Sequence[str]) -> bytes:
-        own = spoken_terms(message.content, message.speaker)
+        own = spoken_terms(message.content, message.speaker, is_reply=message.role == "assistant")
         return pack_row(self._keys, persona_id, _VERSION, own, label_terms(labels))
 
     def _index(

@@ -76,6 +76,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "demo.signal.time": ("time in the question", "질문 속 시점"),
     "demo.signal.statement": ("statement", "평서문"),
     "demo.signal.answer": ("answers a question", "질문의 답"),
+    "demo.signal.user": ("said by the user", "사용자의 말"),
+    "demo.signal.latest": ("newest statement", "가장 새로운 말"),
     "demo.signal.pairs": ("matching syllables", "일치한 음절"),
     "demo.signal.recency": ("recency", "최근"),
     "demo.signal.importance": ("importance", "중요도"),

@@ -30,6 +30,8 @@ class Weights(Data):
     time: Weight
     statement: Weight
     answer: Weight
+    user: Weight
+    latest: Weight
     pairs: Weight
     recency: Weight
     importance: Weight

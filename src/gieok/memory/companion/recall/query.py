@@ -1,7 +1,7 @@
 """Index terms of memories, and the terms, periods and speakers of a query.
 
-Besides words, memories have marks: for the names of their speaker, and for a question. A mark is a term that
-no text contains, so that one index serves both and reveals no more.
+Besides words, rows have marks: for the names of their speaker, for a question, and for a reply of the
+assistant. A mark is a term that no text contains, so that one index serves both and reveals no more.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ QUESTION_MARK = f"{_MARK}question"
 """The mark of memories that ask rather than tell."""
 _QUESTION_CHARS = 160
 """A longer text that ends with a question also tells something: people explain first, and ask at the end."""
+REPLY_MARK = f"{_MARK}reply"
+"""The mark of messages of the assistant, where the speakers have no names."""
 ALTERNATIVE_WEIGHT = 0.5
 """Weight of a term that is not in the query, but an alternative spelling of one that is."""
 _MAX_WORDS = 256
@@ -43,6 +45,17 @@ _MAX_WORDS = 256
 _ASKING_PHRASE = re.compile("(?:무슨|어떤|어느) ?(?:일|것|거|때|곳)")
 _ASKING_TERMS = frozenset(
     {"happen", "say", "tell", "talk", "mention", "rememb", "말하", "얘기", "이야기", "기억나", "기억"}
+)
+# The question asks how something was, so that a newer statement is no better an answer.
+_ASKS_PAST = re.compile(
+    r"\b(?:did|was|were|had|used to|first|originally|before|back then|ever)\b|원래|처음|예전|옛날|전에|그때",
+    re.IGNORECASE,
+)
+# The question asks what the assistant said.
+_ASKS_REPLY = re.compile(
+    r"\b(?:did|have|had|would|could|were) you\b|\byou (?:said|told|promised|recommend|suggest|mention|gave)"
+    r"|네가|너가|니가|당신이|약속",
+    re.IGNORECASE,
 )
 _ALTERNATIVES_FOR = 4
 _MAX_SPELLINGS = 192
@@ -59,6 +72,10 @@ class Query(NamedTuple):
     spelled: Mapping[str, str]
     """Spellings of its words in the other script, Hangul or Latin letters."""
     periods: tuple[Period, ...]
+    is_about_now: bool
+    """Whether the latest statement is the answer: no time is named, and no word of the past."""
+    is_about_reply: bool
+    """Whether it asks what the assistant said."""
 
 
 class QueryTerms(NamedTuple):
@@ -92,7 +109,8 @@ def parse_query(text: str, now: datetime) -> Query:
     }
     meant = telling or ({} if times else asked)
     spelled = dict(islice(_spellings(meant, read), _MAX_SPELLINGS))
-    return Query(text, meant, together, spelled, times)
+    is_about_now = not times and _ASKS_PAST.search(text) is None
+    return Query(text, meant, together, spelled, times, is_about_now, _ASKS_REPLY.search(text) is not None)
 
 
 def look_up_terms(index: PersonaIndex, query: Query) -> QueryTerms:
@@ -147,12 +165,17 @@ def memory_terms(memory: Memory) -> list[str]:
     return spoken_terms(memory.summary, memory.speaker) + label_terms((*memory.topics, *memory.tags))
 
 
-def spoken_terms(text: str, speaker: str | None) -> list[str]:
-    """The index terms of what somebody said: of the text and the speaker's name, and its marks."""
+def spoken_terms(text: str, speaker: str | None, *, is_reply: bool = False) -> list[str]:
+    """The index terms of what somebody said: of the text and the speaker's name, and its marks.
+
+    `is_reply` is for a message of the assistant. Where speakers have names, their names tell them apart.
+    """
     names = terms(speaker) if speaker else []
     marks = [_speaker_mark(name) for name in dict.fromkeys(names)]
     if is_question(text) and len(text) <= _QUESTION_CHARS:
         marks.append(QUESTION_MARK)
+    if is_reply and not names:
+        marks.append(REPLY_MARK)
     return [*terms(text), *names, *marks]
 
 

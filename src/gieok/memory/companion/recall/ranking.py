@@ -20,6 +20,7 @@ from gieok.memory.companion.recall.policy import RecallPolicy
 from gieok.memory.companion.recall.query import (
     ALTERNATIVE_WEIGHT,
     QUESTION_MARK,
+    REPLY_MARK,
     Query,
     QueryTerms,
     find_speakers,
@@ -28,6 +29,7 @@ from gieok.memory.companion.recall.query import (
 from gieok.memory.companion.store import PersonaIndex
 from gieok.ranking import (
     Column,
+    Flags,
     Floats,
     above_mean,
     best_of_session,
@@ -45,6 +47,8 @@ from gieok.text import Period, syllable_pairs
 
 _RERANKED = 30
 """How many of the best memories are compared by pairs of syllables, or more if more hits are requested."""
+_LATEST_SHARE = 0.6
+"""Statements that match at least this share of the best one may be about the same thing."""
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 
@@ -154,13 +158,12 @@ def _signals_of_match(
 ) -> dict[str, Floats]:
     """Signals that depend on how well a row matches. Rows that do not match have 0.
 
-    Of two memories that match alike, a statement is more useful than a question; and the memory right after
-    a question that matches is probably its answer.
+    Of two memories that match alike, a statement is more useful than a question, and what the user said than
+    what the assistant replied. The memory right after a question that matches is probably its answer.
     """
     match = normalised(matches.total)
-    asks = np.zeros(len(match), np.bool_)
-    if (questions := index.find([QUESTION_MARK]).get(QUESTION_MARK)) is not None:
-        asks[questions.rows] = True
+    asks, replies = _marked(index, QUESTION_MARK), _marked(index, REPLY_MARK)
+    none = np.zeros(len(match))
     in_session = best_of_session(matches.total[rows], index.rows.columns.sessions[rows])
     is_match = (matches.total[rows] > 0) | (matches.time[rows] > 0)
     return {
@@ -168,7 +171,32 @@ def _signals_of_match(
         "speaker": (match * _spoken(index, query, matches.terms))[rows],
         "statement": (match * ~asks)[rows],
         "answer": following_scores(normalised(matches.own), asks, index.neighbours)[rows],
+        "user": (match * ~replies if replies.any() and not query.is_about_reply else none)[rows],
+        "latest": (_latest(index, match * ~(asks | replies)) if query.is_about_now else none)[rows],
     }
+
+
+def _marked(index: PersonaIndex, mark: str) -> Flags:
+    """Which rows have a mark."""
+    marked = np.zeros(len(index.rows), np.bool_)
+    if (found := index.find([mark]).get(mark)) is not None:
+        marked[found.rows] = True
+    return marked
+
+
+def _latest(index: PersonaIndex, statements: Floats) -> Floats:
+    """The place in time of each statement among those that match about as well: 1 is the latest, 0 the first.
+
+    By place and not by age, so that of two statements that contradict each other the newer one is first,
+    whether a minute or a year lies between them.
+    """
+    at, numbers = index.rows.columns.at, index.rows.columns.numbers
+    close = np.flatnonzero((statements > 0) & (statements >= _LATEST_SHARE * statements.max(initial=0.0)))
+    values = np.zeros(len(statements))
+    if len(close) > 1 and at[close].min() < at[close].max():
+        in_order = close[np.lexsort((numbers[close], at[close]))]
+        values[in_order] = np.arange(len(close)) / (len(close) - 1)
+    return values
 
 
 def _bm25(index: PersonaIndex, terms: QueryTerms, policy: RecallPolicy) -> Floats:
