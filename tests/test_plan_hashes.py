@@ -8,6 +8,7 @@ from gieok.plans import load_plan, plan_names
 PINNED = {
     "add_anchor": "6ec520f79cddb3f8b4c62c91139d860bb485d8e2baacaee4b99486db80f25c67",
     "archive_memory": "ccbba4dd934e1e4d5f3572479c48d31abb9973d215db461a63175146574b91c6",
+    "change_documents": "7b7133fa55be46815aa71f88be5dca365e28f0dd46ca515b46c0bd71824613ba",
     "chat_turn": "64724aefba14ea759c260cf98de82a9e9b09c4d85d63b912c576b140f9c55085",
     "chat_turn_whole": "6efb2be443cb29faec6ba82094b03e4014c2a7c86e96a0ea4fe8f10246a1f51b",
     "chat_turn_without_state": "23a04fa632d95866187c6bb3171c203370a463db684176e57649dbef375f6c58",
@@ -45,6 +46,7 @@ PINNED = {
     "propose_decision": "0d228b98e5c19ffc49a360e1f8d7563285537c416c7c1f57c75ab967001ccaa6",
     "put_back_job": "7787a2ca9690a166c5e07cde9062a740ccdb3bf9bbf5d9801a5d44dcf45bd68b",
     "queue_walk": "f1b4ae314e19e9d5ef17227750d044c37bf5ad1c57bff2701267a3a1f2e210ed",
+    "read_documents": "5e91ed415eb2ac36ba489f830715dcf0b857d470ba353d8541251dadf0e63626",
     "relate_decisions": "fcb51081bc1cd76602018f0d514642c4f3bff6dd6527b9a37c2398e7cd2b68b5",
     "remember_turn": "71f1a248c41b0114983ee5ca3c02c3c594d3c7b69851f67e02bf5341861cc901",
     "remember_turn_without_turn_memory": "b9443597664b5fdc48be3eb7eb188d34a899b4d5739feb84695ceb548f0786fb",

@@ -30,6 +30,7 @@ INDEXES = {
     "turn_memories": "id, session_ref, at, terms, summary, keywords",
     "memories": "id, persona_id, number, topic_token, terms, version, content",
     "decision_heads": "root_id, version, domain_token, strength, created_at, terms",
+    "document_heads": "root_id, version, name_token, namespace_token, updated_at, expires_at, terms",
 }
 """The indexed tables, and the columns besides the revision."""
 WITHOUT_LENGTHS = {
@@ -52,7 +53,7 @@ def old_analyzer() -> Generator[None]:
         turn_rules.word_parts.cache_clear()
 
     with pytest.MonkeyPatch.context() as patch:
-        for place in ("turns.rules", "companion.recall.query", "decisions.rules"):
+        for place in ("turns.rules", "companion.recall.query", "decisions.rules", "documents.rules"):
             patch.setattr(f"gieok.memory.{place}.terms", cut)
         patch.setattr("gieok.memory.turns.rules.words", cut)
         forget()
@@ -77,6 +78,8 @@ async def remember(user: User) -> None:
     root = (await user.decisions.save(RUST)).root_id
     await user.decisions.save(RUST.model_copy(update={"root_id": root, "statement": "Write lexers in Zig"}))
     await user.decisions.save(RUST)
+    for number, text in enumerate(["The interview is on Monday", "면접에 늦었음", "It rained"]):
+        await user.documents.put(("notes", str(number % 2)), str(number), {"text": text})
 
 
 async def walk(
@@ -106,10 +109,12 @@ async def found(user: User) -> list[bool]:
     memories = await user.companion.search("hana", "면접")
     layers = await user.decisions.context("parsing", q="parsers")
     said = [str(item) for layer in layers.layers for item in layer.items]
+    documents = await user.documents.search(("notes",), "면접")
     return [
         bool(turn.recalled),
         any("면접" in hit.why.matched_words for hit in memories),
         any("Rust" in text for text in said),
+        [each.key for each in documents] == ["1"],
     ]
 
 
@@ -167,7 +172,7 @@ async def test_a_worker_makes_what_was_missed_findable(settings: Settings) -> No
                 pass
         stop.set()
         await working
-        assert await found(user) == [True, True, True]
+        assert all(await found(user))
 
 
 @pytest.mark.usefixtures("old")

@@ -17,6 +17,7 @@ ROOMS = {
     "companion": "Companion memory",
     "canon": "Canon",
     "decisions": "Decision memory",
+    "documents": "Documents",
     "jobs": "Jobs",
     "requests": "Requests",
     "usage": "Usage",

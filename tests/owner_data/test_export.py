@@ -79,6 +79,7 @@ MADE_ANEW = {
     "anchor_targets",
     "decision_impacts",
     "decision_heads",
+    "document_heads",
     "decision_walks",
     "fact_heads",
     "fact_revisions",

@@ -156,6 +156,7 @@ async def test_an_id_with_other_content_is_a_conflict_and_nothing_is_stored(gieo
         "decision": {"statement": "다른 결정"},
         "relation": {"type": "REFINES"},
         "anchor": {"hint": "다른 이정표"},
+        "document": {"value": {"text": "다른 글"}},
         "audit": {"at": "2020-01-01T00:00:00Z"},
     }
     assert set(changes) == {line["kind"] for line in taken}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from datetime import timedelta
 from typing import Any
 
 from gieok.app import User
@@ -34,6 +35,7 @@ KINDS = {
     "decision",
     "relation",
     "anchor",
+    "document",
     "audit",
 }
 Line = dict[str, Any]
@@ -65,6 +67,8 @@ async def fill(user: User) -> None:
     newest = (await user.companion.list("hana")).memories[0]
     await user.companion.edit(newest.id, MemoryChanges(tags=("중요",)))
     await _decide(user)
+    await user.documents.put(("notes", "민수"), "면접", {"text": "면접은 내일"})
+    await user.documents.put(("notes", "민수"), "면접", {"text": "면접은 모레"}, ttl=timedelta(days=3650))
 
 
 async def _say_facts(user: User) -> None:

@@ -66,6 +66,13 @@ INDEX_AND_COUNTS: Mapping[str, Planted] = {
     "terms of a decision": Planted(
         "index", "decision_heads", "UPDATE decision_heads SET terms = substr(terms, 1, 12)"
     ),
+    "terms of a document": Planted(
+        "index", "document_heads", "UPDATE document_heads SET terms = substr(terms, 1, 12)"
+    ),
+    "a document of an old version": Planted(
+        "index", "document_heads", "UPDATE document_heads SET version = 1"
+    ),
+    "a missing document head": Planted("index", "document_heads", "DELETE FROM document_heads"),
     "a digest of evidence": Planted("index", "evidence", "UPDATE evidence SET digest_token = 7"),
     "targets of an anchor": Planted("index", "anchor_targets", "DELETE FROM anchor_targets"),
     "a missing impact": Planted("index", "decision_impacts", "DELETE FROM decision_impacts"),

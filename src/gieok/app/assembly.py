@@ -20,6 +20,7 @@ from gieok.memory.conversation import steps as conversation
 from gieok.memory.conversation.steps import ChatModel
 from gieok.memory.decisions import steps as decisions
 from gieok.memory.decisions.compaction import ConversationSummarizer
+from gieok.memory.documents import steps as documents
 from gieok.memory.fields import DEFAULT_ACCOUNT_PLAN, AccountPlan
 from gieok.memory.jobs import steps as jobs
 from gieok.memory.observations import Rememberer
@@ -79,6 +80,7 @@ STEP_LISTS: tuple[tuple[type[AnyStep], ...], ...] = (
     canon.STEPS,
     remembering.STEPS,
     decisions.STEPS,
+    documents.STEPS,
     jobs.STEPS,
     profile.STEPS,
     requests.STEPS,

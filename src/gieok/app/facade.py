@@ -26,6 +26,7 @@ from gieok.app.companion import Companion
 from gieok.app.context import CONTEXT_PLAN, PromptContext, load_context
 from gieok.app.cycles import KEEP_RESULTS, Cycles, Listener, Locks, Plans
 from gieok.app.decisions import DecisionExchange, Decisions
+from gieok.app.documents import Documents
 from gieok.app.embedding import open_vector_search
 from gieok.app.opening import ANALYZER as ANALYZER_KEY
 from gieok.app.opening import open_stores
@@ -254,6 +255,10 @@ class User:
     @cached_property
     def decisions(self) -> Decisions:
         return Decisions(self._cycles)
+
+    @cached_property
+    def documents(self) -> Documents:
+        return Documents(self._cycles)
 
     @cached_property
     def exchange(self) -> DecisionExchange:

@@ -15,6 +15,7 @@ from gieok.adapters.sql.stores.canon import SqlFactStore
 from gieok.adapters.sql.stores.companion.store import SqlCompanionStore, SqlMomentStore
 from gieok.adapters.sql.stores.companion.versions import SqlMemoryVersionStore
 from gieok.adapters.sql.stores.decisions import SqlDecisionStore
+from gieok.adapters.sql.stores.documents import SqlDocumentStore
 from gieok.adapters.sql.stores.evidence import SqlAnchorStore, SqlEvidenceStore
 from gieok.adapters.sql.stores.impact import SqlDecisionGraph
 from gieok.adapters.sql.stores.integrity import SqlIntegrity
@@ -124,6 +125,10 @@ class SqlView:
         return SqlDecisionStore(self._tx, self._keys, self._indexes)
 
     @property
+    def documents(self) -> SqlDocumentStore:
+        return SqlDocumentStore(self._tx, self._keys, self._indexes)
+
+    @property
     def policy(self) -> SqlPolicyStore:
         return SqlPolicyStore(self._tx, self._keys)
 
@@ -189,6 +194,7 @@ class SqlView:
             "messages": self.messages.reindex,
             "facts": self.facts.reindex,
             "decisions": self.decisions.reindex,
+            "documents": self.documents.reindex,
         }
 
     @property
@@ -201,6 +207,7 @@ class SqlView:
             "facts": self.facts,
             "profile": self.profile,
             "decisions": self.decisions,
+            "documents": self.documents,
             "policy": self.policy,
             "evidence": self.evidence,
             "anchors": self.anchors,

@@ -15,17 +15,7 @@ from gieok.errors import InputRefused
 from gieok.memory.companion.records import Memory
 from gieok.memory.fields import AS_SESSION_ID
 from gieok.memory.observations import Category, FactSource
-
-
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """One reason why a memory was recalled: its value, its weight, and its rank by this signal alone."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
-
-    value: float
-    weight: float
-    rank: int
+from gieok.memory.signals import Signal
 
 
 @dataclass(frozen=True, slots=True)

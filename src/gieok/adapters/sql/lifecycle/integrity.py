@@ -175,7 +175,7 @@ def _audit() -> Check:
 
 SEALED = (
     *("turns", "messages", "personas", "facts", "profile", "decisions", "policy", "evidence", "anchors"),
-    *("walks", "remembered", "memories", "memory_versions", "moments", "vectors", "requests"),
+    *("documents", "walks", "remembered", "memories", "memory_versions", "moments", "vectors", "requests"),
 )
 """The names in `SqlView.sealed`. A test compares them."""
 CHECKS: tuple[Check, ...] = (
@@ -191,6 +191,7 @@ CHECKS: tuple[Check, ...] = (
     _store("fact_heads", lambda view: view.facts, uses_analyzer=True),
     _store("messages", lambda view: view.messages, uses_analyzer=True),
     _store("decision_heads", lambda view: view.decisions, uses_analyzer=True),
+    _store("document_heads", lambda view: view.documents, uses_analyzer=True),
     _store("turn_memories", lambda view: view.turns, uses_analyzer=True),
     _store("memories", lambda view: view.companion, uses_analyzer=True),
     _store("evidence", lambda view: view.evidence),

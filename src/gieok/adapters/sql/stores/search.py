@@ -34,7 +34,7 @@ class IndexEntry(NamedTuple):
     is_right: bool
 
 
-ScopeKind = Literal["turns", "decisions"]
+ScopeKind = Literal["turns", "decisions", "documents"]
 
 
 class TooManyRows(Exception):

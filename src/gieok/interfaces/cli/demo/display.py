@@ -23,8 +23,9 @@ from gieok.interfaces.cli.demo.story import Story
 from gieok.interfaces.cli.output import pad, width, wrap
 from gieok.interfaces.cli.texts import Translator
 from gieok.memory.canon.records import FactVersion, PersonaCard
-from gieok.memory.companion.hits import Hit, Signal
+from gieok.memory.companion.hits import Hit
 from gieok.memory.companion.steps.recall import RecallMemories
+from gieok.memory.signals import Signal
 from gieok.text import terms
 
 COLUMNS = 90

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gieok.errors import StoreDamaged
-from gieok.memory.companion.hits import Hit, Signal, Why, make_hit
+from gieok.memory.companion.hits import Hit, Why, make_hit
 from gieok.memory.companion.recall.policy import RecallPolicy
 from gieok.memory.companion.recall.query import (
     ALTERNATIVE_WEIGHT,
@@ -27,6 +27,7 @@ from gieok.memory.companion.recall.query import (
     look_up_terms,
 )
 from gieok.memory.companion.store import PersonaIndex
+from gieok.memory.signals import Signal
 from gieok.ranking import (
     Column,
     Flags,

@@ -8,6 +8,7 @@ from uuid import uuid4
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.adapters.sql.lifecycle.export.records import (
     DecisionRecord,
+    DocumentRecord,
     FactRecord,
     PersonaRecord,
     PolicyRecord,
@@ -17,6 +18,7 @@ from gieok.adapters.sql.lifecycle.export.records import (
 )
 from gieok.adapters.sql.stores.canon import SqlFactStore
 from gieok.adapters.sql.stores.decisions import SqlDecisionStore
+from gieok.adapters.sql.stores.documents import SqlDocumentStore
 from gieok.adapters.sql.stores.personas import SqlPersonaStore
 from gieok.adapters.sql.stores.policy import ROOT, SqlPolicyStore, read_policy
 from gieok.errors import Conflict, InputRefused
@@ -27,6 +29,7 @@ from gieok.memory.canon.rules import check_persona
 from gieok.memory.chains import ChainVersion
 from gieok.memory.decisions import documents as decision_documents
 from gieok.memory.decisions.records import DecisionContent
+from gieok.memory.documents.records import DocumentDraft
 
 _BY_VERSION = {"root_id": (0, b""), "version": (1, 0)}
 
@@ -167,7 +170,55 @@ class PolicyTransfer(SqlPolicyStore):
         return True
 
 
-def _stored_version(tx: Tx, kind: str, record: PersonaRecord | FactRecord | DecisionRecord) -> Row | None:
+class DocumentTransfer(SqlDocumentStore):
+    """Documents of one owner."""
+
+    def export(self) -> Iterator[DocumentRecord]:
+        for row in read_rows(self._tx, "list_document_exports", _BY_VERSION):
+            yield self._record(self._chain.open_row(row[:6]), row[6])
+
+    def import_(self, record: DocumentRecord) -> bool:
+        """Add a version, which must follow the newest stored one. False if it exists already, even if it
+        expires at another time. Conflict if another document has its name."""
+        stored = _stored_version(self._tx, "document", record)
+        without_expiry = record.model_copy(update={"expires_at": None})
+        if stored:
+            kept = self._record(self._chain.open_row(stored), None)
+            return check_unchanged(without_expiry, kept, record.root_id)
+        self._lock()
+        named = self._tx.one("get_document_head", name_token=self._name_token(record))
+        if named is not None and named[0] != record.root_id.bytes:
+            raise Conflict(
+                f"another document with the name of {record.root_id} exists already; "
+                "import into another user, or delete it first"
+            )
+        first_at = record.created_at if named is None else from_micros(named[2])
+        self.append(
+            record.root_id,
+            subset(DocumentDraft, record),
+            version_id=record.version_id,
+            created_at=record.created_at,
+            first_at=first_at,
+            expires_at=record.expires_at,
+            expected_version=record.version - 1,
+        )
+        return True
+
+    def _record(self, version: ChainVersion, expires_at: int | None) -> DocumentRecord:
+        return DocumentRecord(
+            kind="document",
+            **dict(self._content(version)),
+            root_id=version.root_id,
+            version=version.version,
+            version_id=version.id,
+            created_at=version.created_at,
+            expires_at=None if expires_at is None else from_micros(expires_at),
+        )
+
+
+def _stored_version(
+    tx: Tx, kind: str, record: PersonaRecord | FactRecord | DecisionRecord | DocumentRecord
+) -> Row | None:
     return tx.one("get_chain_version", kind=kind, root_id=record.root_id.bytes, version=record.version)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from gieok.adapters.sql.driver.database import Tx
 from gieok.adapters.sql.lifecycle.export.chains import (
     DecisionTransfer,
+    DocumentTransfer,
     FactTransfer,
     PersonaTransfer,
     PolicyTransfer,
@@ -76,6 +77,7 @@ class OwnerTransfer:
         self._decisions = DecisionTransfer(tx, keys)
         self._relations = RelationTransfer(tx)
         self._anchors = AnchorTransfer(tx, keys)
+        self._documents = DocumentTransfer(tx, keys)
         self._audit = AuditTransfer(tx)
 
     def count(self) -> int:
@@ -99,6 +101,7 @@ class OwnerTransfer:
         yield from self._decisions.export()
         yield from self._relations.export()
         yield from self._anchors.export()
+        yield from self._documents.export()
         yield from self._audit.export()
 
     def import_(self, records: Iterable[tuple[int, Record]]) -> Imported:
@@ -138,6 +141,7 @@ class OwnerTransfer:
             "decision": self._import_decision,
             "relation": self._import_relation,
             "anchor": self._import_anchor,
+            "document": self._documents.import_,
             "audit": self._audit.import_,
         }
 

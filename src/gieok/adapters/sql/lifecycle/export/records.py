@@ -28,6 +28,7 @@ from gieok.memory.canon.records import FactDraft, FactReason, PersonaDraft
 from gieok.memory.chains import VersionNumber
 from gieok.memory.companion.records import Emotion, EmotionalMoment, Memory, MemoryConfig
 from gieok.memory.decisions.records import AnchorDraft, DecisionContent, EvidenceDraft, Principles, Relation
+from gieok.memory.documents.records import DocumentDraft
 from gieok.memory.fields import AccountPlan, PersonaId, SessionRef, Timestamp, storable
 from gieok.memory.profile import Profile
 from gieok.memory.sessions.records import (
@@ -252,6 +253,16 @@ class DecisionRecord(DecisionContent, ExportRecord[Literal["decision"]]):
     created_at: Timestamp
 
 
+class DocumentRecord(DocumentDraft, ExportRecord[Literal["document"]]):
+    """One version of a document. The newest one is current, and has `expires_at` if it has a time to live."""
+
+    root_id: UUID
+    version: VersionNumber
+    version_id: UUID
+    created_at: Timestamp
+    expires_at: Annotated[Timestamp | None, Field(exclude_if=lambda at: at is None)] = None
+
+
 class PolicyRecord(ExportRecord[Literal["policy"]]):
     """One version of the owner's principles. The newest one is in force."""
 
@@ -298,6 +309,7 @@ Record = (
     | DecisionRecord
     | RelationRecord
     | AnchorRecord
+    | DocumentRecord
     | AuditRecord
 )
 """Any line of an export except the first and the last."""

@@ -30,6 +30,17 @@ WHERE one.owner = :owner AND one.kind = 'fact' AND (one.root_id, one.version) > 
 ORDER BY one.root_id, one.version
 LIMIT :limit;
 
+-- name: list_document_exports(owner, root_id, version, limit)
+-- The next versions of documents after this one; the newest says when the document expires.
+SELECT
+    one.root_id, one.version, one.id, one.form, one.content, one.created_at,
+    CASE WHEN head.version = one.version THEN head.expires_at END
+FROM chain_versions AS one
+LEFT JOIN document_heads AS head ON head.owner = :owner AND head.root_id = one.root_id
+WHERE one.owner = :owner AND one.kind = 'document' AND (one.root_id, one.version) > (:root_id, :version)
+ORDER BY one.root_id, one.version
+LIMIT :limit;
+
 -- name: list_config_exports(owner, persona_id, limit)
 -- The next personas for which something was set.
 SELECT persona_id, recall, active_limit

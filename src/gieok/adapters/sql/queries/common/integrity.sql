@@ -29,6 +29,22 @@ WHERE chain.owner = :owner AND chain.kind = 'decision' AND chain.root_id > :afte
 ORDER BY chain.root_id
 LIMIT :limit;
 
+-- name: list_document_entries(owner, after, limit)
+-- The newest versions of the next documents, each with its head, which may be missing, and the time of the first one.
+SELECT
+    head.version, head.name_token, head.namespace_token, head.created_at, head.updated_at, head.terms, head.expires_at,
+    first.created_at,
+    chain.root_id, chain.active, one.id, one.form, one.content, one.created_at
+FROM chain_heads AS chain
+LEFT JOIN document_heads AS head ON head.owner = :owner AND head.root_id = chain.root_id
+LEFT JOIN chain_versions AS first
+    ON first.owner = :owner AND first.kind = 'document' AND first.root_id = chain.root_id AND first.version = 1
+LEFT JOIN chain_versions AS one
+    ON one.owner = :owner AND one.kind = 'document' AND one.root_id = chain.root_id AND one.version = chain.active
+WHERE chain.owner = :owner AND chain.kind = 'document' AND chain.root_id > :after AND chain.active IS NOT NULL
+ORDER BY chain.root_id
+LIMIT :limit;
+
 -- name: list_fact_entries(owner, after, limit)
 -- The newest versions of the next chains, each with its head, which may be missing.
 SELECT
@@ -200,7 +216,9 @@ FROM (
         UNION ALL
         SELECT 'decisions', CAST(domain_token AS TEXT), 1, changed FROM decision_heads WHERE owner = :owner
         UNION ALL
-        SELECT kind, scope, 0, 0 FROM search_scopes WHERE owner = :owner AND kind IN ('turns', 'decisions')
+        SELECT 'documents', 'all', 1, changed FROM document_heads WHERE owner = :owner
+        UNION ALL
+        SELECT kind, scope, 0, 0 FROM search_scopes WHERE owner = :owner
     ) AS one
     GROUP BY kind, scope
 ) AS actual
@@ -218,7 +236,9 @@ FROM (
     UNION ALL
     SELECT 'decisions', CAST(domain_token AS TEXT), 1, changed FROM decision_heads WHERE owner = :owner
     UNION ALL
-    SELECT kind, scope, 0, revision FROM search_scopes WHERE owner = :owner AND kind IN ('turns', 'decisions')
+    SELECT 'documents', 'all', 1, changed FROM document_heads WHERE owner = :owner
+    UNION ALL
+    SELECT kind, scope, 0, revision FROM search_scopes WHERE owner = :owner
 ) AS one
 WHERE kind <> ''
 GROUP BY kind, scope

@@ -1,0 +1,1 @@
+"""Documents: keyed JSON of other tools, in namespaces, with versions, a time to live and search."""
