@@ -136,7 +136,7 @@ CALLS = [
 IDS = [f"{call.route}{call.query}-{number}" for number, call in enumerate(CALLS)]
 
 
-def create_one_of_each(api: Api) -> dict[str, str]:
+def create_one_of_each(api: Api, content: str = SECRET) -> dict[str, str]:
     """Create one thing of each kind with secret content. Returns their ids by kind."""
     persona = api.post("/personas", PERSONA, 201)["persona"]["id"]
     api.memory(persona, f"{SECRET} 하나", topics=[SECRET])
@@ -147,7 +147,7 @@ def create_one_of_each(api: Api) -> dict[str, str]:
     decision, other = (api.post("/decisions", DECISION, 201)["decision"]["rootId"] for _ in range(2))
     relation = {"type": "DEPENDS_ON", "target": other}
     api.call("PUT", "/decisions/policy", json={"principles": [SECRET]})
-    evidence = api.post("/evidence", {"title": SECRET, "content": SECRET}, 201)["evidence"]["id"]
+    evidence = api.post("/evidence", {"title": SECRET, "content": content}, 201)["evidence"]["id"]
     target = {"kind": "evidence", "id": evidence}
     api.post("/anchors", {"sessionId": session, "hint": SECRET, "targets": [target]}, 201)
     return {
@@ -215,16 +215,16 @@ WITHOUT_OWNER = {
 def test_every_route_is_in_the_table(shared: Server) -> None:
     """A new route, documented or not, fails this test until it has a row in CALLS or a reason."""
     routes: set[str] = set()
-    for prefix, route in _routes(create_app(shared.gieok, GENEROUS)):
+    for prefix, route in routes_of(create_app(shared.gieok, GENEROUS)):
         assert isinstance(route, Route), "a mounted application needs isolation tests of its own"
         methods = set(route.methods or ()) - {"HEAD", "OPTIONS"}
-        routes |= {f"{method} {_shape(prefix + route.path)}" for method in methods}
-    covered = {_shape(call.route.replace(" ", " /api/v1", 1)) for call in CALLS}
+        routes |= {f"{method} {shape(prefix + route.path)}" for method in methods}
+    covered = {shape(call.route.replace(" ", " /api/v1", 1)) for call in CALLS}
     assert routes - covered == set(WITHOUT_OWNER)
     assert covered <= routes
 
 
-def _routes(app: FastAPI) -> Iterator[tuple[str, Any]]:
+def routes_of(app: FastAPI) -> Iterator[tuple[str, Any]]:
     """Every route of the application itself, with the prefix of the router that it is in. The pages of the
     console have a table of their own, tests/console/test_isolation.py."""
     console = {id(page.router) for page in PAGES}
@@ -244,7 +244,7 @@ def _replace_ids(text: str, ids: dict[str, str], others: dict[str, str]) -> str:
     return text
 
 
-def _shape(path: str) -> str:
+def shape(path: str) -> str:
     """The path with `{}` for each parameter."""
     return "/".join("{}" if part.startswith("{") else part for part in path.split("/"))
 

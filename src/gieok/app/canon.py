@@ -12,7 +12,7 @@ from uuid import UUID
 from gieok.adapters.imports.cards import ReadBook, ReadCard, card_bytes, read_file
 from gieok.adapters.imports.files import write_png
 from gieok.adapters.imports.lorebooks import merge
-from gieok.app.cycles import Cycles, output_of, run_idempotent
+from gieok.app.cycles import Cycles, HasOutputs, output_of, run_idempotent
 from gieok.engine import ExecutionPlan
 from gieok.errors import Conflict, InputRefused, NotFound
 from gieok.memory.canon.deletion import DeleteFacts
@@ -98,14 +98,24 @@ class Personas:
             return await self.get(persona_id)
 
     async def edit(
-        self, persona_id: str, draft: PersonaDraft, *, expected_version: int | None = None
+        self,
+        persona_id: str,
+        draft: PersonaDraft,
+        *,
+        expected_version: int | None = None,
+        once: RequestKey | None = None,
     ) -> PersonaCard:
         """Save a new version of the persona, or return the active one if nothing changed.
 
-        Raises NotFound for an unknown persona, Conflict if it is not at `expected_version`.
+        Raises NotFound for an unknown persona, Conflict if it is not at `expected_version`. `once` as in
+        `create`.
         """
         request = {"personaId": persona_id, "draft": draft, "expectedVersion": expected_version}
-        return await self._cycles.output("edit_persona", EditPersona, request)
+
+        def edited(result: HasOutputs) -> str:
+            return output_of(result, EditPersona).id
+
+        return await self.get(await self._cycles.answer_once(once, "edit_persona", request, edited, str))
 
     async def import_file(
         self, content: bytes, *, persona_id: str | None = None, once: RequestKey | None = None
@@ -114,7 +124,7 @@ class Personas:
 
         A card makes a new persona, or a new version of `persona_id`. A lorebook needs `persona_id`; entries
         that the persona has already are not added again. InputRefused says what is wrong with the file, and
-        then nothing is changed. `once` is an idempotency key, for a new persona.
+        then nothing is changed. `once` as in `create`.
         """
         read = await asyncio.to_thread(read_file, content)
         if persona_id is None:
@@ -122,18 +132,20 @@ class Personas:
                 raise InputRefused("is a lorebook: name the persona that gets it", at="personaId")
             persona = await self.create(read.draft, once=once)
         else:
-            persona = await self._edit_by(persona_id, read)
+            persona = await self._edit_by(persona_id, read, once)
         book = read.book if isinstance(read, ReadBook) else read.draft.keyed_lorebook
         left_out = () if isinstance(read, ReadBook) else read.left_out
         return ImportedPersona(persona, len(book.entries), read.kept, left_out)
 
-    async def _edit_by(self, persona_id: str, read: ReadCard | ReadBook) -> PersonaCard:
+    async def _edit_by(
+        self, persona_id: str, read: ReadCard | ReadBook, once: RequestKey | None
+    ) -> PersonaCard:
         active = await self.get(persona_id)
         if isinstance(read, ReadCard):
             draft = read.draft
         else:
             draft = active.model_copy(update={"keyed_lorebook": merge(active.keyed_lorebook, read.book)})
-        return await self.edit(persona_id, draft, expected_version=active.version)
+        return await self.edit(persona_id, draft, expected_version=active.version, once=once)
 
     async def export_card(self, persona_id: str, *, png: bool = False, image: bytes | None = None) -> bytes:
         """The persona as a character card V3: JSON, or a PNG with this image or a plain one.
@@ -156,19 +168,12 @@ class Personas:
         _check_page(limit)
         return await self._scope.read(lambda view: view.personas.list(after=after, limit=limit))
 
-    async def delete(self, persona_id: str) -> DeletedPersona:
+    async def delete(self, persona_id: str, *, once: RequestKey | None = None) -> DeletedPersona:
         """Delete a persona with everything that belongs to it, for good: all versions, facts with their
         history, memories, sessions, messages and turn memories. Raises NotFound.
         """
-        result = await self._cycles.run("delete_persona", {"personaId": persona_id})
-        sessions = output_of(result, DeleteSessions)
-        return DeletedPersona(
-            memories=output_of(result, DeleteMemories).deleted,
-            facts=output_of(result, DeleteFacts).deleted,
-            sessions=len(sessions.session_refs),
-            messages=sessions.messages,
-            turn_memories=output_of(result, DeleteTurnMemories).deleted,
-        )
+        request = {"personaId": persona_id}
+        return await self._cycles.answer_once(once, "delete_persona", request, _deleted, DeletedPersona)
 
     async def versions(self, persona_id: str, *, after: int = 0, limit: int = PAGE) -> Sequence[PersonaCard]:
         """The versions after number `after`, oldest first. Raises NotFound."""
@@ -272,6 +277,17 @@ class Canon:
         refs, ids = [each.session_ref for each in sources], [each.message_id for each in sources]
         deleted = await self._scope.read(lambda view: view.messages.deleted(refs, ids))
         return tuple(_mark_source(fact, deleted) for fact in facts)
+
+
+def _deleted(result: HasOutputs) -> DeletedPersona:
+    sessions = output_of(result, DeleteSessions)
+    return DeletedPersona(
+        memories=output_of(result, DeleteMemories).deleted,
+        facts=output_of(result, DeleteFacts).deleted,
+        sessions=len(sessions.session_refs),
+        messages=sessions.messages,
+        turn_memories=output_of(result, DeleteTurnMemories).deleted,
+    )
 
 
 def _mark_source(fact: F, deleted: Set[tuple[str, str]]) -> F:

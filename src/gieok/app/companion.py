@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Database
 from gieok.app.chat import check_message, check_recent
-from gieok.app.cycles import Cycles, output_of, run_idempotent
+from gieok.app.cycles import Cycles, HasOutputs, output_of, run_idempotent
 from gieok.app.embedding import embed_owner
-from gieok.engine import ExecutionPlan
+from gieok.engine import ExecutionPlan, WriteStep
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.companion.filters import ANY, MemoryFilter, list_filtered
 from gieok.memory.companion.hits import Hit, Hits, Kinds, MemoryHit, check_kinds
@@ -31,10 +31,10 @@ from gieok.memory.companion.records import (
     SavedMemory,
 )
 from gieok.memory.companion.rules import check_page
-from gieok.memory.companion.steps.deletion import DeleteMemories, DeleteMemory
+from gieok.memory.companion.steps.deletion import DeleteMemories
 from gieok.memory.companion.steps.memories import (
     ArchiveMemory,
-    ConfigureMemories,
+    ChangedMemory,
     CreateMemories,
     CreateMemory,
     EditMemory,
@@ -294,11 +294,19 @@ class Companion:
         return memory
 
     async def edit(
-        self, memory_id: UUID, changes: MemoryChanges, *, expected_version: int | None = None
+        self,
+        memory_id: UUID,
+        changes: MemoryChanges,
+        *,
+        expected_version: int | None = None,
+        once: RequestKey | None = None,
     ) -> Memory:
-        """Change a memory. Conflict if it is not at `expected_version`."""
+        """Change a memory. Conflict if it is not at `expected_version`.
+
+        `once` is an idempotency key: a repeated request changes nothing and returns the memory as it is now.
+        """
         request = {"memoryId": memory_id, "changes": changes, "expectedVersion": expected_version}
-        return (await self._cycles.output("edit_memory", EditMemory, request)).memory
+        return await self._change("edit_memory", EditMemory, request, once)
 
     async def history(self, memory_id: UUID) -> Sequence[MemoryVersion]:
         """All versions of a memory, oldest first; the last one is the current one. NotFound.
@@ -314,27 +322,43 @@ class Companion:
 
         return await self._scope.read(read)
 
-    async def archive(self, memory_id: UUID) -> Memory:
-        """Archive a memory."""
-        request = {"memoryId": memory_id}
-        return (await self._cycles.output("archive_memory", ArchiveMemory, request)).memory
+    async def archive(self, memory_id: UUID, *, once: RequestKey | None = None) -> Memory:
+        """Archive a memory. `once` as in `edit`."""
+        return await self._change("archive_memory", ArchiveMemory, {"memoryId": memory_id}, once)
 
-    async def restore(self, memory_id: UUID, *, account_plan: AccountPlan | None = None) -> Memory:
+    async def restore(
+        self, memory_id: UUID, *, account_plan: AccountPlan | None = None, once: RequestKey | None = None
+    ) -> Memory:
         """Make an archived memory active. MemoryLimitReached if the active limit does not allow it.
 
-        With a limit, older active memories with the same topics are archived.
+        With a limit, older active memories with the same topics are archived. `once` as in `edit`.
         """
         request = {"memoryId": memory_id, "accountPlan": account_plan or self._cycles.account_plan}
-        return (await self._cycles.output("restore_memory", RestoreMemory, request)).memory
+        return await self._change("restore_memory", RestoreMemory, request, once)
 
-    async def delete(self, memory_id: UUID) -> None:
+    async def _change(
+        self,
+        plan: str,
+        step: type[WriteStep[Any, Any, ChangedMemory]],
+        request: Mapping[str, Any],
+        once: RequestKey | None,
+    ) -> Memory:
+        """Change a memory. Only its id is stored with an idempotency key: deleting it deletes its text."""
+
+        def changed(result: HasOutputs) -> UUID:
+            return output_of(result, step).memory.id
+
+        return await self.get(await self._cycles.answer_once(once, plan, request, changed, UUID))
+
+    async def delete(self, memory_id: UUID, *, once: RequestKey | None = None) -> None:
         """Delete a memory with its moment, vectors and index entries."""
-        await self._cycles.output("delete_memory", DeleteMemory, {"memoryId": memory_id})
+        request = {"memoryId": memory_id}
+        await self._cycles.answer_once(once, "delete_memory", request, lambda _: None, type(None))
 
-    async def delete_all(self, persona_id: str | None = None) -> int:
+    async def delete_all(self, persona_id: str | None = None, *, once: RequestKey | None = None) -> int:
         """Delete all memories of a persona, or of all personas. Returns how many. Everything else stays."""
         request = {"personaId": persona_id}
-        return (await self._cycles.output("delete_memories", DeleteMemories, request)).deleted
+        return (await self._cycles.output_once(once, "delete_memories", DeleteMemories, request)).deleted
 
     async def moments(self, persona_id: str, *, limit: int = PAGE, cursor: str | None = None) -> MomentPage:
         """The emotional moments of a persona, newest first. `cursor` is that of the previous page."""
@@ -350,11 +374,14 @@ class Companion:
         """The memory settings of a persona."""
         return await self._scope.read(lambda view: view.companion.config(persona_id))
 
-    async def configure(self, persona_id: str, config: MemoryConfig) -> None:
+    async def configure(
+        self, persona_id: str, config: MemoryConfig, *, once: RequestKey | None = None
+    ) -> MemoryConfig:
         """Change the memory settings of a persona. With `recall=False` no memory gets into a prompt; they are
-        still stored and listed."""
-        await self._cycles.output(
-            "configure_memories", ConfigureMemories, {"personaId": persona_id, "config": config}
+        still stored and listed. Returns the settings; a repeated `once` those of the first request."""
+        request = {"personaId": persona_id, "config": config}
+        return await self._cycles.answer_once(
+            once, "configure_memories", request, lambda _: config, MemoryConfig
         )
 
     async def counts(self, persona_id: str | None = None) -> MemoryCounts:

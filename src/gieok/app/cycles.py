@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 from weakref import WeakValueDictionary
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.app.session_plans import check_plan
@@ -28,6 +30,14 @@ After = Callable[[SqlView, Outputs], None]
 CHECKED_PLANS = 256
 KEEP_RESULTS = timedelta(hours=24)
 """How long the result of a request with an idempotency key is kept by default."""
+
+
+class HasOutputs(Protocol):
+    """The outputs of a cycle: its result, or what it is about to commit."""
+
+    def output_of(self, step: type[Step[Any, Any, O]]) -> O | None:
+        """The output of the first step of this type, or None if the plan has none."""
+        ...
 
 
 class Plans:
@@ -136,31 +146,73 @@ class Cycles:
         plan: str,
         step: type[WriteStep[Any, Any, D]],
         request: Mapping[str, Any],
+        *,
+        operation: str | None = None,
     ) -> D:
         """As `output`, at most once per idempotency key: a repeated key returns the same output.
 
         The output is stored in the same commit, sealed, for any plan: it needs no step of its own.
         """
         model = cast("type[D]", step.output_model)
-        checked = self._plans.check(plan)
-        step_id = next(each.id for each in checked.plan.steps if each.type == step.type)
 
-        async def create(once: RequestKey | None) -> D:
+        def answer(result: HasOutputs) -> D:
+            return output_of(result, step)
+
+        return await self.answer_once(key, plan, request, answer, model, operation=operation)
+
+    async def answer_once(
+        self,
+        key: RequestKey | None,
+        plan: str | ExecutionPlan,
+        request: Mapping[str, Any],
+        answer: Callable[[HasOutputs], T],
+        kind: type[T],
+        *,
+        lock: asyncio.Lock | None = None,
+        operation: str | None = None,
+    ) -> T:
+        """Run a plan at most once per idempotency key. Returns `answer` of its outputs, of the type `kind`.
+
+        `answer` runs inside the commit; what it raises fails the cycle. `lock` is held while the plan runs.
+        `operation` names the call if its plan depends on stored data.
+        """
+        stored, checked = TypeAdapter[T](kind), self._plans.check(plan)
+
+        async def create(once: RequestKey | None) -> T:
+            answers: list[T] = []
+
             def save(view: SqlView, outputs: Outputs) -> None:
+                answers[:] = [answer(Committing(checked, outputs))]
                 if once is not None:
-                    self.save_result(view, once, outputs[step_id].model_dump_json(by_alias=True))
+                    self.save_result(view, once, stored.dump_json(answers[0]).decode())
 
-            return output_of(await self.run(plan, request, after=save), step)
+            async with lock or nullcontext():
+                await self.run(plan, request, after=save)
+            return answers[0]
 
-        async def replay(stored: str) -> D:
-            return model.model_validate_json(stored)
+        async def replay(result: str) -> T:
+            return stored.validate_json(result)
 
-        return await run_idempotent(self, key, plan, create, replay)
+        return await run_idempotent(self, key, operation or checked.plan.name, create, replay)
 
     def save_result(self, view: SqlView, once: RequestKey, result: str, turn: TurnRef | None = None) -> None:
         """Store the result of an idempotent request in this transaction. Conflict if the key is taken."""
         now = self.now
         view.requests.save_result(once, result, now=now, until=now + self.keep_results, turn=turn)
+
+
+@dataclass(frozen=True)
+class Committing:
+    """The outputs of a cycle inside its commit."""
+
+    checked: CheckedPlan
+    outputs: Outputs
+
+    def output_of(self, step: type[Step[Any, Any, O]]) -> O | None:
+        for each in self.checked.plan.steps:
+            if each.type == step.type:
+                return cast(O, self.outputs[each.id])
+        return None
 
 
 class _HookedScope:
@@ -186,7 +238,7 @@ class _HookedScope:
         return await self._scope.write(run, heavy=heavy)
 
 
-def output_of(result: CycleResult, step: type[Step[Any, Any, O]]) -> O:
+def output_of(result: HasOutputs, step: type[Step[Any, Any, O]]) -> O:
     """The output of the first step of this type. Raises InputRefused if the plan has no such step."""
     output = result.output_of(step)
     if output is None:

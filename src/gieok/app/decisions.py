@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from uuid import UUID
 
-from gieok.app.cycles import Cycles, output_of, run_idempotent, validated
+from gieok.app.cycles import Cycles, HasOutputs, output_of, run_idempotent, validated
 from gieok.engine import ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.conversation.records import Message
@@ -94,6 +94,19 @@ class CompactedConversation:
     """What the anchors lead to: the older messages, word for word."""
     left_out: int
     """How many older anchors are stored and did not fit the budget."""
+    session_ref: str
+    """The session that the anchors belong to."""
+
+
+@dataclass(frozen=True)
+class _Compacted:
+    """What is stored of a compaction with an idempotency key."""
+
+    anchors: tuple[Anchor, ...]
+    evidence: tuple[EvidenceCard, ...]
+    kept: int
+    left_out: int
+    session_ref: str
 
 
 class Decisions:
@@ -218,14 +231,30 @@ class Decisions:
             raise NotFound(f"there is no decision {root_id}")
         return found
 
-    async def relate(self, source: UUID, relation_type: RelationType, target: UUID) -> Relation:
-        """Declare a relation between two decisions. A relation that exists is returned unchanged."""
-        request = {"source": source, "type": relation_type, "target": target}
-        return await self._cycles.output("relate_decisions", RelateDecisions, request)
+    async def relate(
+        self, source: UUID, relation_type: RelationType, target: UUID, *, once: RequestKey | None = None
+    ) -> Relation:
+        """Declare a relation between two decisions. A relation that exists is returned unchanged.
 
-    async def unrelate(self, relation_id: UUID) -> Relation:
-        """Remove a relation and return it. NotFound where there is none."""
-        return await self._cycles.output("unrelate_decisions", UnrelateDecisions, {"relationId": relation_id})
+        `once` is an idempotency key, as in all calls that take one: a repeated request returns the same
+        result, and nothing is done again.
+        """
+        request = {"source": source, "type": relation_type, "target": target}
+        return await self._cycles.output_once(once, "relate_decisions", RelateDecisions, request)
+
+    async def unrelate(
+        self, relation_id: UUID, *, root_id: UUID | None = None, once: RequestKey | None = None
+    ) -> Relation:
+        """Remove a relation and return it. NotFound where there is none, or not one of `root_id`."""
+
+        def removed(result: HasOutputs) -> Relation:
+            relation = output_of(result, UnrelateDecisions)
+            if root_id not in (None, relation.source, relation.target):
+                raise NotFound(f"there is no relation {relation_id}")
+            return relation
+
+        request = {"relationId": relation_id}
+        return await self._cycles.answer_once(once, "unrelate_decisions", request, removed, Relation)
 
     async def relations(self, root_id: UUID) -> Sequence[Relation]:
         """The relations that begin or end at a decision; InputRefused where there are too many."""
@@ -257,10 +286,12 @@ class Decisions:
             raise NotFound(f"there is no evidence {evidence_id}")
         return found
 
-    async def add_anchor(self, session_ref: str, hint: str, targets: Sequence[Target]) -> Anchor:
+    async def add_anchor(
+        self, session_ref: str, hint: str, targets: Sequence[Target], *, once: RequestKey | None = None
+    ) -> Anchor:
         """Add an anchor. NotFound for a target that does not exist."""
         draft = validated(AnchorDraft, session_ref=session_ref, hint=hint, targets=tuple(targets))
-        return await self._cycles.output("add_anchor", AddAnchor, {"anchor": draft})
+        return await self._cycles.output_once(once, "add_anchor", AddAnchor, {"anchor": draft})
 
     async def anchors(self, session_ref: str | None = None, limit: int = PAGE) -> Sequence[Anchor]:
         """The newest anchors of a session, or of all."""
@@ -271,13 +302,19 @@ class Decisions:
         """The owner's principles: tier 1 of every context, after those of the plan."""
         return await self._scope.read(lambda view: view.policy.get())
 
-    async def set_policy(self, principles: Sequence[str], *, expected_version: int | None = None) -> Policy:
+    async def set_policy(
+        self,
+        principles: Sequence[str],
+        *,
+        expected_version: int | None = None,
+        once: RequestKey | None = None,
+    ) -> Policy:
         """Replace the owner's principles by a new version. The same principles again make no version.
 
         Conflict where the policy is no longer at `expected_version`; 0 is a policy that was never set.
         """
         request = {"principles": tuple(principles), "expectedVersion": expected_version}
-        return await self._cycles.output("set_policy", SetPolicy, request)
+        return await self._cycles.output_once(once, "set_policy", SetPolicy, request)
 
     async def policy_history(self, *, after: int = 0, limit: int = PAGE) -> Sequence[Policy]:
         """The versions of the policy after a version, oldest first."""
@@ -292,6 +329,7 @@ class Decisions:
         root_id: UUID | None = None,
         session_ref: str | None = None,
         depth: int | None = None,
+        once: RequestKey | None = None,
     ) -> Job:
         """Queue a deep walk from an anchor, a decision or all anchors of a session, and return its job.
 
@@ -299,7 +337,7 @@ class Decisions:
         the plan gives, not for more. NotFound for an anchor or a decision that does not exist.
         """
         request = {"sessionRef": session_ref, "anchorId": anchor_id, "rootId": root_id, "depth": depth}
-        return await self._cycles.output("queue_walk", QueueWalk, request)
+        return await self._cycles.output_once(once, "queue_walk", QueueWalk, request)
 
     async def walk_result(self, job_id: UUID) -> WalkResult:
         """The result of a walk: active versions, by strength. NotFound before the job is done."""
@@ -319,6 +357,7 @@ class Decisions:
         *,
         budget: int | None = None,
         plan: str | ExecutionPlan = COMPACT_PLAN,
+        once: RequestKey | None = None,
     ) -> CompactedConversation:
         """Fit a long conversation into a budget of tokens. Its older part becomes evidence and anchors.
 
@@ -329,14 +368,22 @@ class Decisions:
             validated(ConversationMessage, role=message.role, content=message.content) for message in messages
         )
         request = {"sessionRef": session_ref, "messages": said, "budget": budget}
-        result = await self._cycles.run(plan, request)
-        compacted = output_of(result, CompactConversation)
-        stored = output_of(result, KeepSignposts)
-        left_out = len(stored.anchors) - compacted.fitting
-        kept = messages[len(messages) - len(compacted.messages) :]
-        return CompactedConversation(stored.anchors[left_out:], kept, stored.evidence[left_out:], left_out)
 
-    async def compact_session(self, session_ref: str, *, budget: int | None = None) -> CompactedConversation:
+        def compacted(result: HasOutputs) -> _Compacted:
+            fitted, stored = output_of(result, CompactConversation), output_of(result, KeepSignposts)
+            left_out = len(stored.anchors) - fitted.fitting
+            anchors, evidence = stored.anchors[left_out:], stored.evidence[left_out:]
+            return _Compacted(tuple(anchors), tuple(evidence), len(fitted.messages), left_out, session_ref)
+
+        made = await self._cycles.answer_once(
+            once, plan, request, compacted, _Compacted, operation=COMPACT_PLAN
+        )
+        kept = messages[len(messages) - made.kept :]
+        return CompactedConversation(made.anchors, kept, made.evidence, made.left_out, made.session_ref)
+
+    async def compact_session(
+        self, session_ref: str, *, budget: int | None = None, once: RequestKey | None = None
+    ) -> CompactedConversation:
         """`compact` with all messages of a stored session. NotFound for an unknown or empty one."""
 
         def read(view: LogView) -> Sequence[ChatMessage]:
@@ -351,7 +398,7 @@ class Decisions:
             for each in log
             if each.withdrawn_at is None
         ]
-        return await self.compact(session_ref, said, budget=budget)
+        return await self.compact(session_ref, said, budget=budget, once=once)
 
 
 class DecisionExchange:

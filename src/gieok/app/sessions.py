@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
+from pydantic import TypeAdapter
+
+from gieok.adapters.sql.scope import SqlView
 from gieok.app.background.jobs import LEASE, Jobs, Remembering, run_job
-from gieok.app.cycles import Cycles, output_of, validated
+from gieok.app.cycles import Committing, Cycles, HasOutputs, output_of, run_idempotent, validated
 from gieok.app.session_plans import Role, named_plans, plan_for
-from gieok.engine import CycleResult, ExecutionPlan
+from gieok.engine import ExecutionPlan, Step
+from gieok.engine.step import Outputs
 from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SummaryFailed
 from gieok.memory.canon.deletion import DeleteFacts, WithdrawFacts
 from gieok.memory.companion.records import Notice
@@ -22,6 +26,7 @@ from gieok.memory.cursors import decode_cursor, encode_cursor
 from gieok.memory.fields import AccountPlan
 from gieok.memory.jobs.records import ClaimedJob, Job
 from gieok.memory.jobs.store import JobStore
+from gieok.memory.requests import RequestKey
 from gieok.memory.sessions.deletion import DeleteSession
 from gieok.memory.sessions.records import (
     MAX_MESSAGES,
@@ -58,6 +63,7 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.1
 PAGE = 20
 MAX_LIST = 1_000
+_JOB_IDS = TypeAdapter(list[UUID])
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,7 @@ class SavedMessages:
     turn_id: str | None
     """The id of the last message of the user among them."""
     remembering: Remembering | None
+    summary_jobs: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,10 +127,12 @@ class Sessions:
         plan: str | ExecutionPlan,
         account_plan: AccountPlan | None = None,
         session_ref: str | None = None,
+        once: RequestKey | None = None,
     ) -> Session:
         """Start a session with a persona under this plan.
 
-        Raises NotFound for an unknown persona, Conflict if the ref is taken.
+        Raises NotFound for an unknown persona, Conflict if the ref is taken. `once` is an idempotency key, as
+        in all calls that take one: a repeated request returns the same result, and nothing is done again.
         """
         checked = self._gieok.check(plan)
         start = validated(
@@ -135,7 +144,8 @@ class Sessions:
             plans=named_plans(checked),
         )
         request = {"personaId": start.persona_id, "start": start}
-        return (await self._cycles.output("start_session", StartSession, request)).session
+        started = await self._cycles.output_once(once, "start_session", StartSession, request)
+        return started.session
 
     async def get(self, session_ref: str) -> SessionWindow:
         """The session with its window, which is empty once the session has ended and is summarised."""
@@ -150,11 +160,15 @@ class Sessions:
             raise PlanHashMismatch(session.last_execution_plan_hash, actual)
         return session
 
-    async def move(self, session_ref: str, plan: str | ExecutionPlan) -> PlanMove:
+    async def move(
+        self, session_ref: str, plan: str | ExecutionPlan, *, once: RequestKey | None = None
+    ) -> PlanMove:
         """Move a session to another plan. The move is recorded in the audit trail."""
         checked = self._gieok.check(plan)
         request = {"sessionRef": session_ref, "toHash": checked.plan.hash, "plans": named_plans(checked)}
-        return (await self._cycles.output(await self._plan(session_ref, "move"), MoveSession, request)).move
+        name = await self._plan(session_ref, "move")
+        moved = await self._cycles.output_once(once, name, MoveSession, request, operation="move")
+        return moved.move
 
     async def moves(self, session_ref: str) -> Sequence[PlanMove]:
         """The moves of a session between plans, oldest first."""
@@ -205,24 +219,22 @@ class Sessions:
             messages=tuple(messages), next_cursor=encode_cursor(LogPosition(seq=last)) if has_more else None
         )
 
-    async def delete(self, session_ref: str, *, cascade: bool = False) -> DeletedSession:
+    async def delete(
+        self, session_ref: str, *, cascade: bool = False, once: RequestKey | None = None
+    ) -> DeletedSession:
         """Delete a session with its messages and turn memories, for good. Raises NotFound.
 
         Memories and facts stay. With `cascade`, memories of the session are deleted too, and facts whose
         current version comes from it, with their history.
         """
         plan = "delete_session_with_memories" if cascade else "delete_session"
-        async with self._gieok.session_locks.of(self._scope.owner, session_ref):
-            result = await self._cycles.run(plan, {"sessionRef": session_ref})
-        memories, facts = result.output_of(DeleteMemories), result.output_of(DeleteFacts)
-        return DeletedSession(
-            messages=output_of(result, DeleteSession).messages,
-            turn_memories=output_of(result, DeleteTurnMemories).deleted,
-            memories=memories.deleted if memories else 0,
-            facts=facts.deleted if facts else 0,
-        )
+        lock = self._gieok.session_locks.of(self._scope.owner, session_ref)
+        request = {"sessionRef": session_ref}
+        return await self._cycles.answer_once(once, plan, request, _deleted, DeletedSession, lock=lock)
 
-    async def withdraw(self, session_ref: str, turn_id: str | None = None) -> Withdrawal:
+    async def withdraw(
+        self, session_ref: str, turn_id: str | None = None, *, once: RequestKey | None = None
+    ) -> Withdrawal:
         """Withdraw a turn and all later ones; without `turn_id` the last turn. Raises NotFound.
 
         `turn_id` is the id of any message of the turn. The messages stay in the log, marked. Facts that they
@@ -231,10 +243,13 @@ class Sessions:
         ended session stays ended.
         """
         plan = await self._plan(session_ref, "withdraw")
-        async with self._gieok.session_locks.of(self._scope.owner, session_ref):
-            result = await self._cycles.run(plan, {"sessionRef": session_ref, "turnId": turn_id})
+        lock = self._gieok.session_locks.of(self._scope.owner, session_ref)
+        request = {"sessionRef": session_ref, "turnId": turn_id}
+        done = await self._cycles.answer_once(
+            once, plan, request, withdrawal_of, Withdrawal, lock=lock, operation="withdraw"
+        )
         self._gieok.job_queued.set()
-        return withdrawal_of(result)
+        return done
 
     async def save_messages(
         self, session_ref: str, messages: Sequence[ChatMessage], *, remember: bool = True
@@ -253,48 +268,71 @@ class Sessions:
         *,
         remember: bool = True,
         wait_memory: bool = False,
+        once: RequestKey | None = None,
     ) -> SavedMessages:
         """As `save_messages`, with the job that remembers them; `wait_memory` waits for it."""
-        result = await self._save(session_ref, messages, remember=remember)
-        queued = result.output_of(QueueRemembering)
-        remembering: Remembering | None = None
-        if queued is not None and queued.jobs:
-            job_id = queued.jobs[-1]
-            remembering = await self._jobs.wait(job_id) if wait_memory else Remembering(job_id, "queued")
-            self._gieok.job_queued.set()
-        said = [message.id for message in messages if message.role == "user"]
-        return SavedMessages(
-            output_of(result, AppendMessages).appended, said[-1] if said else None, remembering
-        )
+        saved = await self._save(session_ref, messages, remember=remember, once=once)
+        if saved.remembering is None:
+            return saved
+        self._gieok.job_queued.set()
+        if not wait_memory:
+            return saved
+        try:
+            return replace(saved, remembering=await self._jobs.wait(saved.remembering.job_id))
+        except NotFound:  # of a repeated request, and deleted since
+            return saved
 
     async def _save(
-        self, session_ref: str, messages: Sequence[ChatMessage], *, remember: bool
-    ) -> CycleResult:
+        self,
+        session_ref: str,
+        messages: Sequence[ChatMessage],
+        *,
+        remember: bool,
+        once: RequestKey | None,
+    ) -> SavedMessages:
         plan = await self._plan(session_ref, "save_messages")
-        async with self._gieok.session_locks.of(self._scope.owner, session_ref):
-            request = {"sessionRef": session_ref, "messages": tuple(messages), "remember": remember}
-            return await self._cycles.run(plan, request)
+        said = [message.id for message in messages if message.role == "user"]
 
-    async def close(self, session_ref: str, *, wait: bool = False) -> Summaries:
+        def saved(result: HasOutputs) -> SavedMessages:
+            queued = result.output_of(QueueRemembering)
+            jobs = queued.jobs if queued else ()
+            return SavedMessages(
+                output_of(result, AppendMessages).appended,
+                said[-1] if said else None,
+                Remembering(jobs[-1], "queued") if jobs else None,
+                _queued(result),
+            )
+
+        lock = self._gieok.session_locks.of(self._scope.owner, session_ref)
+        request = {"sessionRef": session_ref, "messages": tuple(messages), "remember": remember}
+        return await self._cycles.answer_once(
+            once, plan, request, saved, SavedMessages, lock=lock, operation="save_messages"
+        )
+
+    async def close(
+        self, session_ref: str, *, wait: bool = False, once: RequestKey | None = None
+    ) -> Summaries:
         """End a session by the close plan that its chat plan names, which may queue summaries. Idempotent.
 
         With `wait` it returns when they are done, and raises SummaryFailed if the model could not summarise.
-        A close plan without QueueSummary makes no job.
+        A close plan without QueueSummary makes no job. A repeated `once` returns the same jobs, without
+        notices.
         """
         plan = await self._plan(session_ref, "close")
-        async with self._gieok.session_locks.of(self._scope.owner, session_ref):
-            closed = await self._cycles.run(plan, {"sessionRef": session_ref})
-        output_of(closed, EndSession)
+
+        async def close(request: RequestKey | None) -> Sequence[UUID]:
+            async with self._gieok.session_locks.of(self._scope.owner, session_ref):
+                return await self._queue_summaries(plan, session_ref, request, needs=EndSession)
+
+        job_ids = await run_idempotent(self._cycles, once, "close", close, _replay_jobs)
         self._gieok.job_queued.set()
-        if closed.output_of(QueueSummary) is None:
-            return Summaries(())
-        return await self._summaries(session_ref, _queued(closed), wait=wait)
+        return await self._summaries(session_ref, job_ids, wait=wait)
 
     async def summarize(self, session_ref: str, *, wait: bool = False) -> Summaries:
         """Queue summaries of all remaining messages without ending the session. `wait` as in `close`."""
         plan = await self._plan(session_ref, "request_summary")
-        requested = await self._cycles.run(plan, {"sessionRef": session_ref})
-        return await self._summaries(session_ref, _queued(requested), wait=wait)
+        job_ids = await self._queue_summaries(plan, session_ref, None, needs=QueueSummary)
+        return await self._summaries(session_ref, job_ids, wait=wait)
 
     async def summarize_messages(
         self,
@@ -304,24 +342,56 @@ class Sessions:
         *,
         plan: str | ExecutionPlan,
         account_plan: AccountPlan | None = None,
+        once: RequestKey | None = None,
     ) -> Summaries:
         """Save messages that the session does not have yet, and wait until all messages are summarised.
 
         A session that does not exist is started under this plan. Raises NotFound if it does not exist and
         there are no messages, Conflict if it is with another persona.
         """
-        session = await self._scope.read(lambda view: view.sessions.get(session_ref))
-        if session is None and not messages:
-            raise NotFound("no such session")
-        if session is None:
-            await self.start(persona_id, plan=plan, account_plan=account_plan, session_ref=session_ref)
-        elif session.persona_id != persona_id:
-            raise Conflict("this session is with another persona; summarise it with its own")
-        saved = await self._save(session_ref, messages, remember=True) if messages else None
-        plan_name = await self._plan(session_ref, "request_summary")
-        requested = await self._cycles.run(plan_name, {"sessionRef": session_ref})
-        queued = (*(_queued(saved) if saved else ()), *_queued(requested))
-        return await self._summaries(session_ref, queued, wait=True)
+
+        async def request_summary(request: RequestKey | None) -> Sequence[UUID]:
+            session = await self._scope.read(lambda view: view.sessions.get(session_ref))
+            if session is None and not messages:
+                raise NotFound("no such session")
+            if session is None:
+                await self.start(persona_id, plan=plan, account_plan=account_plan, session_ref=session_ref)
+            elif session.persona_id != persona_id:
+                raise Conflict("this session is with another persona; summarise it with its own")
+            queued: Sequence[UUID] = ()
+            if messages:
+                part = once.part("messages") if once else None
+                queued = (await self._save(session_ref, messages, remember=True, once=part)).summary_jobs
+            name = await self._plan(session_ref, "request_summary")
+            return await self._queue_summaries(name, session_ref, request, needs=QueueSummary, queued=queued)
+
+        job_ids = await run_idempotent(self._cycles, once, "summarize", request_summary, _replay_jobs)
+        return await self._summaries(session_ref, job_ids, wait=True)
+
+    async def _queue_summaries(
+        self,
+        plan: str,
+        session_ref: str,
+        once: RequestKey | None,
+        *,
+        needs: type[Step[Any, Any, Any]],
+        queued: Sequence[UUID] = (),
+    ) -> Sequence[UUID]:
+        """Run a plan with this step that may queue summaries. Returns the ids of those, of unfinished ones
+        and of `queued`."""
+        job_ids: list[UUID] = []
+        checked = self._gieok.check(plan)
+
+        def save(view: SqlView, outputs: Outputs) -> None:
+            result = Committing(checked, outputs)
+            output_of(result, needs)
+            if result.output_of(QueueSummary) is not None:
+                job_ids[:] = _jobs(view.jobs, session_ref, (*queued, *_queued(result)))
+            if once is not None:
+                self._cycles.save_result(view, once, _JOB_IDS.dump_json(job_ids).decode())
+
+        await self._cycles.run(plan, {"sessionRef": session_ref}, after=save)
+        return job_ids
 
     async def _session(self, session_ref: str) -> Session:
         session = await self._scope.read(lambda view: view.sessions.get(session_ref))
@@ -333,8 +403,9 @@ class Sessions:
         """The plan that serves the session in this role. Raises NotFound if there is no such session."""
         return plan_for(self._gieok.engine.registry, await self._session(session_ref), role)
 
-    async def _summaries(self, session_ref: str, queued: Sequence[UUID], *, wait: bool) -> Summaries:
-        jobs = await self._scope.read(lambda view: _jobs(view.jobs, session_ref, queued))
+    async def _summaries(self, session_ref: str, job_ids: Sequence[UUID], *, wait: bool) -> Summaries:
+        found = await self._scope.read(lambda view: [view.jobs.get(job_id) for job_id in job_ids])
+        jobs = [job for job in found if job is not None]
         if not wait or not jobs:
             return Summaries(tuple(jobs))
         session = await self._session(session_ref)
@@ -369,7 +440,21 @@ class Sessions:
             await asyncio.sleep(POLL_SECONDS)
 
 
-def withdrawal_of(result: CycleResult) -> Withdrawal:
+async def _replay_jobs(stored: str) -> Sequence[UUID]:
+    return _JOB_IDS.validate_json(stored)
+
+
+def _deleted(result: HasOutputs) -> DeletedSession:
+    memories, facts = result.output_of(DeleteMemories), result.output_of(DeleteFacts)
+    return DeletedSession(
+        messages=output_of(result, DeleteSession).messages,
+        turn_memories=output_of(result, DeleteTurnMemories).deleted,
+        memories=memories.deleted if memories else 0,
+        facts=facts.deleted if facts else 0,
+    )
+
+
+def withdrawal_of(result: HasOutputs) -> Withdrawal:
     """What a cycle has withdrawn."""
     turns, memories = result.output_of(WithdrawTurnMemories), result.output_of(WithdrawMemories)
     facts = result.output_of(WithdrawFacts)
@@ -389,17 +474,17 @@ def _check_limit(limit: int, most: int) -> None:
         raise InputRefused(f"must be between 1 and {most}", at="limit")
 
 
-def _queued(result: CycleResult) -> tuple[UUID, ...]:
+def _queued(result: HasOutputs) -> tuple[UUID, ...]:
     queued = result.output_of(QueueSummary)
     return queued.jobs if queued else ()
 
 
-def _jobs(store: JobStore, session_ref: str, queued: Sequence[UUID]) -> list[Job]:
-    """The unfinished jobs, and those queued just now, which a worker may have finished already."""
+def _jobs(store: JobStore, session_ref: str, queued: Sequence[UUID]) -> list[UUID]:
+    """The ids of the unfinished jobs, and those queued just now, which a worker may have finished already."""
     waiting = store.unfinished_summaries(session_ref)
     waiting_ids = {job.id for job in waiting}
     done = [job for each in queued if each not in waiting_ids and (job := store.get(each)) is not None]
-    return sorted((*waiting, *done), key=lambda job: job.first_seq)
+    return [job.id for job in sorted((*waiting, *done), key=lambda job: job.first_seq)]
 
 
 def _has_excerpt(store: CompanionStore, memory_ids: Sequence[UUID]) -> bool:

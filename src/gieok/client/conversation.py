@@ -160,18 +160,33 @@ class Sessions:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def start(self, persona_id: str, *, plan: Plan | None = None) -> StartedSession:
-        """Start a session that runs this plan. NotFound if there is no such persona."""
+    async def start(
+        self, persona_id: str, *, plan: Plan | None = None, idempotency_key: str | None = None
+    ) -> StartedSession:
+        """Start a session that runs this plan. NotFound if there is no such persona.
+
+        Calls that store something have an Idempotency-Key, the given one or a new one, so a retry is safe.
+        """
         body = {"personaId": persona_id, "plan": _plan_document(plan)}
-        return await self._transport.request(Call("POST", "/sessions", body=body), StartedSession)
+        return await self._transport.request(
+            Call("POST", "/sessions", body=body, idempotency_key=idempotency_key or str(uuid4())),
+            StartedSession,
+        )
 
     async def get(self, session_ref: str) -> SessionWindow:
         """The session with its working memory, which is empty after it has ended and was summarised."""
         return await self._transport.request(Call("GET", path("sessions", session_ref)), SessionWindow)
 
-    async def save_messages(self, session_ref: str, messages: Sequence[ChatMessage]) -> SavedMessages:
+    async def save_messages(
+        self, session_ref: str, messages: Sequence[ChatMessage], *, idempotency_key: str | None = None
+    ) -> SavedMessages:
         """Save messages without a model call. An id that exists already is skipped: repeating is safe."""
-        call = Call("POST", path("sessions", session_ref, "messages"), body={"messages": list(messages)})
+        call = Call(
+            "POST",
+            path("sessions", session_ref, "messages"),
+            body={"messages": list(messages)},
+            idempotency_key=idempotency_key or str(uuid4()),
+        )
         return await self._transport.request(call, SavedMessages)
 
     async def list(
@@ -188,17 +203,30 @@ class Sessions:
         call = Call("GET", path("sessions", session_ref, "messages"), {"limit": limit, "cursor": cursor})
         return await self._transport.request(call, LogPage)
 
-    async def delete(self, session_ref: str, *, cascade: bool = False) -> DeletedSession:
+    async def delete(
+        self, session_ref: str, *, cascade: bool = False, idempotency_key: str | None = None
+    ) -> DeletedSession:
         """Delete a session permanently. `cascade` also deletes memories and facts that came from it."""
-        call = Call("DELETE", path("sessions", session_ref), {"cascade": cascade})
+        call = Call(
+            "DELETE",
+            path("sessions", session_ref),
+            {"cascade": cascade},
+            idempotency_key=idempotency_key or str(uuid4()),
+        )
         return await self._transport.request(call, DeletedSession, field="deleted")
 
-    async def withdraw(self, session_ref: str, turn_id: str | None = None) -> Withdrawal:
+    async def withdraw(
+        self, session_ref: str, turn_id: str | None = None, *, idempotency_key: str | None = None
+    ) -> Withdrawal:
         """Withdraw a turn and all later ones, by default the last one. Counts what went back.
 
         NotFound if the session has no such turn. A turn that was withdrawn before is not withdrawn again.
         """
-        call = Call("DELETE", path("sessions", session_ref, "turns", turn_id or "last"))
+        call = Call(
+            "DELETE",
+            path("sessions", session_ref, "turns", turn_id or "last"),
+            idempotency_key=idempotency_key or str(uuid4()),
+        )
         return await self._transport.request(call, Withdrawal, field="withdrawn")
 
     async def resume(self, session_ref: str, plan: Plan) -> SessionInfo:
@@ -207,18 +235,30 @@ class Sessions:
         call = Call("POST", path("sessions", session_ref, "resume"), body=body)
         return await self._transport.request(call, SessionInfo, field="session")
 
-    async def move(self, session_ref: str, plan: Plan) -> MovedSession:
+    async def move(self, session_ref: str, plan: Plan, *, idempotency_key: str | None = None) -> MovedSession:
         """Move a session to another plan. The move is recorded in the audit trail."""
         body = {"plan": _plan_document(plan)}
-        call = Call("POST", path("sessions", session_ref, "plan"), body=body)
+        call = Call(
+            "POST",
+            path("sessions", session_ref, "plan"),
+            body=body,
+            idempotency_key=idempotency_key or str(uuid4()),
+        )
         return await self._transport.request(call, MovedSession)
 
-    async def close(self, session_ref: str, *, wait: bool = False) -> ClosedSession:
+    async def close(
+        self, session_ref: str, *, wait: bool = False, idempotency_key: str | None = None
+    ) -> ClosedSession:
         """End a session and summarise the rest of it; `wait` until that is done.
 
         SummaryFailed if it waited and the model failed. Closing again changes nothing.
         """
-        call = Call("POST", path("sessions", session_ref, "close"), body={"wait": wait})
+        call = Call(
+            "POST",
+            path("sessions", session_ref, "close"),
+            body={"wait": wait},
+            idempotency_key=idempotency_key or str(uuid4()),
+        )
         return await self._transport.request(call, ClosedSession)
 
 
@@ -239,9 +279,11 @@ class Jobs:
         query = {"status": status, "limit": limit, "cursor": cursor}
         return await self._transport.request(Call("GET", "/jobs", query=query), JobPage)
 
-    async def retry(self, job_id: UUID) -> JobState:
+    async def retry(self, job_id: UUID, *, idempotency_key: str | None = None) -> JobState:
         """Run a failed job again; Conflict if it has not failed."""
-        call = Call("POST", path("jobs", job_id, "retry"), body={})
+        call = Call(
+            "POST", path("jobs", job_id, "retry"), body={}, idempotency_key=idempotency_key or str(uuid4())
+        )
         return await self._transport.request(call, JobState, field="job")
 
 

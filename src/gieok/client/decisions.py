@@ -114,10 +114,19 @@ class Decisions:
         """The owner's principles, tier 1 of every context. Version 0 if they were never set."""
         return await self._transport.request(Call("GET", "/decisions/policy"), Policy)
 
-    async def set_policy(self, principles: Sequence[str], *, expected_version: int | None = None) -> Policy:
+    async def set_policy(
+        self,
+        principles: Sequence[str],
+        *,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Policy:
         """Replace the owner's principles by a new version. The same principles again make no version."""
         body = {"principles": list(principles), "expectedVersion": expected_version}
-        return await self._transport.request(Call("PUT", "/decisions/policy", body=body), Policy)
+        return await self._transport.request(
+            Call("PUT", "/decisions/policy", body=body, idempotency_key=idempotency_key or str(uuid4())),
+            Policy,
+        )
 
     async def policy_history(self, *, after: int = 0, limit: int | None = None) -> tuple[Policy, ...]:
         """The versions of the policy after a version, oldest first."""
@@ -130,6 +139,7 @@ class Decisions:
         session_ref: str | None = None,
         messages: Sequence[Message] | None = None,
         budget: int | None = None,
+        idempotency_key: str | None = None,
     ) -> CompactedSession:
         """Fit a conversation into a budget of tokens: its older part becomes evidence with anchors.
 
@@ -140,7 +150,10 @@ class Decisions:
             "messages": None if messages is None else list(messages),
             "budget": budget,
         }
-        return await self._transport.request(Call("POST", "/decisions/compact", body=body), CompactedSession)
+        return await self._transport.request(
+            Call("POST", "/decisions/compact", body=body, idempotency_key=idempotency_key or str(uuid4())),
+            CompactedSession,
+        )
 
     async def walk(
         self,
@@ -149,15 +162,25 @@ class Decisions:
         root_id: UUID | None = None,
         session_ref: str | None = None,
         depth: int | None = None,
+        idempotency_key: str | None = None,
     ) -> UUID:
-        """Start a deep walk and return the id of its job. `sessions.job` has the result when it is done."""
+        """Start a deep walk and return the id of its job. `jobs.get` has the result when it is done."""
         body = {"anchorId": anchor_id, "rootId": root_id, "sessionId": session_ref, "depth": depth}
-        return await self._transport.request(Call("POST", "/decisions/walks", body=body), UUID, field="jobId")
+        return await self._transport.request(
+            Call("POST", "/decisions/walks", body=body, idempotency_key=idempotency_key or str(uuid4())),
+            UUID,
+            field="jobId",
+        )
 
-    async def relate(self, source: UUID, relation_type: RelationType, target: UUID) -> Relation:
+    async def relate(
+        self, source: UUID, relation_type: RelationType, target: UUID, *, idempotency_key: str | None = None
+    ) -> Relation:
         """Declare a relation between two decisions. Declaring it again returns the existing one."""
         call = Call(
-            "POST", path("decisions", source, "relations"), body={"type": relation_type, "target": target}
+            "POST",
+            path("decisions", source, "relations"),
+            body={"type": relation_type, "target": target},
+            idempotency_key=idempotency_key or str(uuid4()),
         )
         return await self._transport.request(call, Relation, field="relation")
 
@@ -166,16 +189,26 @@ class Decisions:
         call = Call("GET", path("decisions", root_id, "relations"))
         return await self._transport.request(call, tuple[Relation, ...], field="relations")
 
-    async def unrelate(self, root_id: UUID, relation_id: UUID) -> Relation:
+    async def unrelate(
+        self, root_id: UUID, relation_id: UUID, *, idempotency_key: str | None = None
+    ) -> Relation:
         """Delete a relation of this decision; returns the deleted relation."""
-        call = Call("DELETE", path("decisions", root_id, "relations", relation_id))
+        call = Call(
+            "DELETE",
+            path("decisions", root_id, "relations", relation_id),
+            idempotency_key=idempotency_key or str(uuid4()),
+        )
         return await self._transport.request(call, Relation, field="relation")
 
-    async def keep_evidence(self, title: str, content: str, source: str | None = None) -> EvidenceCard:
+    async def keep_evidence(
+        self, title: str, content: str, source: str | None = None, *, idempotency_key: str | None = None
+    ) -> EvidenceCard:
         """Store a snapshot of a source. The same content is stored once, with its first title."""
         body = {"title": title, "content": content, "source": source}
         return await self._transport.request(
-            Call("POST", "/evidence", body=body), EvidenceCard, field="evidence"
+            Call("POST", "/evidence", body=body, idempotency_key=idempotency_key or str(uuid4())),
+            EvidenceCard,
+            field="evidence",
         )
 
     async def evidence(self, evidence_id: UUID) -> Evidence:
@@ -184,10 +217,16 @@ class Decisions:
             Call("GET", path("evidence", evidence_id)), Evidence, field="evidence"
         )
 
-    async def add_anchor(self, session_ref: str, hint: str, targets: Sequence[Target]) -> Anchor:
+    async def add_anchor(
+        self, session_ref: str, hint: str, targets: Sequence[Target], *, idempotency_key: str | None = None
+    ) -> Anchor:
         """Add an anchor from a session to evidence and decisions. NotFound for an unknown target."""
         body = {"sessionId": session_ref, "hint": hint, "targets": list(targets)}
-        return await self._transport.request(Call("POST", "/anchors", body=body), Anchor, field="anchor")
+        return await self._transport.request(
+            Call("POST", "/anchors", body=body, idempotency_key=idempotency_key or str(uuid4())),
+            Anchor,
+            field="anchor",
+        )
 
     async def anchors(
         self, session_ref: str | None = None, *, limit: int | None = None

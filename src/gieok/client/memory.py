@@ -102,11 +102,19 @@ class Memories:
         return await self._transport.request(call, CreatedMemory)
 
     async def summarize(
-        self, session_ref: str, persona_id: str, messages: Sequence[ChatMessage] = ()
+        self,
+        session_ref: str,
+        persona_id: str,
+        messages: Sequence[ChatMessage] = (),
+        *,
+        idempotency_key: str | None = None,
     ) -> Summary:
         """Summarise a session now. Messages that it does not have yet are saved first."""
         body = {"sessionId": session_ref, "personaId": persona_id, "messages": list(messages)}
-        return await self._transport.request(Call("POST", "/memory/summarize", body=body), Summary)
+        return await self._transport.request(
+            Call("POST", "/memory/summarize", body=body, idempotency_key=idempotency_key or str(uuid4())),
+            Summary,
+        )
 
     async def load(self, persona_id: str, *, limit: int | None = None) -> tuple[Memory, ...]:
         """The memories that a conversation starts with: the most important active ones."""
@@ -166,12 +174,21 @@ class Memories:
         return await self._transport.request(Call("GET", path("memory", memory_id)), Memory, field="memory")
 
     async def edit(
-        self, memory_id: UUID, changes: MemoryChanges, *, expected_version: int | None = None
+        self,
+        memory_id: UUID,
+        changes: MemoryChanges,
+        *,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
     ) -> Memory:
         """Edit a memory. Conflict if it is no longer at `expected_version`."""
         body = {**dict(changes), "version": expected_version}
         return await self._transport.request(
-            Call("PATCH", path("memory", memory_id), body=body), Memory, field="memory"
+            Call(
+                "PATCH", path("memory", memory_id), body=body, idempotency_key=idempotency_key or str(uuid4())
+            ),
+            Memory,
+            field="memory",
         )
 
     async def history(self, memory_id: UUID) -> tuple[MemoryVersion, ...]:
@@ -179,25 +196,37 @@ class Memories:
         call = Call("GET", path("memory", memory_id, "history"))
         return await self._transport.request(call, tuple[MemoryVersion, ...], field="versions")
 
-    async def delete(self, memory_id: UUID) -> None:
+    async def delete(self, memory_id: UUID, *, idempotency_key: str | None = None) -> None:
         """Delete a memory permanently, with its emotional moment and its index entries."""
-        await self._transport.content(Call("DELETE", path("memory", memory_id)))
-
-    async def delete_all(self, persona_id: str | None = None) -> int:
-        """Delete all memories of one persona, or of all, permanently. Returns how many."""
-        call = Call("DELETE", "/memory", {"personaId": persona_id})
-        return await self._transport.request(call, int, field="deleted")
-
-    async def archive(self, memory_id: UUID) -> Memory:
-        """Archive a memory: search still finds it, but no conversation starts with it."""
-        return await self._transport.request(
-            Call("POST", path("memory", memory_id, "archive")), Memory, field="memory"
+        await self._transport.content(
+            Call("DELETE", path("memory", memory_id), idempotency_key=idempotency_key or str(uuid4()))
         )
 
-    async def restore(self, memory_id: UUID) -> Memory:
+    async def delete_all(self, persona_id: str | None = None, *, idempotency_key: str | None = None) -> int:
+        """Delete all memories of one persona, or of all, permanently. Returns how many."""
+        call = Call(
+            "DELETE", "/memory", {"personaId": persona_id}, idempotency_key=idempotency_key or str(uuid4())
+        )
+        return await self._transport.request(call, int, field="deleted")
+
+    async def archive(self, memory_id: UUID, *, idempotency_key: str | None = None) -> Memory:
+        """Archive a memory: search still finds it, but no conversation starts with it."""
+        return await self._transport.request(
+            Call(
+                "POST", path("memory", memory_id, "archive"), idempotency_key=idempotency_key or str(uuid4())
+            ),
+            Memory,
+            field="memory",
+        )
+
+    async def restore(self, memory_id: UUID, *, idempotency_key: str | None = None) -> Memory:
         """Make an archived memory active again. MemoryLimitReached if no place is free."""
         return await self._transport.request(
-            Call("POST", path("memory", memory_id, "restore")), Memory, field="memory"
+            Call(
+                "POST", path("memory", memory_id, "restore"), idempotency_key=idempotency_key or str(uuid4())
+            ),
+            Memory,
+            field="memory",
         )
 
 
@@ -259,11 +288,18 @@ class Personas:
         )
 
     async def edit(
-        self, persona_id: str, draft: PersonaDraft, *, expected_version: int | None = None
+        self,
+        persona_id: str,
+        draft: PersonaDraft,
+        *,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
     ) -> PersonaCard:
         """Replace a persona by a new version. Conflict if it is no longer at `expected_version`."""
         body = {**draft.model_dump(by_alias=True), "expectedVersion": expected_version}
-        call = Call("PUT", path("personas", persona_id), body=body)
+        call = Call(
+            "PUT", path("personas", persona_id), body=body, idempotency_key=idempotency_key or str(uuid4())
+        )
         return await self._transport.request(call, PersonaCard, field="persona")
 
     async def versions(
@@ -273,9 +309,9 @@ class Personas:
         call = Call("GET", path("personas", persona_id, "versions"), {"after": after, "limit": limit})
         return await self._transport.request(call, tuple[PersonaCard, ...], field="versions")
 
-    async def delete(self, persona_id: str) -> DeletedPersona:
+    async def delete(self, persona_id: str, *, idempotency_key: str | None = None) -> DeletedPersona:
         """Delete a persona permanently, with everything that belongs to it."""
-        call = Call("DELETE", path("personas", persona_id))
+        call = Call("DELETE", path("personas", persona_id), idempotency_key=idempotency_key or str(uuid4()))
         return await self._transport.request(call, DeletedPersona, field="deleted")
 
     async def moments(
@@ -291,10 +327,18 @@ class Personas:
             Call("GET", path("personas", persona_id, "memory-config")), PersonaMemoryConfig
         )
 
-    async def configure(self, persona_id: str, config: MemoryConfig) -> PersonaMemoryConfig:
+    async def configure(
+        self, persona_id: str, config: MemoryConfig, *, idempotency_key: str | None = None
+    ) -> PersonaMemoryConfig:
         """Change the memory settings. `recall=False` only keeps memories out of prompts."""
         body = config.model_dump(by_alias=True)
-        call = Call("PUT", path("personas", persona_id, "memory-config"), body=body, sends_null=True)
+        call = Call(
+            "PUT",
+            path("personas", persona_id, "memory-config"),
+            body=body,
+            sends_null=True,
+            idempotency_key=idempotency_key or str(uuid4()),
+        )
         return await self._transport.request(call, PersonaMemoryConfig)
 
     async def state(self, persona_id: str, *, as_of: datetime | None = None) -> State:
@@ -302,7 +346,7 @@ class Personas:
         query = {"asOf": as_of.astimezone(UTC).isoformat().replace("+00:00", "Z") if as_of else None}
         return await self._transport.request(Call("GET", path("personas", persona_id, "state"), query), State)
 
-    async def set_fact(
+    async def set_fact(  # noqa: PLR0913  options by keyword
         self,
         persona_id: str,
         category: Category | str,
@@ -313,18 +357,32 @@ class Personas:
         subject: str = "user",
         when: date | None = None,
         until: date | None = None,
+        idempotency_key: str | None = None,
     ) -> FactChange:
         """Set a fact. It supersedes the active fact with that key, or else the one in the same slot."""
         body = {"category": category, "key": key, "value": value, "importance": importance}
         body |= {"subject": subject, "when": when, "until": until}
         return await self._transport.request(
-            Call("PUT", path("personas", persona_id, "state"), body=body), FactChange
+            Call(
+                "PUT",
+                path("personas", persona_id, "state"),
+                body=body,
+                idempotency_key=idempotency_key or str(uuid4()),
+            ),
+            FactChange,
         )
 
-    async def retire_fact(self, persona_id: str, root_id: UUID) -> FactChange:
+    async def retire_fact(
+        self, persona_id: str, root_id: UUID, *, idempotency_key: str | None = None
+    ) -> FactChange:
         """Retire a fact; its history stays. NotFound if the persona has no such active fact."""
         return await self._transport.request(
-            Call("DELETE", path("personas", persona_id, "state", root_id)), FactChange
+            Call(
+                "DELETE",
+                path("personas", persona_id, "state", root_id),
+                idempotency_key=idempotency_key or str(uuid4()),
+            ),
+            FactChange,
         )
 
     async def fact_history(
@@ -351,21 +409,36 @@ class Me:
             async for line in lines(chunks):
                 yield line
 
-    async def import_(self, stream: AsyncIterable[bytes]) -> ImportCounts:
-        """Import an export of this service or another: all of it or nothing. Repeating it changes nothing."""
+    async def import_(
+        self, stream: AsyncIterable[bytes], *, idempotency_key: str | None = None
+    ) -> ImportCounts:
+        """Import an export of this service or another: all of it or nothing. Repeating it changes nothing.
+
+        A stream is not retried. With `idempotency_key` a repeated import answers with the same counts.
+        """
         return await self._transport.upload(
-            Call("POST", "/me/import"), stream, "application/x-ndjson", ImportCounts
+            Call("POST", "/me/import", idempotency_key=idempotency_key),
+            stream,
+            "application/x-ndjson",
+            ImportCounts,
         )
 
     async def profile(self) -> UserProfile:
         """What every persona may know of the user: display name, timezone and language."""
         return await self._transport.request(Call("GET", "/me/profile"), UserProfile)
 
-    async def set_profile(self, **fields: str | None) -> UserProfile:
+    async def set_profile(self, *, idempotency_key: str | None = None, **fields: str | None) -> UserProfile:
         """Set `display_name`, `timezone` and `language`. Fields that are not given stay; None unsets one."""
         body = {to_camel(name): value for name, value in fields.items()}
         return await self._transport.request(
-            Call("PUT", "/me/profile", body=body, sends_null=True), UserProfile
+            Call(
+                "PUT",
+                "/me/profile",
+                body=body,
+                sends_null=True,
+                idempotency_key=idempotency_key or str(uuid4()),
+            ),
+            UserProfile,
         )
 
     async def erase(self) -> Erasure:

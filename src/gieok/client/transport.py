@@ -111,9 +111,8 @@ class Transport:
 
     async def upload(self, call: Call, chunks: AsyncIterable[bytes], media_type: str, kind: type[T]) -> T:
         """Make a call with a streamed body and parse its answer. It is not retried."""
-        request = self._http.build_request(
-            call.method, call.path, content=chunks, headers={"Content-Type": media_type}
-        )
+        headers = {"Content-Type": media_type, **_key_header(call)}
+        request = self._http.build_request(call.method, call.path, content=chunks, headers=headers)
         async with self._answer(request) as answer:
             return _parse(call, await answer.aread(), kind, None)
 

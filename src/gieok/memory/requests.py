@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Annotated, Literal, Protocol
 from uuid import UUID
 
@@ -35,8 +36,12 @@ class RequestKey(Data):
     key: Annotated[str, AfterValidator(_check_key), Field(repr=False)]
     body: Annotated[bytes, Field(repr=False)]
     """The whole request in a canonical form: equal requests have equal bytes."""
-    kind: Literal["key", "message", "notices"] = "key"
-    """What the key names: a request, a message, or the notices of a request."""
+    kind: Literal["key", "message"] = "key"
+    """What the key names: a request, or a message."""
+
+    def part(self, name: str) -> RequestKey:
+        """The key of a part of this request that has a commit of its own."""
+        return self.model_copy(update={"key": sha256(f"{name}\n{self.key}".encode()).hexdigest()})
 
 
 class TurnRef(Data):

@@ -17,6 +17,7 @@ from uuid import UUID
 from gieok.adapters.sql.lifecycle.owners import erase_owner
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.jobs import JobScope
+from gieok.app.cycles import run_idempotent
 from gieok.app.embedding import embed_batch, is_in_force
 from gieok.app.session_plans import Role, plan_for
 from gieok.engine import ExecutionPlan
@@ -36,6 +37,7 @@ from gieok.memory.canon.remembering import Remembered
 from gieok.memory.jobs.records import ClaimedJob, Job, JobKind, JobOutcome, JobStatus
 from gieok.memory.jobs.rules import after_batch
 from gieok.memory.observations import Refusal
+from gieok.memory.requests import RequestKey
 from gieok.text import ANALYZER_VERSION
 
 if TYPE_CHECKING:
@@ -100,10 +102,26 @@ class Jobs:
             raise InputRefused(f"must be 1 to {MAX_JOBS}", at="limit")
         return await self._scope.read(lambda view: view.jobs.list(status=status, after=after, limit=limit))
 
-    async def retry(self, job_id: UUID) -> Job:
-        """Run a failed job again. Raises NotFound, Conflict if it has not failed."""
-        now = self._gieok.engine.clock()
-        job = await self._scope.write(lambda view: view.jobs.retry(job_id, now))
+    async def retry(self, job_id: UUID, *, once: RequestKey | None = None) -> Job:
+        """Run a failed job again. Raises NotFound, Conflict if it has not failed.
+
+        `once` is an idempotency key: a repeated request returns the job as it is now.
+        """
+        now, cycles = self._gieok.engine.clock(), self._gieok.cycles(self._scope)
+
+        async def retry(request: RequestKey | None) -> Job:
+            def work(view: SqlView) -> Job:
+                job = view.jobs.retry(job_id, now)
+                if request is not None:
+                    cycles.save_result(view, request, str(job_id))
+                return job
+
+            return await self._scope.write(work)
+
+        async def replay(stored: str) -> Job:
+            return await self.get(UUID(stored))
+
+        job = await run_idempotent(cycles, once, "retry_job", retry, replay)
         self._gieok.job_queued.set()
         return job
 

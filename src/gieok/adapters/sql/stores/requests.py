@@ -14,7 +14,6 @@ from gieok.vault import OwnerKeys, Place
 _USED_FOR_ANOTHER = {
     "key": "this Idempotency-Key was used for another request; use a new key for each request",
     "message": "a message with this id and another text exists; use a new id for each message",
-    "notices": "this Idempotency-Key was used for another request; use a new key for each request",
 }
 EXPIRED_PER_SAVE = 100
 """How many expired keys a save deletes: more than one, so that they do not accumulate."""

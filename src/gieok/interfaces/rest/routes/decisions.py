@@ -8,7 +8,6 @@ from uuid import uuid4
 from fastapi import APIRouter, Query, Response
 
 from gieok.app.decisions import PAGE
-from gieok.errors import NotFound
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Reader, Writer
 from gieok.interfaces.rest.schema.common import Uuid, failures, to_messages
@@ -122,9 +121,13 @@ async def get_policy(caller: Reader) -> PolicyAnswer:
 
 
 @router.put("/decisions/policy", responses=failures(409), summary="Set the policy")
-async def set_policy(body: SetPolicy, caller: Writer) -> PolicyAnswer:
+async def set_policy(body: SetPolicy, caller: Writer, idempotency_key: IdempotencyKey = None) -> PolicyAnswer:
     """Replaces the principles by a new version. The same principles again make no version."""
-    policy = await caller.user.decisions.set_policy(body.principles, expected_version=body.expected_version)
+    policy = await caller.user.decisions.set_policy(
+        body.principles,
+        expected_version=body.expected_version,
+        once=request_key(idempotency_key, body),
+    )
     return PolicyAnswer(**dict(policy))
 
 
@@ -138,21 +141,23 @@ async def policy_history(caller: Reader, after: AfterVersion = 0, limit: Limit =
 
 
 @router.post("/decisions/compact", responses=failures(404, 502), summary="Compact a conversation")
-async def compact(body: CompactConversation, caller: Writer) -> CompactAnswer:
+async def compact(
+    body: CompactConversation, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> CompactAnswer:
     """The oldest messages become evidence with anchors, so that anchors and newer messages fit the budget.
 
     Give the whole conversation each time, or the id of a stored session. `kept` is how many of the newest
     messages stay. Without `sessionId` the answer has a new one, for the anchors: send it with the next call.
     """
     decisions = caller.user.decisions
-    session = body.session_id or str(uuid4())
+    session, once = body.session_id or str(uuid4()), request_key(idempotency_key, body)
     compacted = (
-        await decisions.compact_session(session, budget=body.budget)
+        await decisions.compact_session(session, budget=body.budget, once=once)
         if body.messages is None
-        else await decisions.compact(session, to_messages(body.messages), budget=body.budget)
+        else await decisions.compact(session, to_messages(body.messages), budget=body.budget, once=once)
     )
     return CompactAnswer(
-        session_ref=session,
+        session_ref=compacted.session_ref,
         anchors=tuple(compacted.anchors),
         evidence=tuple(compacted.evidence),
         kept=len(compacted.messages),
@@ -161,10 +166,14 @@ async def compact(body: CompactConversation, caller: Writer) -> CompactAnswer:
 
 
 @router.post("/decisions/walks", status_code=202, responses=failures(404), summary="Start a deep walk")
-async def walk(body: WalkDecisions, caller: Writer) -> WalkAnswer:
+async def walk(body: WalkDecisions, caller: Writer, idempotency_key: IdempotencyKey = None) -> WalkAnswer:
     """A worker follows anchors and relations. `GET /jobs/{id}` has the result when the job is done."""
     job = await caller.user.decisions.walk(
-        anchor_id=body.anchor_id, root_id=body.root_id, session_ref=body.session_id, depth=body.depth
+        anchor_id=body.anchor_id,
+        root_id=body.root_id,
+        session_ref=body.session_id,
+        depth=body.depth,
+        once=request_key(idempotency_key, body),
     )
     return WalkAnswer(job_id=job.id)
 
@@ -204,9 +213,13 @@ async def impact(
     responses=failures(404),
     summary="Relate a decision to another",
 )
-async def relate(root_id: DecisionPath, body: RelationIn, caller: Writer) -> RelationAnswer:
+async def relate(
+    root_id: DecisionPath, body: RelationIn, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> RelationAnswer:
     """`target` is the root of the other decision. If the relation exists already, it is returned."""
-    return RelationAnswer(relation=await caller.user.decisions.relate(root_id, body.type, body.target))
+    once = request_key(idempotency_key, body, str(root_id))
+    relation = await caller.user.decisions.relate(root_id, body.type, body.target, once=once)
+    return RelationAnswer(relation=relation)
 
 
 @router.get(
@@ -219,12 +232,16 @@ async def list_relations(root_id: DecisionPath, caller: Reader) -> RelationsAnsw
 
 
 @router.delete("/decisions/{rootId}/relations/{id}", responses=failures(404), summary="Delete a relation")
-async def unrelate(root_id: DecisionPath, relation_id: RelationPath, caller: Writer) -> RelationAnswer:
+async def unrelate(
+    root_id: DecisionPath,
+    relation_id: RelationPath,
+    caller: Writer,
+    idempotency_key: IdempotencyKey = None,
+) -> RelationAnswer:
     """Returns the deleted relation."""
-    relations = await caller.user.decisions.relations(root_id)
-    if relation_id not in {relation.id for relation in relations}:
-        raise NotFound(f"there is no relation {relation_id}")
-    return RelationAnswer(relation=await caller.user.decisions.unrelate(relation_id))
+    once = request_key(idempotency_key, None, str(root_id), str(relation_id))
+    relation = await caller.user.decisions.unrelate(relation_id, root_id=root_id, once=once)
+    return RelationAnswer(relation=relation)
 
 
 @router.post(
@@ -259,10 +276,11 @@ async def get_evidence(evidence_id: EvidencePath, caller: Reader) -> EvidenceAns
 
 
 @router.post("/anchors", status_code=201, responses=failures(404), summary="Add an anchor")
-async def add_anchor(body: AddAnchor, caller: Writer) -> AnchorAnswer:
+async def add_anchor(body: AddAnchor, caller: Writer, idempotency_key: IdempotencyKey = None) -> AnchorAnswer:
     """A pointer from a session to the evidence and the decisions that were discussed in it."""
     targets = [Target(kind=each.kind, id=each.id) for each in body.targets]
-    anchor = await caller.user.decisions.add_anchor(body.session_id, body.hint, targets)
+    once = request_key(idempotency_key, body)
+    anchor = await caller.user.decisions.add_anchor(body.session_id, body.hint, targets, once=once)
     return AnchorAnswer(anchor=anchor)
 
 

@@ -14,7 +14,7 @@ from gieok.interfaces.rest.gateway.body import ClientGone, JsonRoute, StrictRout
 from gieok.interfaces.rest.gateway.caller import Owner, Reader, Writer
 from gieok.interfaces.rest.schema.common import failures
 from gieok.interfaces.rest.schema.me import ErasedAnswer, ImportedAnswer, ProfileAnswer, SetProfile
-from gieok.interfaces.rest.schema.params import IdempotencyKey
+from gieok.interfaces.rest.schema.params import IdempotencyKey, request_key
 
 NDJSON = "application/x-ndjson"
 _LINES = {"content": {NDJSON: {"schema": {"type": "string"}}}}
@@ -65,10 +65,13 @@ async def get_profile(caller: Reader) -> ProfileAnswer:
 
 
 @json_router.put("/profile", responses=failures(), summary="Change the profile")
-async def set_profile(body: SetProfile, caller: Writer) -> ProfileAnswer:
+async def set_profile(
+    body: SetProfile, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> ProfileAnswer:
     """`timezone` says whose days are meant. Without it they are those of the service."""
     given = {name: getattr(body, name) for name in body.model_fields_set}
-    return ProfileAnswer(**dict(await caller.user.profile.set(**given)))
+    once = request_key(idempotency_key, body, *given)
+    return ProfileAnswer(**dict(await caller.user.profile.set(once=once, **given)))
 
 
 class _ExportResponse(StreamingResponse):

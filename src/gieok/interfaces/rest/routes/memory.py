@@ -130,7 +130,9 @@ async def search(
     responses=failures(404, 409, 502),
     summary="Summarise a session now",
 )
-async def summarize(body: SummarizeSession, now: Now, caller: Writer) -> Response:
+async def summarize(
+    body: SummarizeSession, now: Now, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> Response:
     """Messages that the session does not have yet are saved first. An unknown session is started with them.
 
     `memory` is null if every message was summarised before.
@@ -141,6 +143,7 @@ async def summarize(body: SummarizeSession, now: Now, caller: Writer) -> Respons
         to_chat_messages(body.messages, now),
         plan=CHAT_PLAN,
         account_plan=caller.account_plan,
+        once=request_key(idempotency_key, body),
     )
     return await summary_answer(summaries, caller)
 
@@ -216,7 +219,13 @@ async def history(memory_id: MemoryPath, caller: Reader) -> Response:
 
 
 @router.patch("/{id}", response_model=MemoryAnswer, responses=failures(404, 409), summary="Edit a memory")
-async def edit(memory_id: MemoryPath, body: EditMemory, if_match: IfMatch, caller: Writer) -> Response:
+async def edit(
+    memory_id: MemoryPath,
+    body: EditMemory,
+    if_match: IfMatch,
+    caller: Writer,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
     """409 `CONFLICT` if the memory is not at the version in `If-Match` or `version`."""
     changes = MemoryChanges(
         summary=body.summary,
@@ -226,30 +235,35 @@ async def edit(memory_id: MemoryPath, body: EditMemory, if_match: IfMatch, calle
         tags=None if body.tags is None else tuple(body.tags),
     )
     version = expected_version(if_match, body.version, "version")
-    memory = await caller.user.companion.edit(memory_id, changes, expected_version=version)
+    once = request_key(idempotency_key, body, str(memory_id), str(version))
+    memory = await caller.user.companion.edit(memory_id, changes, expected_version=version, once=once)
     headers = {"ETag": etag(memory.version)}
     return json_response(MemoryAnswer(memory=memory), caller.language, headers=headers)
 
 
 @router.delete("", responses=failures(), summary="Delete all memories")
-async def delete_all(caller: Writer, persona_id: PersonaFilter = None) -> DeletedMemoriesAnswer:
+async def delete_all(
+    caller: Writer, persona_id: PersonaFilter = None, idempotency_key: IdempotencyKey = None
+) -> DeletedMemoriesAnswer:
     """Permanently: of one persona, or of all personas without `personaId`. The account and the rest stay."""
-    return DeletedMemoriesAnswer(deleted=await caller.user.companion.delete_all(persona_id))
+    once = request_key(idempotency_key, None, persona_id or "")
+    return DeletedMemoriesAnswer(deleted=await caller.user.companion.delete_all(persona_id, once=once))
 
 
 @router.delete("/{id}", responses=failures(404), summary="Delete a memory")
-async def delete(memory_id: MemoryPath, caller: Writer) -> Done:
+async def delete(memory_id: MemoryPath, caller: Writer, idempotency_key: IdempotencyKey = None) -> Done:
     """Permanently, with its moment and its index entries."""
-    await caller.user.companion.delete(memory_id)
+    await caller.user.companion.delete(memory_id, once=request_key(idempotency_key, None, str(memory_id)))
     return Done()
 
 
 @router.post(
     "/{id}/archive", response_model=ArchivedAnswer, responses=failures(404), summary="Archive a memory"
 )
-async def archive(memory_id: MemoryPath, caller: Writer) -> Response:
+async def archive(memory_id: MemoryPath, caller: Writer, idempotency_key: IdempotencyKey = None) -> Response:
     """It stays searchable, but is no longer loaded for new conversations."""
-    memory = await caller.user.companion.archive(memory_id)
+    once = request_key(idempotency_key, None, str(memory_id))
+    memory = await caller.user.companion.archive(memory_id, once=once)
     answer = ArchivedAnswer(memory=memory, archived_at=memory.archived_at)
     return json_response(answer, caller.language)
 
@@ -260,9 +274,10 @@ async def archive(memory_id: MemoryPath, caller: Writer) -> Response:
     responses=failures(404, 409),
     summary="Restore an archived memory",
 )
-async def restore(memory_id: MemoryPath, caller: Writer) -> Response:
+async def restore(memory_id: MemoryPath, caller: Writer, idempotency_key: IdempotencyKey = None) -> Response:
     """409 `MEMORY_LIMIT_REACHED` if the limit of active memories is reached."""
-    memory = await caller.user.companion.restore(memory_id, account_plan=caller.account_plan)
+    once = request_key(idempotency_key, None, str(memory_id))
+    memory = await caller.user.companion.restore(memory_id, account_plan=caller.account_plan, once=once)
     return json_response(MemoryAnswer(memory=memory), caller.language)
 
 

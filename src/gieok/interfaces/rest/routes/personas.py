@@ -100,7 +100,8 @@ async def import_(
     content = await request.body()
     key = None
     if idempotency_key is not None:
-        key = RequestKey(key=idempotency_key, body=sha256(content).digest())
+        target = (persona_id or "").encode()
+        key = RequestKey(key=idempotency_key, body=sha256(content).digest() + target)
     done = await caller.user.personas.import_file(content, persona_id=persona_id, once=key)
     return ImportedPersonaAnswer(
         persona=done.persona,
@@ -133,19 +134,32 @@ async def get(persona_id: PersonaPath, caller: Reader, response: Response) -> Pe
 
 @router.put("/{id}", responses=failures(404, 409), summary="Edit a persona")
 async def edit(
-    persona_id: PersonaPath, body: EditPersona, if_match: IfMatch, caller: Writer, response: Response
+    persona_id: PersonaPath,
+    body: EditPersona,
+    if_match: IfMatch,
+    caller: Writer,
+    response: Response,
+    idempotency_key: IdempotencyKey = None,
 ) -> PersonaAnswer:
     """Replaces the whole persona. Creates a new version if anything differs."""
     version = expected_version(if_match, body.expected_version, "expectedVersion")
-    card = await caller.user.personas.edit(persona_id, to_persona_draft(body), expected_version=version)
+    card = await caller.user.personas.edit(
+        persona_id,
+        to_persona_draft(body),
+        expected_version=version,
+        once=request_key(idempotency_key, body, persona_id, str(version)),
+    )
     response.headers["ETag"] = etag(card.version)
     return PersonaAnswer(persona=card)
 
 
 @router.delete("/{id}", responses=failures(404), summary="Delete a persona")
-async def delete(persona_id: PersonaPath, caller: Writer) -> DeletedPersonaAnswer:
+async def delete(
+    persona_id: PersonaPath, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> DeletedPersonaAnswer:
     """Permanently, with everything that belongs to it: facts, memories, sessions and their messages."""
-    deleted = await caller.user.personas.delete(persona_id)
+    once = request_key(idempotency_key, None, persona_id)
+    deleted = await caller.user.personas.delete(persona_id, once=once)
     return DeletedPersonaAnswer(deleted=wire.DeletedPersona(**asdict(deleted)))
 
 
@@ -183,13 +197,19 @@ async def config(persona_id: PersonaPath, caller: Reader) -> ConfigAnswer:
 
 
 @router.put("/{id}/memory-config", responses=failures(404), summary="Change the memory settings of a persona")
-async def configure(persona_id: PersonaPath, body: ConfigureMemories, caller: Writer) -> ConfigAnswer:
+async def configure(
+    persona_id: PersonaPath,
+    body: ConfigureMemories,
+    caller: Writer,
+    idempotency_key: IdempotencyKey = None,
+) -> ConfigAnswer:
     """`recall: false` keeps memories out of prompts. They are still stored and listed."""
     await caller.user.personas.get(persona_id)
     companion = caller.user.companion
     before = await companion.config(persona_id)
     config = before.model_copy(update={name: getattr(body, name) for name in body.model_fields_set})
-    await companion.configure(persona_id, config)
+    once = request_key(idempotency_key, body, persona_id, *sorted(body.model_fields_set))
+    config = await companion.configure(persona_id, config, once=once)
     return ConfigAnswer(config=config, counts=await companion.counts(persona_id))
 
 
@@ -247,6 +267,9 @@ async def fact_history(
 
 
 @router.delete("/{id}/state/{rootId}", responses=failures(404), summary="Retire a fact")
-async def retire_fact(persona_id: PersonaPath, root_id: FactPath, caller: Writer) -> FactAnswer:
+async def retire_fact(
+    persona_id: PersonaPath, root_id: FactPath, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> FactAnswer:
     """It no longer applies. Its history stays."""
-    return FactAnswer(**dict(await caller.user.canon.retire_fact(persona_id, root_id)))
+    once = request_key(idempotency_key, None, persona_id, str(root_id))
+    return FactAnswer(**dict(await caller.user.canon.retire_fact(persona_id, root_id, once=once)))

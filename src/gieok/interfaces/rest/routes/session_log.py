@@ -11,7 +11,14 @@ from gieok import wire
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Reader, Writer
 from gieok.interfaces.rest.schema.common import failures
-from gieok.interfaces.rest.schema.params import Limit, PersonaFilter, SessionPath, TurnPath
+from gieok.interfaces.rest.schema.params import (
+    IdempotencyKey,
+    Limit,
+    PersonaFilter,
+    SessionPath,
+    TurnPath,
+    request_key,
+)
 from gieok.interfaces.rest.schema.session_log import (
     DeletedSessionAnswer,
     LogAnswer,
@@ -45,24 +52,34 @@ async def messages(
 
 @router.delete("/{id}", responses=failures(404), summary="Delete a session")
 async def delete(
-    session_id: SessionPath, caller: Writer, cascade: Annotated[bool, Query()] = False
+    session_id: SessionPath,
+    caller: Writer,
+    cascade: Annotated[bool, Query()] = False,
+    idempotency_key: IdempotencyKey = None,
 ) -> DeletedSessionAnswer:
     """Permanently, with its messages and turn memories. Memories and facts stay.
 
     `cascade=true` also deletes the memories of the session, and the facts whose current version comes from
     it, with their history.
     """
-    deleted = await caller.user.sessions.delete(session_id, cascade=cascade)
+    once = request_key(idempotency_key, None, session_id, str(cascade))
+    deleted = await caller.user.sessions.delete(session_id, cascade=cascade, once=once)
     return DeletedSessionAnswer(deleted=wire.DeletedSession(**asdict(deleted)))
 
 
 @router.delete("/{id}/turns/last", responses=failures(404), summary="Withdraw the last turn")
-async def withdraw_last(session_id: SessionPath, caller: Writer) -> WithdrawnAnswer:
+async def withdraw_last(
+    session_id: SessionPath, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> WithdrawnAnswer:
     """Its messages stay in the log, marked `withdrawnAt`. What was remembered of them goes back."""
-    return WithdrawnAnswer(withdrawn=await caller.user.sessions.withdraw(session_id))
+    once = request_key(idempotency_key, None, session_id, "last")
+    return WithdrawnAnswer(withdrawn=await caller.user.sessions.withdraw(session_id, once=once))
 
 
 @router.delete("/{id}/turns/{turnId}", responses=failures(404), summary="Withdraw a turn and all later ones")
-async def withdraw(session_id: SessionPath, turn_id: TurnPath, caller: Writer) -> WithdrawnAnswer:
+async def withdraw(
+    session_id: SessionPath, turn_id: TurnPath, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> WithdrawnAnswer:
     """As the last turn. A turn that was withdrawn before answers with zeros and changes nothing."""
-    return WithdrawnAnswer(withdrawn=await caller.user.sessions.withdraw(session_id, turn_id))
+    once = request_key(idempotency_key, None, session_id, turn_id)
+    return WithdrawnAnswer(withdrawn=await caller.user.sessions.withdraw(session_id, turn_id, once=once))

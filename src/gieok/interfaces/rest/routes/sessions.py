@@ -32,7 +32,16 @@ from gieok.interfaces.rest.schema.chat import (
 )
 from gieok.interfaces.rest.schema.common import failures, json_response, to_chat_messages
 from gieok.interfaces.rest.schema.memory import SummaryAnswer
-from gieok.interfaces.rest.schema.params import JobCursor, JobPath, Limit, Now, SessionPath, has_more
+from gieok.interfaces.rest.schema.params import (
+    IdempotencyKey,
+    JobCursor,
+    JobPath,
+    Limit,
+    Now,
+    SessionPath,
+    has_more,
+    request_key,
+)
 from gieok.memory.canon.remembering import Remembered
 from gieok.memory.decisions.walks import WalkResult
 from gieok.memory.jobs.records import Job, JobStatus
@@ -47,10 +56,13 @@ router = APIRouter(tags=["sessions"], route_class=JsonRoute)
     responses=failures(404),
     summary="Start a session",
 )
-async def start(body: StartSession, caller: Writer) -> Response:
+async def start(body: StartSession, caller: Writer, idempotency_key: IdempotencyKey = None) -> Response:
     """The session runs `plan` from its first message on, `chat_turn` by default."""
     plan = CHAT_PLAN if body.plan is None else to_plan(body.plan)
-    session = await caller.user.sessions.start(body.persona_id, plan=plan, account_plan=caller.account_plan)
+    once = request_key(idempotency_key, body)
+    session = await caller.user.sessions.start(
+        body.persona_id, plan=plan, account_plan=caller.account_plan, once=once
+    )
     memories = await caller.user.companion.load(body.persona_id)
     answer = StartedAnswer(
         session_ref=session.session_ref,
@@ -68,7 +80,13 @@ async def get(session_id: SessionPath, caller: Reader) -> WindowAnswer:
 
 
 @router.post("/sessions/{id}/messages", responses=failures(404, 409), summary="Save messages")
-async def save_messages(session_id: SessionPath, body: SaveMessages, now: Now, caller: Writer) -> SavedAnswer:
+async def save_messages(
+    session_id: SessionPath,
+    body: SaveMessages,
+    now: Now,
+    caller: Writer,
+    idempotency_key: IdempotencyKey = None,
+) -> SavedAnswer:
     """Stored without a reply, and durable when this returns. A message whose `id` exists is ignored.
 
     A job remembers complete exchanges; `remember: false` leaves these messages out.
@@ -78,6 +96,7 @@ async def save_messages(session_id: SessionPath, body: SaveMessages, now: Now, c
         to_chat_messages(body.messages, now),
         remember=body.remember,
         wait_memory=body.wait_memory,
+        once=request_key(idempotency_key, body, session_id),
     )
     remembering = saved.remembering
     return SavedAnswer(
@@ -98,9 +117,12 @@ async def resume(session_id: SessionPath, body: PlanBody, caller: Writer) -> Ses
 
 
 @router.post("/sessions/{id}/plan", responses=failures(404), summary="Move a session to another plan")
-async def move(session_id: SessionPath, body: PlanBody, caller: Writer) -> MovedAnswer:
+async def move(
+    session_id: SessionPath, body: PlanBody, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> MovedAnswer:
     """The move is recorded in the audit log."""
-    moved = await caller.user.sessions.move(session_id, to_plan(body.plan))
+    once = request_key(idempotency_key, body, session_id)
+    moved = await caller.user.sessions.move(session_id, to_plan(body.plan), once=once)
     view = await caller.user.sessions.get(session_id)
     return MovedAnswer(session=view.session, move=moved)
 
@@ -116,10 +138,12 @@ async def close(
     caller: Writer,
     response: Response,
     body: Annotated[CloseSession | None, Body()] = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> ClosedAnswer | Response:
     """A job summarises the messages that are not summarised yet. With `wait: true` this happens at once."""
     wait = body is not None and body.wait
-    closed = await caller.user.sessions.close(session_id, wait=wait)
+    once = request_key(idempotency_key, body or CloseSession(), session_id)
+    closed = await caller.user.sessions.close(session_id, wait=wait, once=once)
     if not wait:
         response.status_code = 202
         jobs = tuple(job.id for job in closed.jobs)
@@ -159,6 +183,7 @@ async def list_jobs(
 
 
 @router.post("/jobs/{id}/retry", status_code=202, responses=failures(404, 409), summary="Retry a failed job")
-async def retry_job(job_id: JobPath, caller: Writer) -> JobAnswer:
+async def retry_job(job_id: JobPath, caller: Writer, idempotency_key: IdempotencyKey = None) -> JobAnswer:
     """409 `CONFLICT` for a job that has not failed."""
-    return JobAnswer(job=job_view(await caller.user.jobs.retry(job_id)))
+    once = request_key(idempotency_key, None, str(job_id))
+    return JobAnswer(job=job_view(await caller.user.jobs.retry(job_id, once=once)))

@@ -108,9 +108,9 @@ IdempotencyKey = Annotated[
 ]
 
 
-def request_key(key: str | None, body: RequestBody, *path: str) -> RequestKey | None:
+def request_key(key: str | None, body: RequestBody | None, *path: str) -> RequestKey | None:
     """The idempotency key with the body that it stands for, and the ids in its path; None without a key."""
     if key is None:
         return None
-    parts = (*path, body.model_dump_json(by_alias=True))
+    parts = (*path, "" if body is None else body.model_dump_json(by_alias=True))
     return RequestKey(key=key, body="\n".join(parts).encode())
