@@ -153,12 +153,6 @@ async def test_a_goal_that_is_reached_becomes_an_event(said: str, value: str) ->
     assert (fact.op, fact.id, fact.category, fact.value) == ("update", "F4", Category.EVENT, value)
 
 
-async def test_a_joke_is_taken_back() -> None:
-    """The user says that the last message was a joke."""
-    observed = await remember("나 제주도로 이사 갔어", "정말?", "아니 농담이야 ㅋㅋ", known=(HOME,))
-    assert [(each.op, each.id) for each in observed] == [("retire", "F3")]
-
-
 @pytest.mark.parametrize(
     ("reply", "value"),
     [

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gieok.memory.canon.own_words import own_words
+from gieok.memory.canon.retraction import taken_back
 from gieok.memory.observations import Category, Observation, Reason, Refusal, SpokenMessage
 from gieok.text import language, terms
 from gieok.text.modality import (
@@ -25,7 +26,6 @@ from gieok.text.modality import (
     is_no,
     is_yes,
     opens_role_play,
-    takes_back,
 )
 from gieok.text.modality.clause import Span, level
 from gieok.text.modality.english_cues import AUTHORITIES as ENGLISH_AUTHORITIES
@@ -71,8 +71,10 @@ class _Said:
     text: str
     question: str
     """The message before it, which it may answer."""
+    reply: str
+    """The character's answer to it."""
     answer: str
-    """The message after it, which may confirm it or take it back."""
+    """The user's next message, which may confirm it or take it back."""
     in_role: bool
     by_user: bool
     clauses: tuple[Clause, ...]
@@ -105,7 +107,25 @@ def ground(
             refusals.append(Refusal(observation=observation, reason=reason or Reason.NOT_SAID))
         else:
             kept.append(observation.model_copy(update={"turn": message.turn}))
+    for message in said:
+        if message.by_user and message.answer:
+            kept = _without_taken_back(kept, message, refusals)
     return kept, refusals
+
+
+def _without_taken_back(
+    observations: Sequence[Observation], message: _Said, refusals: list[Refusal]
+) -> list[Observation]:
+    """Refuse what the user's next message takes back. Merging sees to a correction that has a new value."""
+    of_message = [one for one in observations if one.turn == message.turn]
+    is_replaced = any(one.turn == message.turn + 1 for one in observations)
+    notes = [f"{one.key} {one.value}" for one in of_message]
+    numbers, reason = taken_back(notes, message.reply, message.answer)
+    if is_replaced and reason is not Reason.JOKE:
+        return list(observations)
+    refused = [one for number, one in enumerate(of_message) if number in numbers]
+    refusals += [Refusal(observation=one, reason=reason) for one in refused]
+    return [one for one in observations if one not in refused]
 
 
 def find_quote(text: str, quote: str) -> list[Span]:
@@ -149,6 +169,7 @@ def _said(messages: Sequence[SpokenMessage], before: Sequence[SpokenMessage]) ->
             turn=max(turn, 1),
             text=message.text,
             question=whole[index - 1].text if index else "",
+            reply=next((one.text for one in whole[index + 1 : index + 2] if one.role == "assistant"), ""),
             answer=next((one.text for one in whole[index + 1 :] if one.role == "user"), ""),
             in_role=by_user and any(map(opens_role_play, earlier)) and not _leaves_role(message.text),
             by_user=by_user,
@@ -238,7 +259,7 @@ def _clause_reason(clause: Clause, observation: Observation, message: _Said) -> 
     checks = (
         (Reason.QUOTED, lambda: Modality.QUOTED in meant),
         (Reason.FICTION, lambda: by_user and _is_fiction(observation, clause, message)),
-        (Reason.JOKE, lambda: by_user and (Modality.JOKE in meant or takes_back(message.answer))),
+        (Reason.JOKE, lambda: by_user and Modality.JOKE in meant),
         (Reason.SARCASM, lambda: by_user and Modality.SARCASM in meant),
         (Reason.QUESTION, lambda: Modality.QUESTION in meant and not _requests(observation, clause)),
         (Reason.HYPOTHETICAL, lambda: by_user and _is_unreal(observation, meant)),

@@ -79,8 +79,9 @@ class Fact(FactDraft, VersionRef):
     valid_from: Timestamp
 
 
-FactReason = Literal["merged", "withdrawn"]
-"""Why a version exists that nobody stated: another fact has the same slot, or its turn was withdrawn."""
+FactReason = Literal["merged", "withdrawn", "taken_back"]
+"""Why a version exists that nobody stated: another fact has the same slot, its turn was withdrawn, or the
+user took it back in the next message."""
 
 
 class FactVersion(Fact):
@@ -113,6 +114,15 @@ class PlannedChange(Data):
     """The number of the exchange that it comes from."""
     source: FactSource | None = None
     """The message that retires the fact."""
+
+
+class TakenBack(Data):
+    """Messages whose author takes back what they said."""
+
+    session_ref: str
+    message_ids: frozenset[str]
+    spared: frozenset[UUID]
+    """Facts of these messages that stay."""
 
 
 class FactChange(Data):

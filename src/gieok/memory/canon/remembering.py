@@ -17,7 +17,8 @@ from gieok.engine import ActStep, AnyStep, Data, Stage, StepContext, WriteStep
 from gieok.memory.canon import merging
 from gieok.memory.canon.grounding import ground
 from gieok.memory.canon.merging import merge, short_ids
-from gieok.memory.canon.records import Fact, FactChange, FactSource, PersonaPrompt, PlannedChange
+from gieok.memory.canon.records import Fact, FactChange, FactSource, PersonaPrompt, PlannedChange, TakenBack
+from gieok.memory.canon.retraction import facts_taken_back
 from gieok.memory.canon.rules import relevant_facts
 from gieok.memory.canon.validity import ValidityDays
 from gieok.memory.fields import SessionRef
@@ -142,16 +143,22 @@ class MergeInputs(Data):
     ids: Mapping[str, UUID]
     observations: tuple[Observation, ...]
     exchanges: tuple[Exchange, ...]
+    before: tuple[SpokenMessage, ...] = ()
+    """The messages before the exchanges, of which the first exchange may take back the last."""
     timezone: Timezone = "UTC"
     """Whose days are meant."""
 
 
 class Merged(Data):
     changes: tuple[PlannedChange, ...]
+    taken_back: TakenBack | None
 
 
 class MergeFacts(ActStep[MergeMetadata, MergeInputs, Merged]):
-    """Decide how the observations change the facts: one fact per thing, current for its time."""
+    """Decide how the observations change the facts: one fact per thing, current for its time.
+
+    A joke or a slip that the user owns up to takes back what was learned of the exchange before.
+    """
 
     type = "MergeFacts"
     stages = frozenset({Stage.POST_PROCESS})
@@ -160,7 +167,10 @@ class MergeFacts(ActStep[MergeMetadata, MergeInputs, Merged]):
     async def run(self, metadata: MergeMetadata, inputs: MergeInputs, context: StepContext) -> Merged:
         said = [_said(inputs.session_ref, exchange, inputs.timezone) for exchange in inputs.exchanges]
         changes = merge(inputs.known, inputs.observations, said, ids=inputs.ids, days=metadata.days)
-        return Merged(changes=changes)
+        changed = {change.root_id for change in changes if change.root_id and change.outcome != "unchanged"}
+        answer = inputs.exchanges[0].text("user")
+        back = facts_taken_back(inputs.known, inputs.before, answer, inputs.session_ref, changed)
+        return Merged(changes=changes, taken_back=back)
 
 
 def _said(session_ref: str, exchange: Exchange, timezone: str) -> merging.Exchange:

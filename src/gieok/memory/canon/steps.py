@@ -24,6 +24,7 @@ from gieok.memory.canon.records import (
     PersonaDraft,
     PersonaPrompt,
     PlannedChange,
+    TakenBack,
 )
 from gieok.memory.canon.rules import (
     character_name,
@@ -224,6 +225,8 @@ class RecallFacts(ActStep[RecallFactsMetadata, RecallFactsInputs, RecalledFacts]
 class SaveInputs(Data):
     persona_id: PersonaId
     changes: tuple[PlannedChange, ...]
+    taken_back: TakenBack | None = None
+    """Messages that the user has taken back."""
 
 
 class SavedFacts(Data):
@@ -231,16 +234,30 @@ class SavedFacts(Data):
 
 
 class SaveFacts(WriteStep[NoData, SaveInputs, SavedFacts]):
-    """Store the changes of the facts. Conflict if one was changed since they were planned."""
+    """Store the changes of the facts, and change back what the user has taken back.
+
+    Conflict if a fact was changed since they were planned.
+    """
 
     type = "SaveFacts"
-    input_sources = {"changes": frozenset({"MergeFacts"})}  # noqa: RUF012
+    input_sources = {name: frozenset({"MergeFacts"}) for name in ("changes", "taken_back")}  # noqa: RUF012
 
     def apply(
         self, view: CanonView, metadata: NoData, inputs: SaveInputs, context: StepContext
     ) -> SavedFacts:
         changes = view.facts.apply(inputs.persona_id, inputs.changes, at=context.now)
-        return SavedFacts(changes=tuple(changes))
+        if (back := inputs.taken_back) is None:
+            return SavedFacts(changes=tuple(changes))
+        changed_back = view.facts.withdraw(
+            inputs.persona_id,
+            back.session_ref,
+            back.message_ids,
+            at=context.now,
+            reason="taken_back",
+            spared=back.spared,
+        )
+        context.note("takenBack", len(changed_back))
+        return SavedFacts(changes=(*changes, *changed_back))
 
 
 class CreateInputs(Data):

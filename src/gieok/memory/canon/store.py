@@ -11,6 +11,7 @@ from gieok.memory.canon.records import (
     Fact,
     FactChange,
     FactDraft,
+    FactReason,
     FactVersion,
     PersonaCard,
     PersonaDraft,
@@ -100,9 +101,16 @@ class FactStore(Protocol):
         ...
 
     def withdraw(
-        self, persona_id: str, session_ref: str, message_ids: Collection[str], *, at: datetime
+        self,
+        persona_id: str,
+        session_ref: str,
+        message_ids: Collection[str],
+        *,
+        at: datetime,
+        reason: FactReason = "withdrawn",
+        spared: Collection[UUID] = (),
     ) -> Sequence[FactChange]:
-        """Change back what these messages have changed, by new versions with the reason `withdrawn`.
+        """Change back what these messages have changed, except for `spared`, by new versions with the reason.
 
         A fact gets back its newest version that comes from no withdrawn message, unless its slot has another
         fact by now; without such a version it is retired. What was stated later stays. Returns the changes.

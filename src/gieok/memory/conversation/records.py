@@ -61,8 +61,9 @@ class Message(Data, from_attributes=True):
 
 
 class TimedMessage(Message):
-    """A message and when it was said."""
+    """A message and when it was said. `id` is its id in the log."""
 
+    id: str | None = None
     timestamp: datetime
 
 

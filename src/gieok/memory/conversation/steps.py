@@ -223,7 +223,7 @@ class CurrentExchange(ActStep[NoData, CurrentInputs, CurrentTurn]):
         said = SpokenMessage(id=inputs.message_id, role="user", text=inputs.message, at=context.now)
         answered = SpokenMessage(id=inputs.reply_id, role="assistant", text=inputs.reply, at=context.now)
         before = tuple(
-            SpokenMessage(role=message.role, text=message.content, at=message.timestamp)
+            SpokenMessage(id=message.id, role=message.role, text=message.content, at=message.timestamp)
             for message in inputs.recent_messages
         )
         return CurrentTurn(

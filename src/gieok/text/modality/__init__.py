@@ -22,6 +22,8 @@ __all__ = [
     "commitments",
     "is_no",
     "is_yes",
+    "misspoke",
+    "only_joked",
     "opens_role_play",
     "takes_back",
 ]
@@ -94,6 +96,18 @@ def takes_back(text: str) -> bool:
     """Whether a message begins by calling what was said before a joke: 아니 농담이야 ㅋㅋ, just kidding!"""
     normal = level(text).strip()
     return english.takes_back(normal) or korean.takes_back(normal)
+
+
+def only_joked(text: str) -> bool:
+    """Whether a message begins by calling what was said before a joke, and cannot be an answer instead."""
+    normal = level(text).strip()
+    return english_cues.JOKED.match(normal) is not None or korean.takes_back(normal)
+
+
+def misspoke(text: str) -> bool:
+    """Whether a message begins by correcting its author: 아니 잘못 말했어, sorry, I meant Friday."""
+    normal = level(text).strip()
+    return any(table.match(normal) for table in (english_cues.MISSPOKE, korean_cues.MISSPOKE))
 
 
 def opens_role_play(text: str) -> bool:

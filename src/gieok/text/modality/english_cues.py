@@ -168,14 +168,25 @@ FIGURATIVE = cues(r"""
     \bthat'?s it,? (?:i'm|im|i am|i)\b / \b(?:i'm|im|i am) (?:dying|dead|starving)\b
     \bcould (?:eat a horse|sleep for|murder|kill)\b / \bdie of (?:embarrassment|boredom|shame)\b
 """)
-TAKEN_BACK = cues(r"""
+_JOKED = r"""
     [\s\W]*+(?:(?:lol|lmao|haha+|ok|okay|no|nah|nope|wait)[\s\W]++)*+(?:(?:i'm|im|i am|i was) )?(?:just |only |totally )?(?:kidding|joking|messing(?: with (?:you|u))?|jk|j/k)\b
-    [\s\W]*+(?:(?:lol|lmao|haha+|no|nah|nope|wait)[\s\W]++)*+(?:just |only )?(?:a |an )?joke\b
-    [\s\W]*+(?:(?:no|nah)[\s\W]++)?(?:scratch that|forget (?:it|that)\b|strike that|sike\b|psych\b)
+    [\s\W]*+(?:(?:lol|lmao|haha+|no|nah|nope|wait|that was|it was)[\s\W]++)*+(?:just |only )?(?:a |an )?joke\b
+    [\s\W]*+(?:(?:no|nah)[\s\W]++)?(?:scratch that|strike that|sike\b|psych\b)
+"""
+JOKED = cues(_JOKED)
+"""What only takes back. The further cues of TAKEN_BACK also answer questions: not really."""
+TAKEN_BACK = cues(rf"""
+    {_JOKED.strip()}
+    [\s\W]*+(?:(?:no|nah)[\s\W]++)?forget (?:it|that)\b
     [\s\W]*+(?:no|nah),? (?:stop|wait|scratch)\b / [\s\W]*+nah\b / [\s\W]*+(?:lol|lmao|haha+) no\b
     [\s\W]*+not really\b / [\s\W]*+i wish\W*$ / [\s\W]*+in my dreams\b / [\s\W]*+(?:yeah|yea) right\b
     [\s\W]*+(?:but )?seriously (?:though|tho)\b / [\s\W]*+in all seriousness\b
 """)
+MISSPOKE = cues(r"""
+    [\s\W]*+(?:(?:no|nah|nope|oh|oops|whoops|ah|wait|sorry|actually|ok|okay|um|hmm)[\s\W]++)*+(?:i (?:just )?(?:misspoke|mistyped|got (?:that|it) wrong|(?:said|wrote|typed|put) (?:that|it) wrong)|my (?:mistake|bad)(?=\s*(?:[,.!:;-]|i\b|$))|that was (?:a )?(?:typo|slip|mistake|wrong)|typo\b)
+    [\s\W]*+(?:(?:no|nah|nope|oh|oops|whoops|ah|wait|sorry|actually|um|hmm)[\s\W]++)++i meant\b
+""")
+"""What corrects a slip of the tongue."""
 
 STORY = cues(r"""
     \b(?:in|from) (?:the|this|that|a|my) (?:\w+ ){0,3}(?:movie|film|series|novel|story|episode|dream|song|poem|comic|manga|anime)\b

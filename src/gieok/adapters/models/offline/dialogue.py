@@ -20,7 +20,7 @@ from gieok.memory.observations import (
     Observation,
 )
 from gieok.text import language, terms
-from gieok.text.modality import Modality, clauses, takes_back
+from gieok.text.modality import Modality, clauses
 
 _FIRST_SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 # Slots with a value for each thing.
@@ -29,7 +29,6 @@ _OFFER = "standing with character"
 _TAG = re.compile(r"[?？]\s*\W*$")
 _MAX_ANSWER_CHARS = 40
 # A joke that is owned up to must share this many terms with the fact that it had made.
-_JOKE_TERMS = 2
 
 
 _IMPORTANCE = {
@@ -54,10 +53,9 @@ def observe(conversation: Conversation) -> tuple[Observation, ...]:
         for message in exchange.messages:
             day = _day(message.at, zone)
             asked = before[-1].text if before and before[-1].role == "assistant" else ""
-            said = next((each.text for each in reversed(before) if each.role == "user"), "")
             if message.role == "user":
                 found = [*stated(message.text, day), *answered(message.text, asked, day, conversation.known)]
-                found += ended(message.text, said, conversation.known)
+                found += ended(message.text, conversation.known)
                 found += reached(message.text, conversation.known, found)
             else:
                 found = promised(message.text)
@@ -103,12 +101,8 @@ def _agreed(answer: str, asked: str, known: Sequence[ListedFact]) -> list[Found]
     return [Found(Category.EVENT, "health", concluded.strip(" ,"), answer)] if concluded else []
 
 
-def ended(text: str, said_before: str, known: Sequence[ListedFact]) -> list[Found]:
-    """Known facts that a message ends: called off, given up, healed, or owned up to as a joke."""
-    if takes_back(text) and said_before:
-        shared = {term for term in terms(said_before) if len(term) > 1}
-        jokes = [fact for fact in known if len(shared & set(terms(fact.value))) >= _JOKE_TERMS]
-        return [_ends(fact, text.strip()) for fact in jokes[:1]]
+def ended(text: str, known: Sequence[ListedFact]) -> list[Found]:
+    """Known facts that a message ends: called off, given up, or healed."""
     found: list[Found] = []
     mine = [fact for fact in known if fact.subject == "user"]
     for clause in clauses(text) if mine else ():

@@ -127,7 +127,14 @@ class SqlFactStore:
         return versions[:limit]
 
     def withdraw(
-        self, persona_id: str, session_ref: str, message_ids: Collection[str], *, at: datetime
+        self,
+        persona_id: str,
+        session_ref: str,
+        message_ids: Collection[str],
+        *,
+        at: datetime,
+        reason: FactReason = "withdrawn",
+        spared: Collection[UUID] = (),
     ) -> list[FactChange]:
         self._lock(persona_id)
 
@@ -145,26 +152,33 @@ class SqlFactStore:
             source = fact_document(newest).source
             if source is None or source.session_ref != session_ref or source.message_id not in message_ids:
                 continue
+            if newest.root_id in spared:
+                continue
             versions = self._chain.history(newest.root_id, 0, _ALL)[::-1]
             left = next((each for each in versions if not is_withdrawn(fact_document(each).source)), None)
-            change = self._change_back(persona_id, newest, left, at)
+            change = self._change_back(persona_id, newest, left, reason, at)
             if change is not None:
                 changes.append(change)
         return changes
 
     def _change_back(
-        self, persona_id: str, newest: ChainVersion, left: ChainVersion | None, at: datetime
+        self,
+        persona_id: str,
+        newest: ChainVersion,
+        left: ChainVersion | None,
+        reason: FactReason,
+        at: datetime,
     ) -> FactChange | None:
         """Append what is left of a fact without withdrawn messages. None if nothing changes."""
         is_retired, fact = fact_document(newest).is_retired, _fact(persona_id, newest)
         if left is None or fact_document(left).is_retired:
-            return None if is_retired else self._retire(persona_id, fact, "withdrawn", at)
+            return None if is_retired else self._retire(persona_id, fact, reason, at)
         former = _fact(persona_id, left)
         if is_retired:
             active = self.active(persona_id, only_state=False, limit=MAX_ACTIVE)
             if any(change.root_id == former.root_id for change in consolidate([*active, former])):
                 return None  # its slot has another fact by now
-        document = _document(persona_id, former, reason="withdrawn")
+        document = _document(persona_id, former, reason=reason)
         restored = self._append(fact.root_id, document, uuid4(), at, fact.version)
         return FactChange(outcome="added" if is_retired else "superseded", fact=restored)
 
