@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gieok import Gieok, PersonaDraft, User
+from gieok import Gieok, PersonaDraft, Settings, User
 from gieok.memory.sessions.records import ChatMessage, Role
+from gieok.testing.clock import Clock
 
 PAIRS = json.loads(Path("bench/contradictions.json").read_text("utf-8"))
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -44,8 +45,9 @@ def told(pairs: Sequence[Mapping[str, str]], which: str) -> list[tuple[Role, str
     """One statement of each pair, with a reply and some other talk after each."""
     turns: list[tuple[Role, str]] = []
     for number, pair in enumerate(pairs):
-        turns += [("user", pair[which]), ("assistant", "그렇구나, I see.")]
-        turns += [("user", FILLERS[number % len(FILLERS)]), ("assistant", "그렇구나, I see.")]
+        for text in (pair[which], FILLERS[number % len(FILLERS)]):
+            turns.append(("user", text))
+            turns.append(("assistant", "그렇구나, I see."))
     return turns
 
 
@@ -131,3 +133,26 @@ async def test_a_bare_reply_is_found_by_the_question_that_it_answers(user: User)
     )
     assert (await found(user, "면접 결과가 어땠어?"))[0] == "나 떨어졌어"
     assert (await found(user, "on which day is my birthday?"))[0] == "December 3rd!"
+
+
+@pytest.mark.parametrize(
+    ("timezone", "found_text"), [("Asia/Seoul", "저녁에 산책했어."), ("UTC", "아침에 뛰었어.")]
+)
+async def test_yesterday_is_a_day_of_the_users_timezone(
+    settings: Settings, timezone: str, found_text: str
+) -> None:
+    """20:00 UTC on 10 March is 11 March in Seoul; 'yesterday' is asked on 12 March there, 11 March in UTC."""
+    now = datetime(2026, 3, 11, 16, tzinfo=UTC)
+    async with await Gieok.open(settings, clock=Clock(now)) as gieok:
+        user = gieok.user("minsu")
+        await user.personas.create(PersonaDraft(name="하나"), persona_id="hana")
+        await user.profile.set(timezone=timezone)
+        await say(user, "s1", datetime(2026, 3, 10, 8, tzinfo=UTC), ("user", "아침에 뛰었어."))
+        await say(user, "s2", datetime(2026, 3, 10, 20, tzinfo=UTC), ("user", "저녁에 산책했어."))
+        inside = [
+            hit.text
+            for hit in await user.companion.search("hana", "어제 뭐 했지?", kinds=("message",))
+            if "time" in hit.why.signals
+        ]
+    assert found_text in inside
+    assert len(inside) == (1 if timezone == "Asia/Seoul" else 2)

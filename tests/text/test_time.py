@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from time import perf_counter
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -44,7 +45,29 @@ def periods(text: str) -> list[str]:
         ("last weekend", "2024-03-09", "2024-03-11"),
         ("Who did I meet last Friday?", "2024-03-08", "2024-03-09"),
         ("two weeks ago", "2024-02-26", "2024-03-04"),
-        ("a few days ago", "2024-03-10", "2024-03-11"),
+        ("a few days ago", "2024-03-07", "2024-03-12"),
+        ("며칠 전에 본 영화", "2024-03-07", "2024-03-12"),
+        ("몇 주 전에", "2024-02-08", "2024-02-29"),
+        ("the other day", "2024-03-07", "2024-03-12"),
+        ("a month ago", "2024-02-01", "2024-03-01"),
+        ("한 달 전에", "2024-02-01", "2024-03-01"),
+        ("19.01.2024", "2024-01-19", "2024-01-20"),
+        ("on 19/01/2024?", "2024-01-19", "2024-01-20"),
+        ("01/19/2024", "2024-01-19", "2024-01-20"),
+        ("2024. 1. 19에", "2024-01-19", "2024-01-20"),
+        ("지난 1월 19일에", "2024-01-19", "2024-01-20"),
+        ("지난 설날에 뭐 먹었지", "2024-02-09", "2024-02-12"),
+        ("작년 추석에 만난 사람", "2023-09-28", "2023-10-01"),
+        ("2022년 추석", "2022-09-09", "2022-09-12"),
+        ("작년 어린이날", "2023-05-05", "2023-05-06"),
+        ("2019년 광복절에", "2019-08-15", "2019-08-16"),
+        ("last Christmas", "2023-12-25", "2023-12-26"),
+        ("Christmas Eve 2021", "2021-12-24", "2021-12-25"),
+        ("작년 크리스마스 이브", "2023-12-24", "2023-12-25"),
+        ("Halloween 2020", "2020-10-31", "2020-11-01"),
+        ("last Thanksgiving", "2023-11-23", "2023-11-24"),
+        ("Easter 2019", "2019-04-21", "2019-04-22"),
+        ("부처님 오신 날 2023", "2023-05-27", "2023-05-28"),
         ("3 months ago", "2023-12-01", "2024-01-01"),
         ("this year", "2024-01-01", "2025-01-01"),
         ("last summer", "2023-06-01", "2023-09-01"),
@@ -84,11 +107,34 @@ def test_without_a_year_every_past_year_is_meant(text: str, latest: str, before:
         "2월 30일",
         "",
         "march on",
+        "새해가 밝았다",
         "봄이는 고양이야",
     ],
 )
 def test_text_without_a_time_expression(text: str) -> None:
     assert periods(text) == []
+
+
+def test_the_first_day_of_a_month_ago_is_near_the_month_before() -> None:
+    """A month before 2 March is 2 February, and 30 January is near it."""
+    (period,) = time_mentions("a month ago", datetime(2024, 3, 2, 9, tzinfo=UTC)).periods
+    assert (f"{period.start:%m-%d}", f"{period.end:%m-%d}") == ("01-26", "03-01")
+
+
+def test_a_date_with_slashes_may_be_in_either_order() -> None:
+    assert set(periods("02/03/2023")) == {"2023-03-02 2023-03-03", "2023-02-03 2023-02-04"}
+    assert periods("02.03.2023") == ["2023-03-02 2023-03-03"]
+
+
+def test_a_holiday_without_a_year_is_that_of_each_year_so_far() -> None:
+    assert periods("설날에")[:2] == ["2024-02-09 2024-02-12", "2023-01-21 2023-01-24"]
+    assert periods("at Christmas")[:2] == ["2023-12-25 2023-12-26", "2022-12-25 2022-12-26"]
+
+
+def test_days_are_those_of_the_timezone_of_now() -> None:
+    seoul = datetime(2024, 3, 13, 0, 30, tzinfo=ZoneInfo("Asia/Seoul"))
+    (period,) = time_mentions("어제", seoul).periods
+    assert period.start.isoformat() == "2024-03-12T00:00:00+09:00"
 
 
 def test_two_time_expressions() -> None:

@@ -12,6 +12,8 @@ RECURRENCES = 12
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 """The month in which each season begins."""
 _WEEK = 7
+_SOME_DAYS = {"day": (2, 6), "week": (14, 34), "month": (61, 184), "year": (731, 2_191), "lately": (2, 45)}
+"""From how many to how many days "a few days ago" and the like may mean."""
 _SATURDAY = 5
 
 
@@ -71,6 +73,21 @@ def month(year: int, number: int, now: datetime, months: int = 1) -> Period:
 def months_back(now: datetime, back: int) -> Period:
     """The month `back` months before `now`."""
     return month(now.year, now.month - back, now)
+
+
+def month_ago(now: datetime, back: int) -> Period:
+    """The month `back` months before `now`. Near its beginning or end also the week around that day."""
+    whole = months_back(now, back)
+    last_day = (whole.end - timedelta(days=1)).day
+    same_day = whole.start + timedelta(days=min(now.day, last_day) - 1)
+    week_before, week_after = same_day - timedelta(days=_WEEK), same_day + timedelta(days=_WEEK + 1)
+    return Period(min(whole.start, week_before), max(whole.end, week_after))
+
+
+def some_ago(now: datetime, unit: str) -> Period:
+    """A few days, weeks, months or years before `now`: 며칠 전, a few weeks ago."""
+    nearest, farthest = _SOME_DAYS[unit]
+    return Period(day(now, farthest).start, day(now, nearest).end)
 
 
 def year(number: int, now: datetime) -> Period:

@@ -12,8 +12,8 @@ from gieok.text.time.calendar import Period, Resolve, Rule
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _COUNTS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "a couple of": 2, "three": 3, "few": 3, "a few": 3,
-    "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+    "a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "a couple of": 2, "three": 3, "four": 4, "five": 5,
+    "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
 }  # fmt: skip
 _DAYS_BACK = {"the day before yesterday": 2, "yesterday": 1, "last night": 1, "today": 0, "tonight": 0}
 
@@ -49,6 +49,18 @@ def _numeric_date(match: re.Match[str], now: datetime) -> Iterable[Period]:
     return calendar.dated(now, int(match["year"]), month_=int(match["month"]), day_=int(match["day"]))
 
 
+def _day_first(match: re.Match[str], now: datetime) -> Iterable[Period]:
+    """`19.01.2024` and `19/01/2024`; with slashes also the American order, where both exist."""
+    year, first, second = int(match["year"]), int(match["first"]), int(match["second"])
+    orders = {(second, first), (first, second)} if match["separator"] == "/" else {(second, first)}
+    return [
+        period
+        for month, day in sorted(orders)
+        if 1 <= month <= len(_MONTHS)
+        for period in calendar.dated(now, year, month_=month, day_=day)
+    ]
+
+
 def _ago(match: re.Match[str], now: datetime) -> Iterable[Period]:
     count = _COUNTS.get(match["count"].lower()) or int(match["count"])
     match match["unit"].lower():
@@ -59,9 +71,13 @@ def _ago(match: re.Match[str], now: datetime) -> Iterable[Period]:
         case "weekend":
             return [calendar.weekend(now, count)]
         case "month":
-            return [calendar.months_back(now, count)]
+            return [calendar.month_ago(now, count)]
         case _:
             return [calendar.year(now.year - count, now)]
+
+
+def _some_ago(match: re.Match[str], now: datetime) -> Iterable[Period]:
+    return [calendar.some_ago(now, (match["unit"] or "day").lower())]
 
 
 def _relative(match: re.Match[str], now: datetime) -> Iterable[Period]:
@@ -90,7 +106,11 @@ def _rule(pattern: str, resolve: Resolve, *, is_relative: bool = False) -> Rule:
 
 
 RULES: tuple[Rule, ...] = (
-    _rule(rf"(?<!\d){_YEAR}[-./](?P<month>1[0-2]|0?[1-9])[-./](?P<day>[0-3]?\d)(?!\d)", _numeric_date),
+    _rule(rf"(?<!\d){_YEAR}[-./] ?(?P<month>1[0-2]|0?[1-9])[-./] ?(?P<day>[0-3]?\d)(?!\d)", _numeric_date),
+    _rule(
+        rf"(?<![\d.])(?P<first>[0-3]?\d)(?P<separator>[./-])(?P<second>[0-3]?\d)(?P=separator){_YEAR}",
+        _day_first,
+    ),
     _rule(rf"{_MONTH} {_DAY},? {_YEAR}", _date),
     _rule(rf"\b{_DAY} (?:of )?{_MONTH},? {_YEAR}", _date),
     _rule(rf"{_MONTH} {_DAY}(?! ?[ap]m)", _date),
@@ -99,6 +119,11 @@ RULES: tuple[Rule, ...] = (
     _rule(rf"\b(?P<which>in|last|this|past|since|during|of|early|late|mid|by|until) {_MONTH}", _date),
     _rule(rf"{_SEASON},? (?:of )?{_YEAR}", _date),
     _rule(rf"\b(?:(?P<which>last|this|past) |(?:in|during|over) (?:the )?){_SEASON}", _date),
+    _rule(
+        r"\b(?:(?:a )?few|some|several) (?P<unit>day|week|month|year)s ago\b|\bthe other (?:day|night)\b",
+        _some_ago,
+        is_relative=True,
+    ),
     _rule(rf"\b{_COUNT} (?P<unit>day|night|week|weekend|month|year)s? ago\b", _ago, is_relative=True),
     _rule(
         r"\b(?P<which>last|this|past|previous) (?P<unit>weekend|week|month|year)\b",

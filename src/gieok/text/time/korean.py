@@ -24,6 +24,15 @@ _COUNTS = {
     "일": 1, "이": 2, "삼": 3, "한": 1, "두": 2, "세": 3, "석": 3, "네": 4, "넉": 4, "다섯": 5, "여섯": 6,
     "일곱": 7, "여덟": 8, "아홉": 9, "열": 10,
 }  # fmt: skip
+_SOME = {
+    "며칠": "day",
+    "몇일": "day",
+    "몇주": "week",
+    "몇달": "month",
+    "몇개월": "month",
+    "몇년": "year",
+    "얼마": "lately",
+}
 _YEARS_BACK = {"재작년": 2, "작년": 1, "지난해": 1, "저번해": 1, "올해": 0, "금년": 0, "올": 0}
 _WEEKS_BACK = {"지지난": 2, "저저번": 2, "지난": 1, "저번": 1, "이번": 0, "요번": 0}
 _SEASONS = {"봄": "spring", "여름": "summer", "가을": "autumn", "겨울": "winter"}
@@ -61,7 +70,7 @@ def _ago(match: re.Match[str], now: datetime) -> Iterable[Period]:
         return [calendar.week(now, count)]
     if unit in ("년", "해"):
         return [calendar.year(now.year - count, now)]
-    return [calendar.months_back(now, count)]
+    return [calendar.month_ago(now, count)]
 
 
 def _week(match: re.Match[str], now: datetime) -> Iterable[Period]:
@@ -87,6 +96,10 @@ def _days_ago(match: re.Match[str], now: datetime) -> Iterable[Period]:
     return [calendar.day(now, _DAYS[match["days"]])]
 
 
+def _some_ago(match: re.Match[str], now: datetime) -> Iterable[Period]:
+    return [calendar.some_ago(now, _SOME[match["some"].replace(" ", "")])]
+
+
 _SEASON = f"(?P<season>{'|'.join(_SEASONS)})"
 _UNIT = "(?P<unit>일|주일?|달|개월|년|해)"
 
@@ -97,6 +110,11 @@ RULES: tuple[Rule, ...] = (
     Rule(re.compile(_LAST + _MONTH), _date),
     Rule(re.compile(_YEAR + _SEASON), _date),
     Rule(re.compile(rf"{_LAST}(?<![가-힣]){_SEASON}(?:철|방학)?(?=에|의|[은이] |동안| |$)"), _date),
+    Rule(
+        re.compile("(?P<some>며칠|몇 ?일|몇 ?주|몇 ?달|몇 ?개월|몇 ?년|얼마) ?전"),
+        _some_ago,
+        is_relative=True,
+    ),
     Rule(re.compile(f"(?P<days>{'|'.join(_DAYS)}) ?전"), _days_ago, is_relative=True),
     Rule(re.compile(rf"(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)}) ?{_UNIT} ?전"), _ago, is_relative=True),
     Rule(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from gieok.text.normalization import clean
 from gieok.text.time.calendar import Period
 from gieok.text.time.english import RULES as ENGLISH
+from gieok.text.time.holidays import RULES as HOLIDAYS
 from gieok.text.time.korean import RULES as KOREAN
 
 _MAX_CHARS = 2_000
@@ -25,7 +26,8 @@ class TimeMentions(NamedTuple):
 
 
 def time_mentions(text: str, now: datetime) -> TimeMentions:
-    """Find the time expressions in `text`: 지난주, 작년 여름, 2023년 5월, yesterday, last summer, in May.
+    """Find the time expressions in `text`: 지난주, 작년 여름, 2023년 5월, yesterday, last summer, in May,
+    19.01.2024, 추석, last Christmas, 며칠 전.
 
     Relative expressions count from `now`. A month, a day or a season without a year refers to that of each
     recent year, not to one after `now`. Each word is used once: `2023년 5월` is a month, and not also a year.
@@ -35,7 +37,7 @@ def time_mentions(text: str, now: datetime) -> TimeMentions:
         return TimeMentions((), text)
     unread = rest = clean(text)
     periods: list[Period] = []
-    for rule in (*KOREAN, *ENGLISH):
+    for rule in (*HOLIDAYS, *KOREAN, *ENGLISH):
         for match in rule.pattern.finditer(unread):
             periods.extend(rule.resolve(match, now))
             unread = _blank(unread, match)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Annotated, Literal, NamedTuple, Protocol
 from uuid import UUID
 
@@ -13,13 +14,14 @@ from gieok.engine import AnyStep, Ask, Data, ReadStep, Stage, StepContext
 from gieok.errors import ModelUnavailable, StoreUnavailable
 from gieok.memory.companion.hits import Hit, HitKind
 from gieok.memory.companion.recall.policy import Degraded, RecallPolicy
-from gieok.memory.companion.recall.query import find_speakers, parse_query, without_names
+from gieok.memory.companion.recall.query import Query, find_speakers, parse_query, without_names
 from gieok.memory.companion.recall.ranking import rank_rows
 from gieok.memory.companion.records import Memory
 from gieok.memory.companion.rules import MAX_PAGE
 from gieok.memory.companion.store import CompanionView, PersonaIndex
 from gieok.memory.companion.vectors.search import Vector, VectorSearch, VectorServices, VectorView
 from gieok.memory.fields import AccountPlan, PersonaId
+from gieok.memory.profile import ProfileServices, ProfileView, local
 
 _log = logging.getLogger(__name__)
 
@@ -123,11 +125,15 @@ class MessageIndexStore(Protocol):
         ...
 
 
-class RecallView(CompanionView, VectorView, Protocol):
-    """Memories and their vectors, and the message log."""
+class RecallView(CompanionView, VectorView, ProfileView, Protocol):
+    """Memories and their vectors, the message log and the user's profile."""
 
     @property
     def messages(self) -> MessageIndexStore: ...
+
+
+class RecallServices(VectorServices, ProfileServices, Protocol):
+    """The vector search, and the timezone of users whose profile has none."""
 
 
 class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
@@ -140,8 +146,9 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
     type = "RecallMemories"
     stages = CONTEXT_SELECT
 
-    def __init__(self, services: VectorServices) -> None:
+    def __init__(self, services: RecallServices) -> None:
         self._vector_search = services.vector_search
+        self._timezone = services.timezone
 
     def read(
         self, view: RecallView, metadata: RecallPolicy, inputs: RecallInputs, context: StepContext
@@ -149,7 +156,7 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
         vector_search = self._vector_search
         if vector_search is None or not metadata.weights.vectors:
             return self._search(view, metadata, inputs, context, _QueryVector())
-        query = parse_query(inputs.query, context.now)
+        query = self._parse(view, inputs.query, context.now)
         index = view.companion.index(inputs.persona_id, kinds=metadata.kinds, include_archived=True)
         text = without_names(inputs.query, find_speakers(index, query.words).keys())
         return Ask(
@@ -176,7 +183,7 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
                 view.vectors, persona_id, query.vector, include_archived=include_archived
             )
 
-        parsed = parse_query(inputs.query, context.now)
+        parsed = self._parse(view, inputs.query, context.now)
 
         def ranked(index: PersonaIndex, count: int) -> tuple[Hit, ...]:
             return rank_rows(index, parsed, context.now, policy, similarity, count=count)
@@ -198,6 +205,13 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
             context.note("degraded", list(degraded))
         memories = tuple(hit.memory for hit in hits if hit.kind == "memory")
         return Recalled(memories=memories, hits=tuple(hits), degraded=degraded)
+
+    def _parse(self, view: RecallView, text: str, now: datetime) -> Query:
+        """Parse a query. Where it names a time, days are those of the user's timezone."""
+        query = parse_query(text, now)
+        if not query.periods:
+            return query
+        return parse_query(text, local(now, view.profile.get().timezone or self._timezone))
 
 
 def _without_last_quotes(hits: Sequence[Hit], many: int) -> list[Hit]:
