@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -278,6 +279,12 @@ def test_korean(run: Run) -> None:
     assert "모든 점검을 통과했습니다." in done.stdout
     assert "데이터베이스" in done.stdout
     assert "기본값" in done.stdout
+
+
+def test_installed_integrations_are_listed(run: Run) -> None:
+    listed = finding(report(run), "integrations")
+    assert listed["level"] == "ok"
+    assert re.search(r"\bmcp 2\.", listed["text"])
 
 
 def test_an_embedder_that_cannot_be_opened_fails(run: Run, home: Path) -> None:

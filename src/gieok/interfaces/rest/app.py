@@ -13,6 +13,7 @@ from gieok.app import Gieok
 from gieok.interfaces.console import add_console
 from gieok.interfaces.console.page import error_page
 from gieok.interfaces.console.session import SignInCodes
+from gieok.interfaces.mcp.http import add_mcp
 from gieok.interfaces.rest.gateway.errors import add_error_handlers
 from gieok.interfaces.rest.gateway.gateway import Gateway
 from gieok.interfaces.rest.gateway.limits import ServiceOptions
@@ -49,14 +50,12 @@ def create_app(
         telemetry={"tracing": False, "metrics": False, "logs": False},  # it would contain request data
     )
     app.state.gieok = gieok
-    for routes in (memory, chat, sessions, session_log, personas, decisions, me):
-        app.include_router(routes.router, prefix=PREFIX)
-    app.include_router(me.json_router, prefix=PREFIX)
-    app.include_router(personas.file_router, prefix=PREFIX)
+    _add_api(app)
     add_health(app, gieok)
     add_metrics(app, gieok, metrics)
     add_docs(app)
     add_console(app, sign_in_codes)
+    add_mcp(app)
     add_error_handlers(app)
 
     def on_finish(request: FinishedRequest) -> None:
@@ -76,3 +75,11 @@ def create_app(
     if tracing is not None:
         app.add_middleware(TracingMiddleware, tracing=tracing)
     return app
+
+
+def _add_api(app: FastAPI) -> None:
+    """Add all routes under /api/v1."""
+    for routes in (memory, chat, sessions, session_log, personas, decisions, me):
+        app.include_router(routes.router, prefix=PREFIX)
+    app.include_router(me.json_router, prefix=PREFIX)
+    app.include_router(personas.file_router, prefix=PREFIX)

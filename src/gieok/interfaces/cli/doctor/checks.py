@@ -12,7 +12,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
@@ -51,6 +51,8 @@ FIRST_RELEASE = 1_767_225_600
 """The start of 2026. An earlier clock is wrong."""
 CLOCK_TOLERANCE = 300
 """Seconds that a file may be ahead of the clock. File servers and virtual machines drift."""
+INTEGRATIONS = ("langgraph", "mcp")
+"""Packages that integrations need. Each is also the name of an extra."""
 
 Level = Literal["ok", "warning", "failed"]
 
@@ -105,6 +107,7 @@ def run_checks(t: Translator) -> Report:
         *_disk(settings, t),
         *_guarded("model", lambda: _model(settings, t)),
         *_guarded("embedder", lambda: _embedder(settings, t)),
+        *_integrations(t),
     ]
     return Report(_versions(), _settings_in_use(settings), checks)
 
@@ -389,3 +392,18 @@ def _embedder(settings: Settings, t: Translator) -> Iterator[Finding]:
     base_url = settings.embedding.embedder_base_url
     at = f" ({redact_url(base_url)})" if base_url else ""
     yield Finding("embedder", "ok", f"{settings.embedding.embedder}{at}")
+
+
+def _integrations(t: Translator) -> Iterator[Finding]:
+    """Which integrations with other tools are installed, with the versions of their packages."""
+    installed: list[str] = []
+    missing: list[str] = []
+    for package in INTEGRATIONS:
+        try:
+            installed.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            missing.append(f"gieok[{package}]")
+    parts = [", ".join(installed)] if installed else []
+    if missing:
+        parts.append(t("doctor.integrations_missing", extras=", ".join(missing)))
+    yield Finding("integrations", "ok", "; ".join(parts))

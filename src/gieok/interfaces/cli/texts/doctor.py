@@ -18,6 +18,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "check.erasures": ("erasures", "삭제"),
     "check.model": ("model", "모델"),
     "check.embedder": ("embedder", "임베더"),
+    "check.integrations": ("integrations", "연동"),
     "check.analyzer": ("analyzer", "형태소 분석기"),
     "check.clock": ("clock", "시계"),
     "doctor.settings": ("Settings", "설정"),
@@ -130,6 +131,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "none; search uses words only",
         "없음. 단어로만 검색합니다",
     ),
+    "doctor.integrations_missing": ("not installed: {extras}", "설치되지 않음: {extras}"),
     "doctor.analyzer_ok": ("{sample} is analysed as {term}", "{sample} → {term}"),
     "doctor.analyzer_broken": (
         "{sample} is analysed wrongly, so searches would miss memories",

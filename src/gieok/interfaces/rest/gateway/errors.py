@@ -151,6 +151,11 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _answer_http_error)
 
 
+def describe_invalid(problem: Mapping[str, Any]) -> str:
+    """The message for an error that pydantic found in a request."""
+    return _MESSAGES.get(problem["type"]) or without_prefix(problem["msg"])
+
+
 def _problem_of_step(failed: StepFailed) -> Problem:
     cause = cause_of(failed)
     if isinstance(cause, GieokError) and not isinstance(cause, StepFailed):
@@ -188,8 +193,7 @@ async def _answer_validation_error(request: Request, error: Exception) -> Respon
     first = cast(RequestValidationError, error).errors()[0]
     # The first part is body, query, path or header.
     at = place(tuple(first["loc"])[1:])[:MAX_PLACE] if len(first["loc"]) > 1 else None
-    message = _MESSAGES.get(first["type"]) or without_prefix(first["msg"])
-    return respond(problem_of(InputRefused(message, at=at)), request.scope)
+    return respond(problem_of(InputRefused(describe_invalid(first), at=at)), request.scope)
 
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:

@@ -72,7 +72,7 @@ def configure_logging(stream: TextIO) -> None:
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
     # Not in our format, so not worth collecting (https://docs.python.org/3/howto/logging.html#optimization).
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    for verbose in ("uvicorn", "httpx", "httpcore", "asyncio"):
+    for verbose in ("uvicorn", "httpx", "httpcore", "asyncio", "mcp"):
         logging.getLogger(verbose).setLevel(logging.WARNING)
 
 

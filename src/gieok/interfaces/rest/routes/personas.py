@@ -40,11 +40,10 @@ from gieok.interfaces.rest.schema.personas import (
     PersonaVersionsAnswer,
     SetFact,
     StateAnswer,
+    state_view,
     to_persona_draft,
 )
-from gieok.memory.canon.records import STATE
 from gieok.memory.requests import RequestKey
-from gieok.wire import StatedFact
 
 AsOf = Annotated[
     MessageTime | None, Query(alias="asOf", description="A moment, such as 2025-10-27T12:00:00Z.")
@@ -219,15 +218,7 @@ async def get_state(persona_id: PersonaPath, caller: Reader, as_of: AsOf = None)
 
     With `asOf` what was recorded by that moment and current then.
     """
-    state = await caller.user.canon.state(persona_id, as_of=as_of)
-    past = frozenset(state.past)
-    facts = [StatedFact(**dict(fact), past=fact.root_id in past) for fact in (*state.facts, *state.others)]
-    return StateAnswer(
-        facts=tuple(fact for fact in facts if fact.category in STATE),
-        block=state.block,
-        chars=state.chars,
-        ordinary=tuple(fact for fact in facts if fact.category not in STATE),
-    )
+    return StateAnswer(**dict(state_view(await caller.user.canon.state(persona_id, as_of=as_of))))
 
 
 @router.put("/{id}/state", responses=failures(404, 409), summary="Set a fact")

@@ -15,6 +15,7 @@ from gieok.interfaces.rest.schema.common import Answer, Day, Ref, RequestBody, e
 from gieok.memory.canon.records import (
     EMPTY_LOREBOOK,
     MAX_ENTRIES,
+    STATE,
     FactChange,
     FactVersion,
     Kept,
@@ -23,6 +24,7 @@ from gieok.memory.canon.records import (
     PersonaDraft,
     PromptText,
 )
+from gieok.memory.canon.steps import LoadedState
 from gieok.memory.chains import VersionNumber
 from gieok.memory.companion.records import MomentPage
 from gieok.memory.fields import Importance, Language
@@ -208,6 +210,20 @@ class ConfigAnswer(wire.PersonaMemoryConfig, Answer):
 
     model_config = example(
         success=True, config={"recall": True, "activeLimit": 3}, counts={"active": 3, "archived": 12}
+    )
+
+
+def state_view(state: LoadedState) -> wire.State:
+    """A state as the API shows it: ordinary facts are listed by themselves."""
+    past = frozenset(state.past)
+    facts = [
+        wire.StatedFact(**dict(fact), past=fact.root_id in past) for fact in (*state.facts, *state.others)
+    ]
+    return wire.State(
+        facts=tuple(fact for fact in facts if fact.category in STATE),
+        block=state.block,
+        chars=state.chars,
+        ordinary=tuple(fact for fact in facts if fact.category not in STATE),
     )
 
 
