@@ -8,17 +8,21 @@ import json
 import os
 import re
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
+from uuid import uuid4
 
 import pytest
 
-from gieok import __version__
+from gieok import Gieok, __version__
 from gieok.adapters.sql.driver.migrations import load_migrations
 from gieok.adapters.sql.driver.sqlite import SqliteDatabase
+from gieok.adapters.sql.scope import SqlView
 from gieok.app import open_vault
 from gieok.interfaces.cli.doctor import checks
+from gieok.memory.jobs.records import JobDraft, JobOutcome
 from gieok.settings import load_settings, setting_origins
 from tests.cli.conftest import Run, Start, files_in, remember
 from tests.postgres import Postgres
@@ -299,3 +303,29 @@ def test_an_embedder_that_cannot_be_opened_fails(run: Run, home: Path) -> None:
         "text": "openai:bge-m3@1024 (http://127.0.0.1:1/v1)",
         "remedy": None,
     }
+
+
+def test_failed_jobs_are_a_warning(run: Run, url: str) -> None:
+    """Without names of users; the remedy lists them."""
+    remember("kim")
+    asyncio.run(_fail_a_job("kim"))
+    failed = finding(report(run), "jobs")
+    assert (failed["level"], failed["text"]) == ("warning", "failed: 1 walk")
+    assert "gieok jobs list --all-users --status failed" in failed["remedy"]
+    listed = json.loads(run("jobs", "list", "--all-users", "--status", "failed", "--json").stdout)
+    assert [(job["owner"], job["kind"]) for job in listed["jobs"]] == [("kim", "walk")]
+    assert "kim" in run("jobs", "list", "--all-users", "--status", "failed").stdout
+
+
+async def _fail_a_job(owner: str) -> None:
+    now = datetime.now(UTC)
+
+    def fail(view: SqlView) -> None:
+        job = JobDraft(id=uuid4(), kind="walk", subject="s", due_at=now)
+        view.jobs.add(job, now)
+        claimed = view.jobs.claim(job.id, now, now + timedelta(minutes=1))
+        assert claimed
+        view.jobs.settle(claimed, JobOutcome(status="failed", error="STEP_FAILED"))
+
+    async with await Gieok.open(background=False) as gieok:
+        await gieok.scope(owner).write(fail)

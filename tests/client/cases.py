@@ -12,7 +12,7 @@ import pytest
 
 from gieok import DecisionProposal, MemoryDraft, Message, PersonaDraft
 from gieok.client import GieokClient
-from gieok.errors import Conflict
+from gieok.errors import Conflict, Forbidden
 from gieok.memory.companion.records import MemoryChanges, MemoryConfig, MemoryOutline
 from gieok.memory.decisions.records import Target
 from gieok.memory.sessions.records import ChatMessage
@@ -104,6 +104,12 @@ async def _retry_job(owner: SeededOwner) -> None:
         await owner.client.jobs.retry(closed.job_id)
 
 
+async def _jobs_of_all(owner: SeededOwner) -> None:
+    """An owner's token is refused."""
+    with pytest.raises(Forbidden):
+        await owner.client.jobs.of_all(status="failed", limit=1)
+
+
 async def _restore_memory(owner: SeededOwner) -> Any:
     await owner.client.memory.archive(owner.memory)
     return await owner.client.memory.restore(owner.memory)
@@ -175,6 +181,7 @@ CHAT = (
     Case("GET /jobs/{id}", "job", _read_job),
     Case("GET /jobs", None, lambda o: o.client.jobs.list(limit=2)),
     Case("POST /jobs/{id}/retry", None, _retry_job),
+    Case("GET /operator/jobs", None, _jobs_of_all),
 )
 MEMORY = (
     Case("POST /memory/summarize", None, lambda o: o.client.memory.summarize(o.session, o.persona)),

@@ -132,6 +132,7 @@ CALLS = [
     Call("GET /me/export", 200),
     Call("POST /me/import", 422),
     Call("DELETE /me", 200),
+    Call("GET /operator/jobs", 403),
 ]
 IDS = [f"{call.route}{call.query}-{number}" for number, call in enumerate(CALLS)]
 

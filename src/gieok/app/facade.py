@@ -16,8 +16,9 @@ from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.lifecycle.integrity import IntegrityReport, Report, check_integrity
 from gieok.adapters.sql.lifecycle.owners import rotate_data_key
 from gieok.adapters.sql.scope import OwnerScope
+from gieok.adapters.sql.stores.jobs import count_all, list_all
 from gieok.app.assembly import Closing, Model, build_registry, choose_memory_model, choose_model
-from gieok.app.background.jobs import ANALYZER, JOB_PLANS, JobPlans, Jobs
+from gieok.app.background.jobs import ANALYZER, JOB_PLANS, MAX_JOBS, JobPlans, Jobs
 from gieok.app.background.worker import Background
 from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat
@@ -38,7 +39,9 @@ from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine,
 from gieok.errors import InputRefused
 from gieok.memory.audit import AuditEntry
 from gieok.memory.companion.vectors.search import Embedder, VectorSearch
+from gieok.memory.cursors import decode_cursor, encode_cursor
 from gieok.memory.fields import DEFAULT_ACCOUNT_PLAN, AccountPlan
+from gieok.memory.jobs.records import JobPosition, JobStatus, ServiceJobs
 from gieok.memory.usage import UsageDay, day_of
 from gieok.plans import load_plan
 from gieok.settings import RetentionSettings, Settings, load_settings
@@ -173,6 +176,20 @@ class Gieok:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    async def jobs(
+        self, *, status: JobStatus | None = None, limit: int = 50, cursor: str | None = None
+    ) -> ServiceJobs:
+        """The background jobs of all owners, by owner, and their counts. For operators: without content."""
+        if not 1 <= limit <= MAX_JOBS:
+            raise InputRefused(f"must be 1 to {MAX_JOBS}", at="limit")
+        after = decode_cursor(JobPosition, cursor) if cursor is not None else None
+        found = await self.database.system_read(lambda tx: list_all(tx, status, after, limit + 1))
+        page, last = found[:limit], None
+        if len(found) > limit:
+            last = encode_cursor(JobPosition(owner=page[-1].owner, id=page[-1].id))
+        counts = await self.database.system_read(count_all)
+        return ServiceJobs(jobs=tuple(page), counts=tuple(counts), next_cursor=last)
 
     def user(self, owner: str) -> User:
         """The API for one owner's data. Raises InputRefused for an invalid owner name."""

@@ -12,7 +12,7 @@ from gieok.client.transport import Call, ServerSentEvent, Transport, path, serve
 from gieok.engine import ExecutionPlan
 from gieok.memory.companion.records import Memory
 from gieok.memory.conversation.records import Message
-from gieok.memory.jobs.records import JobStatus
+from gieok.memory.jobs.records import JobStatus, ServiceJobs
 from gieok.memory.sessions.records import ChatMessage, LogPage, SessionInfo, SessionPage, Withdrawal
 from gieok.wire import (
     ChatTurn,
@@ -278,6 +278,13 @@ class Jobs:
         """Jobs, newest first. `cursor` is the `next_cursor` of the previous page."""
         query = {"status": status, "limit": limit, "cursor": cursor}
         return await self._transport.request(Call("GET", "/jobs", query=query), JobPage)
+
+    async def of_all(
+        self, *, status: JobStatus | None = None, limit: int = 50, cursor: str | None = None
+    ) -> ServiceJobs:
+        """The jobs of all owners, without content. Needs a token with the scope `operator`."""
+        query = {"status": status, "limit": limit, "cursor": cursor}
+        return await self._transport.request(Call("GET", "/operator/jobs", query=query), ServiceJobs)
 
     async def retry(self, job_id: UUID, *, idempotency_key: str | None = None) -> JobState:
         """Run a failed job again; Conflict if it has not failed."""

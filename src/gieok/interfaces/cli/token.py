@@ -51,7 +51,7 @@ def token() -> None:
     "scopes",
     type=click.Choice(SCOPES),
     multiple=True,
-    help="read; write; owner: export, erase; operator: metrics. Repeatable. Default: all but operator.",
+    help="read; write; owner: export, erase; operator: metrics, jobs. Repeatable. Default: all but operator.",
 )
 @click.option("--label", metavar="TEXT", help="Label that describes the token. Stored as plain text.")
 @click.option("--expires-days", metavar="N", type=click.IntRange(1, MAX_DAYS), help="Expire after N days.")

@@ -20,7 +20,16 @@ from gieok.interfaces.rest.gateway.limits import ServiceOptions
 from gieok.interfaces.rest.gateway.logs import FinishedRequest, RouteTemplates, log_request
 from gieok.interfaces.rest.gateway.metrics import Metrics, add_metrics
 from gieok.interfaces.rest.gateway.tracing import Tracing, TracingMiddleware
-from gieok.interfaces.rest.routes import chat, decisions, me, memory, personas, session_log, sessions
+from gieok.interfaces.rest.routes import (
+    chat,
+    decisions,
+    me,
+    memory,
+    operator,
+    personas,
+    session_log,
+    sessions,
+)
 from gieok.interfaces.rest.server.docs_page import add_docs
 from gieok.interfaces.rest.server.health import add_health
 
@@ -79,7 +88,7 @@ def create_app(
 
 def _add_api(app: FastAPI) -> None:
     """Add all routes under /api/v1."""
-    for routes in (memory, chat, sessions, session_log, personas, decisions, me):
+    for routes in (memory, chat, sessions, session_log, personas, decisions, me, operator):
         app.include_router(routes.router, prefix=PREFIX)
     app.include_router(me.json_router, prefix=PREFIX)
     app.include_router(personas.file_router, prefix=PREFIX)

@@ -82,6 +82,42 @@ class JobOutcome(Data):
     memory_id: UUID | None = None
 
 
+class ServiceJob(Data):
+    """A job of any owner as an operator sees it: without the session or persona that it works on."""
+
+    owner: str
+    id: UUID
+    kind: JobKind
+    status: JobStatus
+    attempts: int
+    error: str | None
+    due_at: Timestamp | None
+    created_at: Timestamp
+
+
+class JobCount(Data):
+    """How many jobs of all owners have this kind and status."""
+
+    kind: JobKind
+    status: JobStatus
+    count: int
+
+
+class JobPosition(Data):
+    """A place in the jobs of all owners."""
+
+    owner: str
+    id: UUID
+
+
+class ServiceJobs(Data):
+    """One page of the jobs of all owners, and the counts of all. `next_cursor` is None at the end."""
+
+    jobs: tuple[ServiceJob, ...]
+    counts: tuple[JobCount, ...]
+    next_cursor: str | None
+
+
 @dataclass(frozen=True)
 class ClaimedJob:
     """A job that a worker has claimed, and its owner."""

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import TypeVar, get_args
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Database, Row, SystemTx, Tx, Value, from_micros, to_micros
 from gieok.adapters.sql.stores.notices import SqlNoticeStore
 from gieok.errors import Conflict, NotFound
-from gieok.memory.jobs.records import ClaimedJob, Job, JobDraft, JobKind, JobOutcome, JobStatus
+from gieok.memory.jobs.records import (
+    ClaimedJob,
+    Job,
+    JobCount,
+    JobDraft,
+    JobKind,
+    JobOutcome,
+    JobPosition,
+    JobStatus,
+    ServiceJob,
+)
 from gieok.refs import check_ref
 
 T = TypeVar("T")
@@ -188,6 +198,35 @@ def pull_back(tx: SystemTx, now: datetime) -> int:
 def count_due(tx: SystemTx, now: datetime, kinds: Sequence[JobKind], limit: int = 10_000) -> int:
     """How many jobs of these kinds are due, of all owners; at most `limit`."""
     return tx.all("count_due_jobs", now=to_micros(now), kinds=[*kinds], limit=limit)[0][0]
+
+
+def list_all(
+    tx: SystemTx, status: JobStatus | None, after: JobPosition | None, limit: int
+) -> list[ServiceJob]:
+    """The next jobs of all owners, by owner and id."""
+    owner, last = (after.owner, after.id.bytes) if after else ("", b"")
+    statuses: list[str] = [*get_args(JobStatus)] if status is None else [status]
+    rows = tx.all("list_jobs_of_all", statuses=statuses, of_owner=owner, id=last, limit=limit)
+    return [
+        ServiceJob(
+            owner=name,
+            id=UUID(bytes=identity),
+            kind=kind,
+            status=state,
+            attempts=attempts,
+            error=error,
+            due_at=None if due_at is None else from_micros(due_at),
+            created_at=from_micros(created_at),
+        )
+        for name, identity, kind, state, attempts, error, due_at, created_at in rows
+    ]
+
+
+def count_all(tx: SystemTx) -> list[JobCount]:
+    """How many jobs of all owners there are, by kind and status."""
+    return [
+        JobCount(kind=kind, status=status, count=count) for kind, status, count in tx.all("count_jobs_of_all")
+    ]
 
 
 def _job(row: Row) -> Job:

@@ -21,6 +21,7 @@ import apsw
 from gieok import __version__
 from gieok.adapters.sql.driver.open import find_database, find_keystore, open_database
 from gieok.adapters.sql.lifecycle.retention import LAST_RUN
+from gieok.adapters.sql.stores.jobs import count_all
 from gieok.app import root_key_source
 from gieok.app.assembly import check_keystore, choose_memory_model, choose_model
 from gieok.app.embedding import choose_embedder
@@ -30,6 +31,7 @@ from gieok.interfaces.cli.database import PRODUCTS, schema_text
 from gieok.interfaces.cli.keys import keys_exist, root_key_place
 from gieok.interfaces.cli.output import human_size, redact_url
 from gieok.interfaces.cli.texts import Translator
+from gieok.memory.jobs.records import JobCount
 from gieok.settings import (
     JWT_NAMES,
     OFFLINE,
@@ -104,6 +106,7 @@ def run_checks(t: Translator) -> Report:
         *_guarded("database", lambda: _database(settings, t)),
         *_keys(settings, t),
         *_guarded("retention", lambda: _retention(settings, t)),
+        *_guarded("jobs", lambda: _jobs(settings, t)),
         *_disk(settings, t),
         *_guarded("model", lambda: _model(settings, t)),
         *_guarded("embedder", lambda: _embedder(settings, t)),
@@ -247,6 +250,27 @@ def _retention(settings: Settings, t: Translator) -> Iterator[Finding]:
     )
     when = t("doctor.retention_last", at=last[:16].replace("T", " ")) if last else t("doctor.retention_never")
     yield Finding("retention", "ok", f"{kept or t('doctor.retention_all')}; {when}")
+
+
+def _jobs(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """Background jobs that have failed for good."""
+    found = find_database(settings.database_url)
+    if found is None or found.pending:
+        return
+    counts = asyncio.run(_count_jobs(settings.database_url))
+    failed = ", ".join(f"{each.count} {each.kind}" for each in counts if each.status == "failed")
+    if failed:
+        yield Finding("jobs", "warning", t("doctor.jobs_failed", failed=failed), t("doctor.jobs_remedy"))
+    else:
+        yield Finding("jobs", "ok", t("doctor.jobs_ok"))
+
+
+async def _count_jobs(url: str) -> list[JobCount]:
+    database = open_database(url)
+    try:
+        return await database.system_read(count_all)
+    finally:
+        await database.close()
 
 
 async def _get_meta(url: str, key: str) -> str | None:

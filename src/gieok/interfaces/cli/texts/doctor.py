@@ -117,6 +117,13 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "완료되지 않은 삭제 {count}건: 키는 파기되었지만 행이 남아 있을 수 있습니다",
     ),
     "doctor.erasures_remedy": ("start Gieok once to finish them", "Gieok을 한 번 시작하면 완료됩니다"),
+    "check.jobs": ("jobs", "작업"),
+    "doctor.jobs_ok": ("none has failed", "실패한 작업이 없습니다"),
+    "doctor.jobs_failed": ("failed: {failed}", "실패: {failed}"),
+    "doctor.jobs_remedy": (
+        "see `gieok jobs list --all-users --status failed`, then `gieok jobs retry`",
+        "`gieok jobs list --all-users --status failed`로 확인한 뒤 `gieok jobs retry`를 실행하세요",
+    ),
     "check.retention": ("retention", "보존 기간"),
     "doctor.retention_all": ("everything is kept", "모두 보존합니다"),
     "doctor.retention_last": ("last enforced {at} UTC", "마지막 정리 {at} UTC"),

@@ -32,6 +32,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "jobs.none": ("no jobs", "작업이 없습니다"),
     "jobs.id": ("ID", "ID"),
+    "jobs.no_after": ("--after is for the jobs of one user", "--after는 한 사용자의 작업에만 쓸 수 있습니다"),
+    "jobs.user": ("USER", "사용자"),
     "jobs.kind": ("KIND", "종류"),
     "jobs.subject": ("SUBJECT", "대상"),
     "jobs.status": ("STATUS", "상태"),

@@ -79,3 +79,4 @@ def _require(scope: Scope) -> Callable[[Request], Awaitable[Caller]]:
 Reader = Annotated[Caller, Depends(_require("read"))]
 Writer = Annotated[Caller, Depends(_require("write"))]
 Owner = Annotated[Caller, Depends(_require("owner"))]
+Operator = Annotated[Caller, Depends(_require("operator"))]

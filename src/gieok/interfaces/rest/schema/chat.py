@@ -30,7 +30,7 @@ from gieok.memory.companion.hits import Hit
 from gieok.memory.conversation.steps import MAX_BUDGET
 from gieok.memory.decisions.walks import WalkResult
 from gieok.memory.fields import Language
-from gieok.memory.jobs.records import Job
+from gieok.memory.jobs.records import Job, ServiceJobs
 from gieok.memory.sessions.records import SessionInfo
 from gieok.plans import is_shipped, plan_names
 
@@ -333,6 +333,26 @@ class JobsAnswer(wire.JobPage, Answer):
         jobs=[
             {"id": _JOB, "kind": "remember", "status": "failed", "attempts": 6, "error": "MODEL_UNAVAILABLE"}
         ],
+        nextCursor=None,
+    )
+
+
+class ServiceJobsAnswer(ServiceJobs, Answer):
+    model_config = example(
+        success=True,
+        jobs=[
+            {
+                "owner": "ana",
+                "id": _JOB,
+                "kind": "remember",
+                "status": "failed",
+                "attempts": 6,
+                "error": "MODEL_UNAVAILABLE",
+                "dueAt": None,
+                "createdAt": "2025-10-27T12:00:00Z",
+            }
+        ],
+        counts=[{"kind": "remember", "status": "failed", "count": 1}],
         nextCursor=None,
     )
 

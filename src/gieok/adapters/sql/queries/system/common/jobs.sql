@@ -51,3 +51,14 @@ SELECT owner, persona_id
 FROM persona_memory_configs
 WHERE vector_space > :space AND (owner, persona_id) NOT IN (SELECT owner, subject FROM queued)
 LIMIT :limit;
+
+-- name: list_jobs_of_all(statuses, of_owner, id, limit)
+-- The next jobs by owner and id. No subject: it names a session or a persona.
+SELECT owner, id, kind, status, attempts, error, due_at, created_at
+FROM jobs
+WHERE (owner, id) > (:of_owner, :id) AND status IN list(:statuses)
+ORDER BY owner, id
+LIMIT :limit;
+
+-- name: count_jobs_of_all()
+SELECT kind, status, count(*) FROM jobs GROUP BY kind, status ORDER BY kind, status;
