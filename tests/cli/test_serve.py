@@ -271,3 +271,17 @@ def test_a_worker_runs_until_sigterm(spawn: Spawn) -> None:
     process = spawn("worker")
     assert "Ctrl-C" in process.line
     assert process.end(signal.SIGTERM) == (0, "")
+
+
+def test_the_console_signs_in_by_its_link_and_revokes_its_token_at_the_end(spawn: Spawn, run: Run) -> None:
+    process = spawn("console", "--no-browser", "--user", "kim", "--lang", "en")
+    link = process.line.split()[-1]
+    english = {"Accept-Language": "en"}
+    with httpx.Client(timeout=30, follow_redirects=True, headers=english) as browser:
+        page = browser.get(link)
+        assert page.status_code == 200
+        assert "Signed in as kim" in page.text
+    status, _ = process.end()
+    assert status == 0
+    (token,) = json.loads(run("token", "list", "--json").stdout)["tokens"]
+    assert (token["label"], token["revokedAt"] is None) == ("gieok console", False)

@@ -39,6 +39,20 @@ class Visit:
 
 EDIT = {"version": "1", "summary": "x", "importance": "5", "emotion": "calm", "topics": "", "tags": ""}
 VISITS = [
+    Visit("GET /personas", 200),
+    Visit("POST /personas", 303, {"name": "x"}),
+    Visit("POST /personas/import", 422),
+    Visit("GET /personas/{persona}/export", 404),
+    Visit("POST /personas/{persona}/memory", 404, {"recall": "off"}),
+    Visit("GET /personas/{persona}/delete", 404),
+    Visit("POST /personas/{persona}/delete", 404),
+    Visit("GET /chat", 200),
+    Visit("GET /chat/{persona}", 404),
+    Visit("POST /chat/{persona}", 404, {"message": "x"}),
+    Visit("POST /chat/{persona}/stream", 404, {"message": "x"}),
+    Visit("POST /chat/{persona}/regenerate", 404, {"session": "{session}"}),
+    Visit("POST /chat/{persona}/undo", 404, {"session": "{session}"}),
+    Visit("POST /chat/{persona}/close", 404, {"session": "{session}"}),
     Visit("GET /memories", 200),
     Visit("GET /memories", 200, query="?persona={persona}&status=all"),
     Visit("POST /memories", 200, {"persona": "{persona}", "q": SECRET}),

@@ -12,8 +12,12 @@ import pytest
 import gieok.interfaces.console
 from gieok.interfaces.console.navigation import NAVIGATION
 from gieok.interfaces.console.texts import TEXTS
+from gieok.memory.canon.records import Outcome
+from gieok.memory.companion.hits import HIT_KINDS
 from gieok.memory.companion.records import Emotion, Origin
 from gieok.memory.companion.store import MemoryStatus
+from gieok.memory.conversation.records import PartKind
+from gieok.memory.observations import Reason
 from gieok.plans import load_plan
 
 FOLDER = Path(gieok.interfaces.console.__file__).parent
@@ -30,6 +34,10 @@ COMPUTED = {
     "signal": [
         name for step in load_plan("search_memories").steps for name in step.metadata.get("weights", {})
     ],
+    "chat.kind": HIT_KINDS,
+    "chat.part": get_args(PartKind),
+    "chat.outcome": get_args(Outcome),
+    "chat.reason": [each.value for each in Reason],
     "theme": ["auto", "light", "dark"],
     "said": ["user", "assistant"],
     "error": ["403", "404", "409", "422", "429", "503"],

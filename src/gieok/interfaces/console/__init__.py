@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from gieok.interfaces.console.pages import memories, memory, sign_in
+from gieok.interfaces.console.pages import chat, memories, memory, personas, sign_in
 from gieok.interfaces.console.session import PREFIX, SignInCodes
 
-PAGES = (sign_in, memories, memory)
+PAGES = (sign_in, personas, chat, memories, memory)
 
 
 def add_console(app: FastAPI, codes: SignInCodes | None = None) -> None:

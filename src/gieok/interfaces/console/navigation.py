@@ -19,4 +19,4 @@ class NavItem(NamedTuple):
         return f"{PREFIX}/{self.name}"
 
 
-NAVIGATION = (NavItem("memories", "read"),)
+NAVIGATION = (NavItem("personas", "read"), NavItem("chat", "read"), NavItem("memories", "read"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gieok.interfaces.console.texts import common, memories
+from gieok.interfaces.console.texts import chat, common, memories, personas
 
-TEXTS: Mapping[str, tuple[str, str]] = {**common.TEXTS, **memories.TEXTS}
+TEXTS: Mapping[str, tuple[str, str]] = {**common.TEXTS, **chat.TEXTS, **memories.TEXTS, **personas.TEXTS}
 """English and Korean by key, with the same `{names}` in both."""

@@ -67,5 +67,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "field.required": ("is required", "필수 항목입니다"),
     "field.too_long": ("may have at most {limit} characters", "최대 {limit}자까지 가능합니다"),
     "field.range": ("must be between {low} and {high}", "{low}에서 {high} 사이여야 합니다"),
+    "field.characters": ("has characters that cannot be stored", "저장할 수 없는 문자가 있습니다"),
     "field.day": ("must be a day such as 2026-11-18", "2026-11-18과 같은 날짜여야 합니다"),
 }

@@ -22,6 +22,7 @@ CARD_IMPORT = ("POST", "/api/v1/personas/import")
 """The one request whose body may be multipart, with a file."""
 _MODEL_PATHS = re.compile(
     r"/api/v1/(chat/.+|context|memory/summarize|sessions/[^/]+/(close|messages)|decisions/(compact|walks))"
+    r"|/console/chat/.+"
 )
 """Paths of requests that may wait for a language model or an embedder."""
 MAX_OWNERS = 10_000

@@ -63,6 +63,7 @@ EVENTS = {"text/event-stream": {"schema": _EVENT}}
 
 Tokens = asyncio.Queue[str | None]
 """The tokens of the reply as the model generates them; None at the end of the turn."""
+TurnAnswer = Callable[[ChatTurn], Awaitable[str]]
 
 # Some clients treat these as line ends, although the event stream format does not. JSON does not escape them.
 _LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
@@ -112,7 +113,7 @@ async def send(body: SendMessage, caller: Writer, idempotency_key: IdempotencyKe
         )
 
     if body.stream:
-        return await TurnStream.start(turn, caller.language)
+        return await TurnStream.start(turn, _answer_in(caller.language))
     return json_response(chat_answer(await turn(None), caller.language), caller.language)
 
 
@@ -142,7 +143,7 @@ async def regenerate(body: Regenerate, caller: Writer, idempotency_key: Idempote
         )
 
     if body.stream:
-        return await TurnStream.start(turn, caller.language)
+        return await TurnStream.start(turn, _answer_in(caller.language))
     return json_response(chat_answer(await turn(None), caller.language), caller.language)
 
 
@@ -175,21 +176,34 @@ async def _plan(body: SendMessage, caller: Caller) -> str | ExecutionPlan:
     return current if body.plan is None else to_plan(body.plan)
 
 
+def _answer_in(language: Language) -> TurnAnswer:
+    """The data of the event `done`: the same object as without a stream."""
+
+    async def answer(turn: ChatTurn) -> str:
+        made = chat_answer(turn, language)
+        return made.model_dump_json(by_alias=True, context={"language": language})
+
+    return answer
+
+
 class TurnStream(StreamingResponse):
     """The events of one turn. The turn is cancelled when the client disconnects."""
 
     def __init__(
-        self, turn: asyncio.Task[ChatTurn], first: str | None, rest: Tokens, language: Language
+        self, turn: asyncio.Task[ChatTurn], first: str | None, rest: Tokens, answer: TurnAnswer
     ) -> None:
         super().__init__(self._events(first), media_type="text/event-stream")
         self._turn = turn
         self._rest = rest
-        self._language: Language = language
+        self._answer = answer
         self._request_id = ""
 
     @classmethod
-    async def start(cls, run: Callable[[Listener | None], Awaitable[ChatTurn]], language: Language) -> Self:
-        """Start the turn and wait for its first token. Raises the error of a turn that fails before that."""
+    async def start(cls, run: Callable[[Listener | None], Awaitable[ChatTurn]], answer: TurnAnswer) -> Self:
+        """Start the turn and wait for its first token. Raises the error of a turn that fails before that.
+
+        `answer` makes the data of the last event, in one line.
+        """
         tokens: Tokens = asyncio.Queue()
 
         def listen(event: StepEvent) -> None:
@@ -210,7 +224,7 @@ class TurnStream(StreamingResponse):
         except BaseException:
             await _cancel(turn)
             raise
-        return cls(turn, first, tokens, language)
+        return cls(turn, first, tokens, answer)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._request_id = scope[REQUEST_ID]
@@ -227,9 +241,7 @@ class TurnStream(StreamingResponse):
         await asyncio.wait([self._turn])
         error = self._turn.exception()
         if error is None:
-            answer = chat_answer(self._turn.result(), self._language)
-            context = {"language": self._language}
-            yield _event("done", answer.model_dump_json(by_alias=True, context=context))
+            yield _event("done", await self._answer(self._turn.result()))
             return
         problem = problem_of(error)
         if problem.status == 500:
