@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gieok.errors import InputRefused
+from gieok.memory.blocks import WORDING
 from gieok.memory.conversation.records import (
     Context,
     ContextMemory,
@@ -67,7 +68,22 @@ def test_persona_state_memories_then_messages(language: Language) -> None:
 
 def test_an_empty_block_is_omitted() -> None:
     made = assemble(context(), "hello", NOW, limits())
-    assert made.prompt.system == "PERSONA\n\n[오늘 날짜] 2026-01-05 (월요일)"
+    assert made.prompt.system == f"PERSONA\n\n[오늘 날짜] 2026-01-05 (월요일)\n\n{WORDING['en'].rules}"
+
+
+@pytest.mark.req("MIND-14")
+@pytest.mark.parametrize(("message", "spoken"), [("안녕", "ko"), ("hello", "en"), ("", "ko"), ("!", "ko")])
+def test_the_rules_of_a_reply_are_in_the_language_of_the_message_and_in_the_budget(
+    message: str, spoken: Language
+) -> None:
+    """Without words, in that of the persona."""
+    made = assemble(context(recent=1), message, NOW, limits())
+    rules = WORDING[spoken].rules
+    assert made.prompt.system.endswith(f"\n\n{rules}")
+    persona = next(part for part in made.parts if part.kind == "persona")
+    assert persona.tokens == count_tokens("PERSONA") + count_tokens(rules)
+    sent = [made.prompt.system, *(each.content for each in made.prompt.messages)]
+    assert made.tokens == sum(map(count_tokens, sent))
 
 
 def test_the_last_memories_and_the_oldest_messages_are_left_out() -> None:
@@ -113,7 +129,7 @@ def test_each_part_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(counted) < 5 * sum(len(memory.summary) + 20 for memory in full.memories)
 
 
-@given(st.integers(40, 2_000), st.integers(0, 6), st.integers(0, 6), st.integers(0, 6))
+@given(st.integers(100, 2_000), st.integers(0, 6), st.integers(0, 6), st.integers(0, 6))
 def test_a_prompt_keeps_its_budget(budget: int, facts: int, memories: int, recent: int) -> None:
     """And what it holds and what was left out are all that there was."""
     made = assemble(context(facts=facts, memories=memories, recent=recent), "hello", NOW, limits(budget))

@@ -35,7 +35,7 @@ from gieok.memory.conversation.records import (
     StateFact,
 )
 from gieok.memory.profile import day_of
-from gieok.text import count_tokens
+from gieok.text import count_tokens, language
 
 
 @dataclass(frozen=True)
@@ -87,17 +87,18 @@ def not_shown(memories: Iterable[ContextMemory], context: Context) -> tuple[Cont
 
 
 def assemble(context: Context, message: str, now: datetime, limits: PromptLimits) -> Assembled:
-    """Assemble persona, today, state, facts, memories, what was said earlier and recent messages.
+    """Assemble persona, today, state, facts, memories, what was said earlier, rules and recent messages.
 
     `now` is the time on the user's clock. Without a `message` the prompt ends with the recent messages.
-    Persona, today and the message are always included; InputRefused if they exceed the budget. What does not
-    fit is left out: of each block its last lines, and the oldest messages. The state has priority, then the
-    earlier part of the conversation, facts and memories; recent messages have their share in any case.
+    Persona, today, rules and the message are always included; InputRefused if they exceed the budget. What
+    does not fit is left out: of each block its last lines, and the oldest messages. The state has priority,
+    then the earlier part of the conversation, facts and memories; recent messages have their share.
     """
     current = (Message(role="user", content=message),) if message else ()
     today = render_today(now, context.persona.language, context.user_name)
     head = tuple(filter(None, (context.persona.system_prompt.strip(), today)))
-    fixed = count_tokens("\n\n".join(head)) + sum(count_tokens(each.content) for each in current)
+    rules = WORDING[language(message, default=context.persona.language)].rules
+    fixed = count_tokens("\n\n".join((*head, rules))) + sum(count_tokens(each.content) for each in current)
     if fixed > limits.tokens:
         raise InputRefused(
             f"persona and message have {fixed} tokens, and the budget is {limits.tokens}: "
@@ -105,22 +106,22 @@ def assemble(context: Context, message: str, now: datetime, limits: PromptLimits
             at="budget",
         )
     blocks = _blocks(context, now, limits.quote_chars)
-    system = "\n\n".join((*head, *(block.text for block in blocks if block.lines)))
+    system = "\n\n".join((*head, *(block.text for block in blocks if block.lines), rules))
     messages = (*context.recent, *current)
     tokens = count_tokens(system) + sum(count_tokens(each.content) for each in messages)
     if tokens > limits.tokens:
         blocks, recent = _fitting(blocks, context.recent, limits.tokens - fixed, limits.window_share)
         messages = (*recent, *current)
-        system = "\n\n".join((*head, *(block.text for block in blocks if block.lines)))
+        system = "\n\n".join((*head, *(block.text for block in blocks if block.lines), rules))
         tokens = count_tokens(system) + sum(count_tokens(each.content) for each in messages)
     prompt = _prompt(context, system, messages, blocks, now)
-    return Assembled(prompt, _parts(context, head, blocks, messages, len(current)), tokens)
+    return Assembled(prompt, _parts(context, head, rules, blocks, messages, len(current)), tokens)
 
 
 def _blocks(context: Context, now: datetime, quote_chars: int) -> tuple[_Block, ...]:
     """The blocks of stored text, in the order of the prompt."""
-    language, today, timezone = context.persona.language, now.date(), context.timezone
-    user = context.user_name or WORDING[language].user
+    spoken, today, timezone = context.persona.language, now.date(), context.timezone
+    user = context.user_name or WORDING[spoken].user
 
     def line(each: ContextMemory) -> str:
         day = day_of(each.timestamp, timezone)
@@ -131,20 +132,20 @@ def _blocks(context: Context, now: datetime, quote_chars: int) -> tuple[_Block, 
         return quote_line(who, cut, day)
 
     def dated(facts: Iterable[StateFact]) -> list[StateLine]:
-        return [dated_line(fact, language, today, timezone) for fact in facts]
+        return [dated_line(fact, spoken, today, timezone) for fact in facts]
 
-    memory = memory_frame(language, is_start=bool(context.opening))
+    memory = memory_frame(spoken, is_start=bool(context.opening))
     return (
         _Block(
             "state",
-            state_frame(language),
+            state_frame(spoken),
             [state_line(each) for each in dated(context.state)],
             context.state_left_out,
         ),
-        _Block("facts", facts_frame(language), [fact_line(each) for each in dated(context.facts)]),
+        _Block("facts", facts_frame(spoken), [fact_line(each) for each in dated(context.facts)]),
         _Block("memories", memory, [line(each) for each in (*context.opening, *context.memories)]),
-        _Block("lore", lore_frame(language), list(map(lore_line, context.lore)), context.lore_left_out),
-        _Block("earlier", earlier_frame(language), [line(each) for each in context.earlier]),
+        _Block("lore", lore_frame(spoken), list(map(lore_line, context.lore)), context.lore_left_out),
+        _Block("earlier", earlier_frame(spoken), [line(each) for each in context.earlier]),
     )
 
 
@@ -196,16 +197,18 @@ def _prompt(
 def _parts(
     context: Context,
     head: Sequence[str],
+    rules: str,
     blocks: Sequence[_Block],
     messages: Sequence[Message],
     current: int,
 ) -> tuple[PromptPart, ...]:
-    """The parts of the prompt with their tokens."""
+    """The parts of the prompt with their tokens; those of the rules count with the persona."""
     persona, today = head[:-1], head[-1]
+    own = sum(map(count_tokens, (*persona, rules)))
     said = sum(count_tokens(each.content) for each in messages)
     left_out = len(context.recent) + current - len(messages)
     return (
-        PromptPart(kind="persona", tokens=sum(map(count_tokens, persona)), count=len(persona), left_out=0),
+        PromptPart(kind="persona", tokens=own, count=len(persona), left_out=0),
         PromptPart(kind="today", tokens=count_tokens(today), count=1, left_out=0),
         *(
             PromptPart(

@@ -19,7 +19,7 @@ from gieok.memory.fields import Language
 from gieok.memory.observations import Conversation, ListedFact, SpokenMessage
 from gieok.text.escaping import escape_line
 
-Task = Literal["data", "reply", "remember", "session", "session_nothing", "hint", "repair"]
+Task = Literal["data", "remember", "session", "session_nothing", "hint", "repair"]
 
 
 def prompt_text(task: Task, language: Language, **values: object) -> str:

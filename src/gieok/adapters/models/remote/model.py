@@ -54,7 +54,6 @@ from gieok.memory.observations import (
     Understood,
     VerbatimLimit,
 )
-from gieok.text import language
 
 A = TypeVar("A")
 T = TypeVar("T", bound=Answer)
@@ -300,7 +299,6 @@ def _model_settings(limits: ModelLimits) -> ModelSettings:
 
 def _reply_messages(prompt: Prompt) -> list[ModelMessage]:
     last = prompt.messages[-1].content
-    rules = prompt_text("reply", language(last, default=prompt.persona.language))
     messages: list[ModelMessage] = []
     if prompt.messages[0].role == "assistant":  # providers require that the user begins
         messages.append(ModelRequest(parts=[UserPromptPart(_EMPTY_USER_MESSAGE)]))
@@ -309,8 +307,7 @@ def _reply_messages(prompt: Prompt) -> list[ModelMessage]:
             messages.append(ModelRequest(parts=[UserPromptPart(message.content)]))
         else:
             messages.append(ModelResponse(parts=[TextPart(message.content)]))
-    system = "\n\n".join(part for part in (prompt.system, rules) if part)
-    return [*messages, ModelRequest(parts=[UserPromptPart(last)], instructions=system)]
+    return [*messages, ModelRequest(parts=[UserPromptPart(last)], instructions=prompt.system)]
 
 
 def _text_of(event: ModelResponseStreamEvent) -> str:
