@@ -88,6 +88,7 @@ class Viewer:
             .render(
                 t=self.t,
                 when=self.when,
+                name_of=self.name_of,
                 viewer=self,
                 nav=[item for item in NAVIGATION if item.scope in scopes],
                 scopes=scopes,
@@ -95,6 +96,11 @@ class Viewer:
                 **values,
             )
         )
+
+    def name_of(self, kind: str, value: str) -> str:
+        """The name of a signal, a reason or the like. One that is new here is shown as it is."""
+        key = f"{kind}.{value}"
+        return self.t(key) if key in TEXTS else value
 
     def when(self, at: datetime) -> str:
         """A time on the user's clock, such as 2026-11-18 09:15."""

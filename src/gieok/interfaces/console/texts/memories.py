@@ -101,6 +101,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "signal.time": ("time", "시간"),
     "signal.statement": ("statement", "진술"),
     "signal.answer": ("answer", "대답"),
+    "signal.user": ("said by the user", "사용자가 한 말"),
+    "signal.latest": ("latest statement", "가장 최근의 말"),
     "signal.pairs": ("word pairs", "단어 쌍"),
     "signal.recency": ("recency", "최근성"),
     "signal.importance": ("importance", "중요도"),
