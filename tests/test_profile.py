@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gieok import Gieok
@@ -22,7 +24,7 @@ async def test_a_profile_is_set_field_by_field(gieok: Gieok) -> None:
 
 
 @pytest.mark.parametrize("fields", [{"timezone": "Seoul"}, {"language": "fr"}, {"name": "민수"}])
-async def test_an_invalid_profile_is_refused(gieok: Gieok, fields: dict[str, str]) -> None:
+async def test_an_invalid_profile_is_refused(gieok: Gieok, fields: dict[str, Any]) -> None:
     profile = gieok.user("minsu").profile
     with pytest.raises(InputRefused):
         await profile.set(**fields)
