@@ -1,11 +1,13 @@
-"""Decision memory for a LangGraph agent: nodes, tools and the prompt. Needs `gieok[langgraph]`.
+"""LangGraph: a long-term store, and decision memory for an agent. Needs `gieok[langgraph]`.
 
 memory.py  `DecisionMemory` makes the nodes of a graph; `DecisionState` is their state; `prompt` its prompt
+store.py   `GieokStore`, a `BaseStore` on the owner's documents
 tools.py   tools that the agent's model may call
 """
 
 try:
     from gieok.interfaces.langgraph.memory import DecisionMemory, DecisionState, prompt
+    from gieok.interfaces.langgraph.store import GieokItem, GieokStore
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("langchain_core", "langgraph"):
         raise
@@ -14,4 +16,4 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from error
 
-__all__ = ["DecisionMemory", "DecisionState", "prompt"]
+__all__ = ["DecisionMemory", "DecisionState", "GieokItem", "GieokStore", "prompt"]
