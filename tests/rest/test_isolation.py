@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from gieok.interfaces.console import PAGES
-from gieok.interfaces.rest.app import PREFIX, create_app
+from gieok.interfaces.rest.app import create_app
 from tests.rest.conftest import GENEROUS, Server
 from tests.rest.routes.conftest import Api, shared
 
@@ -23,6 +23,7 @@ __all__ = ["shared"]
 SECRET = "비밀이야기"
 PERSONA = {"name": SECRET, "systemPrompt": SECRET}
 DECISION = {"statement": SECRET, "strength": "axis", "scope": "domain", "domain": "wms"}
+COMPLETION = {"model": "gieok/{persona}", "messages": [{"role": "user", "content": "x"}]}
 SAID = {"id": "m1", "role": "user", "content": SECRET}
 
 
@@ -40,8 +41,13 @@ class Call:
 
     def send(self, client: httpx.Client, ids: dict[str, str]) -> httpx.Response:
         method, path = self.route.split(" ")
-        url = f"/api/v1{path}{self.query}".format(**ids)
+        url = f"{_whole(path)}{self.query}".format(**ids)
         return client.request(method, url, json=_fill(self.body, ids))
+
+
+def _whole(path: str) -> str:
+    """The path with its prefix."""
+    return path if path.startswith("/v1/") else f"/api/v1{path}"
 
 
 def _fill(value: Any, ids: dict[str, str]) -> Any:
@@ -133,6 +139,9 @@ CALLS = [
     Call("POST /me/import", 422),
     Call("DELETE /me", 200),
     Call("GET /operator/jobs", 403),
+    Call("GET /v1/models", 200),
+    Call("GET /v1/models/gieok/{persona}", 404),
+    Call("POST /v1/chat/completions", 404, COMPLETION),
 ]
 IDS = [f"{call.route}{call.query}-{number}" for number, call in enumerate(CALLS)]
 
@@ -198,7 +207,9 @@ def test_another_owners_data_is_invisible(
 def test_every_route_needs_a_token(shared: Server, world: tuple[Api, dict[str, str]], call: Call) -> None:
     with shared.client(None) as client:
         answer = call.send(client, world[1])
-        assert (answer.status_code, answer.json()["error"]) == (401, "UNAUTHENTICATED")
+        error = answer.json()["error"]
+        code = error["code"] if call.route.split(" ")[1].startswith("/v1/") else error
+        assert (answer.status_code, code) in ((401, "UNAUTHENTICATED"), (401, "invalid_api_key"))
         assert SECRET not in answer.text
 
 
@@ -223,7 +234,7 @@ def test_every_route_is_in_the_table(shared: Server) -> None:
         assert isinstance(route, Route), "a mounted application needs isolation tests of its own"
         methods = set(route.methods or ()) - {"HEAD", "OPTIONS"}
         routes |= {f"{method} {shape(prefix + route.path)}" for method in methods}
-    covered = {shape(call.route.replace(" ", " /api/v1", 1)) for call in CALLS}
+    covered = {shape(f"{method} {_whole(path)}") for method, path in (each.route.split() for each in CALLS)}
     assert routes - covered == set(WITHOUT_OWNER)
     assert covered <= routes
 
@@ -233,13 +244,15 @@ def routes_of(app: FastAPI) -> Iterator[tuple[str, Any]]:
     console have a table of their own, tests/console/test_isolation.py."""
     console = {id(page.router) for page in PAGES}
     for route in app.routes:
-        router = getattr(route, "original_router", None)
+        included: Any = route
+        router = getattr(included, "original_router", None)
         if id(router) in console:
             continue
         if router is None:
             yield "", route
         else:
-            yield from ((PREFIX, each) for each in router.routes)
+            prefix = included.include_context.prefix
+            yield from ((prefix, each) for each in included.original_router.routes)
 
 
 def _replace_ids(text: str, ids: dict[str, str], others: dict[str, str]) -> str:
@@ -250,6 +263,7 @@ def _replace_ids(text: str, ids: dict[str, str], others: dict[str, str]) -> str:
 
 def shape(path: str) -> str:
     """The path with `{}` for each parameter."""
+    path = path.replace("/gieok/{persona}", "/{model}")
     return "/".join("{}" if part.startswith("{") else part for part in path.split("/"))
 
 

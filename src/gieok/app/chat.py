@@ -37,7 +37,9 @@ CHOICES = 5
 
 
 REPLACES = "replaces"
-"""What a chat plan lists in its request if it can replace the last turn."""
+"""What a chat plan lists in its request if it can replace turns."""
+INSTRUCTIONS = "instructions"
+"""What it lists if it takes instructions of the client."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,12 @@ class _Sent:
     recent_messages: tuple[Message, ...] = ()
     account_plan: AccountPlan | None = None
     replaces: str | None = None
-    """A message of the last turn, which this one replaces."""
+    """A message of the turn that this one replaces, with all later ones."""
+    instructions: str | None = None
 
     def request(self, session_ref: str) -> Mapping[str, object]:
         """The request of the plan."""
-        replaces = {"replaces": self.replaces} if REPLACES in self.checked.plan.request else {}
+        optional = {REPLACES: self.replaces, INSTRUCTIONS: self.instructions}
         return {
             "sessionRef": session_ref,
             "personaId": self.persona_id,
@@ -69,7 +72,7 @@ class _Sent:
             "replyId": str(uuid4()),
             "message": self.message,
             "recentMessages": self.recent_messages,
-            **replaces,
+            **{name: value for name, value in optional.items() if name in self.checked.plan.request},
         }
 
     @property
@@ -123,6 +126,8 @@ class Chat:
         new_session: bool = False,
         message_id: str | None = None,
         recent_messages: Sequence[Message] = (),
+        instructions: str | None = None,
+        replaces: str | None = None,
         account_plan: AccountPlan | None = None,
         plan: str | ExecutionPlan = CHAT_PLAN,
         wait_memory: bool = False,
@@ -136,19 +141,16 @@ class Chat:
         It returns when both messages are stored. What is to be remembered of them is a job that runs next;
         `wait_memory` waits for it and returns what it changed and refused.
         Without `account_plan` the session keeps its own, and a new one gets that of GIEOK_ACCOUNT_PLAN.
-        `recent_messages` is the window of a client that keeps its own. Of two concurrent sends to one
-        session, the second waits in the same process and raises Conflict in another one. Without
-        `session_ref`, a session that ends or starts meanwhile makes the call choose again; if `listen` has
-        got a part of the reply, it raises Conflict.
+        `recent_messages` is the window of a client that keeps its own, and `instructions` are added to the
+        persona's system prompt. `replaces` is the id of a message of this session: its turn and all later
+        ones are withdrawn in the same commit. Of two concurrent sends to one session, the second waits in the
+        same process and raises Conflict in another one. Without `session_ref`, a session that ends or starts
+        meanwhile makes the call choose again; if `listen` has got a part of the reply, it raises Conflict.
 
         `message_id` and `once`, an idempotency key, make a retry safe: repeated, they return the same answer,
-        and wait for it if the first request is still running. Raises Conflict for another text or request.
-        Raises NotFound for an unknown persona, SessionEnded for an ended session, PlanHashMismatch if the
-        session ran another plan.
+        and wait for it if the first request is still running. Raises Conflict for another text or request,
+        NotFound for an unknown persona, SessionEnded, and PlanHashMismatch if the session ran another plan.
         """
-        if session_ref is not None and new_session:
-            raise InputRefused("starts a session, so leave out the session's id", at="newSession")
-        check_message(message)
         sent = _Sent(
             checked=self._gieok.check(plan),
             persona_id=check_ref(persona_id, "personaId"),
@@ -159,8 +161,11 @@ class Chat:
             new_session=new_session,
             message_id=message_id,
             recent_messages=check_recent(recent_messages),
+            instructions=instructions,
+            replaces=replaces,
             account_plan=account_plan,
         )
+        _check_options(sent)
         return await self._remembered(await self._send_once(sent, once), wait_memory)
 
     async def regenerate(
@@ -195,8 +200,6 @@ class Chat:
     ) -> ChatTurn:
         """Run the last turn again, and withdraw the former one in the commit."""
         checked = self._gieok.check(plan or await self.plan_of(session_ref))
-        if REPLACES not in checked.plan.request:
-            raise Conflict("the plan of this session cannot replace a turn; withdraw it, and send it again")
         session, said = await self._cycles.scope.read(lambda view: _last_said(view, session_ref))
         sent = _Sent(
             checked=checked,
@@ -207,13 +210,8 @@ class Chat:
             listen=listen,
             replaces=said[-1].id,
         )
-        name = plan_for(self._gieok.engine.registry, session, "withdraw")
-        withdraw, request = self._gieok.check(name), {"sessionRef": session_ref, "turnId": said[-1].id}
-
-        def replace_turn(view: SqlView) -> None:
-            apply_writes(withdraw, view, request, self._cycles.now)
-
-        return await self._run(sent, session_ref, keys, replace_turn)
+        _check_options(sent)
+        return await self._run(sent, session_ref, keys)
 
     async def _send_once(self, sent: _Sent, once: RequestKey | None) -> ChatTurn:
         """Run the turn, or return the stored answer of the same request or message."""
@@ -279,6 +277,7 @@ class Chat:
         self, sent: _Sent, session_ref: str, keys: Sequence[RequestKey], before: Before | None = None
     ) -> ChatTurn:
         """Run the turn in this session. The commit stores the answer under the keys of the request."""
+        before = await self._replacing(sent) if sent.replaces is not None else before
 
         def save(view: SqlView, outputs: Outputs) -> None:
             stored = stored_turn(chat_turn(session_ref, sent.turn_id, sent.checked, outputs))
@@ -302,6 +301,19 @@ class Chat:
             )
         return replace(chat_turn(session_ref, sent.turn_id, sent.checked, result.outputs), result=result)
 
+    async def _replacing(self, sent: _Sent) -> Before:
+        """Withdraws what the turn replaces, inside its commit. NotFound if there is no such session."""
+        session = await self._cycles.scope.read(lambda view: view.sessions.get(sent.session_ref or ""))
+        if session is None:
+            raise NotFound("no such session")
+        withdraw = self._gieok.check(plan_for(self._gieok.engine.registry, session, "withdraw"))
+        request = {"sessionRef": session.session_ref, "turnId": sent.replaces}
+
+        def replace_turns(view: SqlView) -> None:
+            apply_writes(withdraw, view, request, self._cycles.now)
+
+        return replace_turns
+
     async def _remembered(self, turn: ChatTurn, wait_memory: bool) -> ChatTurn:
         """The turn with what was remembered of it, if the caller waits for that."""
         if turn.remembering is None:
@@ -314,6 +326,19 @@ class Chat:
         except NotFound:  # of a repeated request, and deleted since
             return turn
         return replace(turn, remembering=done, changes=done.changes, dropped=done.dropped)
+
+
+def _check_options(sent: _Sent) -> None:
+    """Refuse a bad message, options that exclude each other, and what the plan cannot do."""
+    check_message(sent.message)
+    if sent.session_ref is not None and sent.new_session:
+        raise InputRefused("starts a session, so leave out the session's id", at="newSession")
+    if sent.replaces is not None and sent.session_ref is None:
+        raise InputRefused("needs the session of the message", at="sessionRef")
+    if sent.replaces is not None and REPLACES not in sent.checked.plan.request:
+        raise Conflict("the plan of this session cannot replace a turn; withdraw it, and send it again")
+    if sent.instructions and INSTRUCTIONS not in sent.checked.plan.request:
+        raise InputRefused("are not taken by this plan", at=INSTRUCTIONS)
 
 
 def _last_said(view: SqlView, session_ref: str) -> tuple[Session, list[ChatMessage]]:

@@ -51,7 +51,7 @@ async def load_context(
     if budget is not None and not 1 <= budget <= MAX_BUDGET:
         raise InputRefused(f"must be 1 to {MAX_BUDGET} tokens", at="budget")
     request = {
-        "sessionRef": await _session(cycles, chat, check_ref(persona_id, "personaId"), session_ref),
+        "sessionRef": await session_to_read(cycles, chat, persona_id, session_ref),
         "personaId": persona_id,
         "accountPlan": account_plan,
         "message": message or "",
@@ -69,8 +69,12 @@ async def load_context(
     )
 
 
-async def _session(cycles: Cycles, chat: Chat, persona_id: str, session_ref: str | None) -> str:
-    """The session whose window is shown: the given one, else the open one, else none under a new ref."""
+async def session_to_read(cycles: Cycles, chat: Chat, persona_id: str, session_ref: str | None) -> str:
+    """The session whose window is shown: the given one, else the open one, else none under a new ref.
+
+    NotFound if the given one does not exist, Conflict if it is with another persona.
+    """
+    check_ref(persona_id, "personaId")
     if session_ref is None:
         found = await chat.open_session(persona_id)
         return found.session_ref if found else str(uuid4())

@@ -21,10 +21,10 @@ from gieok.app.assembly import Closing, Model, build_registry, choose_memory_mod
 from gieok.app.background.jobs import ANALYZER, JOB_PLANS, MAX_JOBS, JobPlans, Jobs
 from gieok.app.background.worker import Background
 from gieok.app.canon import Canon, Personas
-from gieok.app.chat import Chat
+from gieok.app.chat import Chat, check_message, check_recent
 from gieok.app.chat_imports import Imports
 from gieok.app.companion import Companion
-from gieok.app.context import CONTEXT_PLAN, PromptContext, load_context
+from gieok.app.context import CONTEXT_PLAN, PromptContext, load_context, session_to_read
 from gieok.app.cycles import KEEP_RESULTS, Cycles, Listener, Locks, Plans
 from gieok.app.decisions import DecisionExchange, Decisions
 from gieok.app.documents import Documents
@@ -33,12 +33,14 @@ from gieok.app.opening import ANALYZER as ANALYZER_KEY
 from gieok.app.opening import open_stores
 from gieok.app.owner_data import EXPORTS_AT_ONCE, OwnerData
 from gieok.app.profile import UserProfile
+from gieok.app.reply import REPLY_PLAN, UnstoredReply, reply_of
 from gieok.app.sessions import Sessions
 from gieok.app.tokens import Tokens
 from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
 from gieok.errors import InputRefused
 from gieok.memory.audit import AuditEntry
 from gieok.memory.companion.vectors.search import Embedder, VectorSearch
+from gieok.memory.conversation.records import Message
 from gieok.memory.cursors import decode_cursor, encode_cursor
 from gieok.memory.fields import DEFAULT_ACCOUNT_PLAN, AccountPlan
 from gieok.memory.jobs.records import JobPosition, JobStatus, ServiceJobs
@@ -309,6 +311,33 @@ class User:
         return await load_context(
             self._cycles, self.chat, persona_id, message, session_ref, budget, account_plan, plan
         )
+
+    async def reply(
+        self,
+        persona_id: str,
+        message: str,
+        *,
+        session_ref: str | None = None,
+        recent_messages: Sequence[Message] = (),
+        instructions: str | None = None,
+        account_plan: AccountPlan | None = None,
+        plan: str | ExecutionPlan = REPLY_PLAN,
+        listen: Listener | None = None,
+    ) -> UnstoredReply:
+        """The reply that a chat turn with this message would give. Neither is stored, nor remembered.
+
+        Counts the tokens that it used. Arguments and errors as in `chat.send` and `context`.
+        """
+        check_message(message)
+        request = {
+            "sessionRef": await session_to_read(self._cycles, self.chat, persona_id, session_ref),
+            "personaId": persona_id,
+            "accountPlan": account_plan,
+            "message": message,
+            "recentMessages": check_recent(recent_messages),
+            "instructions": instructions,
+        }
+        return reply_of(await self._cycles.run(plan, request, listen))
 
     async def run(
         self, plan: str | ExecutionPlan, request: Mapping[str, Any], listen: Listener | None = None

@@ -190,6 +190,11 @@ class Sessions:
 
         return await self._scope.read(read)
 
+    async def last_messages(self, session_ref: str, limit: int = MAX_MESSAGES) -> Sequence[ChatMessage]:
+        """The last messages, without withdrawn ones, oldest first, also of an ended session."""
+        _check_limit(limit, MAX_MESSAGES)
+        return await self._scope.read(lambda view: view.messages.window(session_ref, limit))
+
     async def list(
         self, persona_id: str | None = None, *, limit: int = PAGE, cursor: str | None = None
     ) -> SessionPage:

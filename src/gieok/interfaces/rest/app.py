@@ -1,4 +1,4 @@
-"""The FastAPI application: all routes under /api/v1, behind the gateway.
+"""The FastAPI application: all routes under /api/v1, and those for clients of OpenAI's API under /v1.
 
 A request passes, from the outside in: `TracingMiddleware` (if tracing is on), `Gateway` (authentication,
 limits, body, errors), then its route in `routes/`, whose models are in `schema/`. `server/` runs all of it.
@@ -14,6 +14,7 @@ from gieok.interfaces.console import add_console
 from gieok.interfaces.console.page import error_page
 from gieok.interfaces.console.session import SignInCodes
 from gieok.interfaces.mcp.http import add_mcp
+from gieok.interfaces.openai import routes as openai
 from gieok.interfaces.rest.gateway.errors import add_error_handlers
 from gieok.interfaces.rest.gateway.gateway import Gateway
 from gieok.interfaces.rest.gateway.limits import ServiceOptions
@@ -60,6 +61,7 @@ def create_app(
     )
     app.state.gieok = gieok
     _add_api(app)
+    app.include_router(openai.router)
     add_health(app, gieok)
     add_metrics(app, gieok, metrics)
     add_docs(app)

@@ -86,17 +86,20 @@ def not_shown(memories: Iterable[ContextMemory], context: Context) -> tuple[Cont
     )
 
 
-def assemble(context: Context, message: str, now: datetime, limits: PromptLimits) -> Assembled:
+def assemble(
+    context: Context, message: str, now: datetime, limits: PromptLimits, instructions: str = ""
+) -> Assembled:
     """Assemble persona, today, state, facts, memories, what was said earlier, rules and recent messages.
 
-    `now` is the time on the user's clock. Without a `message` the prompt ends with the recent messages.
+    `now` is the time on the user's clock. Without a `message` the prompt ends with the recent messages. The
+    client's `instructions` follow the persona and count as a part of it.
     Persona, today, rules and the message are always included; InputRefused if they exceed the budget. What
     does not fit is left out: of each block its last lines, and the oldest messages. The state has priority,
     then the earlier part of the conversation, facts and memories; recent messages have their share.
     """
     current = (Message(role="user", content=message),) if message else ()
     today = render_today(now, context.persona.language, context.user_name)
-    head = tuple(filter(None, (context.persona.system_prompt.strip(), today)))
+    head = tuple(filter(None, (context.persona.system_prompt.strip(), instructions.strip(), today)))
     rules = WORDING[language(message, default=context.persona.language)].rules
     fixed = count_tokens("\n\n".join((*head, rules))) + sum(count_tokens(each.content) for each in current)
     if fixed > limits.tokens:

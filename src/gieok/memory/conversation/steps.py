@@ -106,6 +106,8 @@ class AssembleInputs(Data):
     context: Context
     message: str
     """Empty for a prompt that ends with the recent messages."""
+    instructions: str | None = None
+    """What the client tells the model besides the persona."""
     budget: Annotated[int, Field(ge=1, le=MAX_BUDGET)] | None = None
     """The token budget of this request; None for the plan's."""
 
@@ -133,7 +135,7 @@ class PromptAssemble(ActStep[AssembleMetadata, AssembleInputs, AssembledPrompt])
         budget = inputs.budget or metadata.token_budget
         limits = PromptLimits(budget, metadata.window_share, metadata.quote_chars)
         now = local(context.now, inputs.context.timezone)
-        made = assemble(inputs.context, inputs.message, now, limits)
+        made = assemble(inputs.context, inputs.message, now, limits, inputs.instructions or "")
         context.note("tokens", made.tokens)
         for part in made.parts:
             if part.left_out:

@@ -18,7 +18,8 @@ from gieok.app import ChatTurn
 from gieok.app.cycles import Listener
 from gieok.errors import InputRefused, NotFound
 from gieok.interfaces.console.page import Page, ReadPage, WritePage
-from gieok.interfaces.rest.routes.chat import TurnStream
+from gieok.interfaces.rest.gateway.turn_stream import TurnStream
+from gieok.interfaces.rest.routes.chat import TurnEvents
 from gieok.interfaces.rest.schema.memory import localised
 from gieok.interfaces.rest.schema.params import PersonaPath
 from gieok.memory.canon.records import PersonaCard
@@ -74,7 +75,7 @@ async def stream(persona_id: PersonaPath, page: WritePage) -> Response:
         parts = {name: page.viewer.html(f"chat_{name}.html", **values) for name in ("log", "side", "form")}
         return json.dumps(parts, ensure_ascii=False)
 
-    return await TurnStream.start(run, done)
+    return await TurnStream[ChatTurn].start(run, TurnEvents(done))
 
 
 @router.post("/{id}/regenerate")

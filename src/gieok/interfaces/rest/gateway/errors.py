@@ -56,6 +56,8 @@ STATUS: Mapping[type[GieokError], int] = {
 }
 """Errors that a client can act on, with their subclasses. Any other error is 500 STEP_FAILED."""
 
+OPENAI_PREFIX = "/v1/"
+"""Paths of the OpenAI-compatible API, whose errors have OpenAI's form."""
 NO_SUCH_ROUTE = "there is no such route; see /docs"
 REQUEST_ID = "gieok.request_id"
 """Key of the ASGI scope under which the gateway passes the request id."""
@@ -95,6 +97,20 @@ class Problem:
     def body(self) -> dict[str, Any]:
         return {"success": False, "error": self.code, "message": self.message, **self.details}
 
+    @property
+    def openai_body(self) -> dict[str, Any]:
+        """The body in OpenAI's form. Its clients know `invalid_api_key` and `rate_limit_exceeded`."""
+        known = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
+        kinds = {429: "rate_limit_error", 500: "server_error", 502: "server_error", 503: "server_error"}
+        return {
+            "error": {
+                "message": self.message,
+                "type": kinds.get(self.status, "invalid_request_error"),
+                "param": self.details.get("at"),
+                "code": known.get(self.status, self.code.lower()),
+            }
+        }
+
 
 ErrorPage = Callable[[Scope, Problem], Response]
 
@@ -121,11 +137,13 @@ def request_failed(message: str) -> Problem:
 
 
 def respond(problem: Problem, scope: Scope | None = None) -> Response:
-    """The response to a failed request: JSON, or a page where the gateway has set one for this scope."""
+    """The response to a failed request: JSON in the form of its API, or a page if the gateway has set one."""
     error_page: ErrorPage | None = scope.get(ERROR_PAGE) if scope is not None else None
     if scope is not None and error_page is not None:
         return error_page(scope, problem)
-    content = json.dumps(problem.body, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    is_openai = scope is not None and scope["path"].startswith(OPENAI_PREFIX)
+    body = problem.openai_body if is_openai else problem.body
+    content = json.dumps(body, ensure_ascii=False).encode("utf-8", "backslashreplace")
     return Response(content, problem.status, dict(problem.headers), "application/json")
 
 

@@ -23,6 +23,7 @@ CARD_IMPORT = ("POST", "/api/v1/personas/import")
 _MODEL_PATHS = re.compile(
     r"/api/v1/(chat/.+|context|memory/summarize|sessions/[^/]+/(close|messages)|decisions/(compact|walks))"
     r"|/console/chat/.+"
+    r"|/v1/chat/completions"
 )
 """Paths of requests that may wait for a language model or an embedder."""
 MAX_OWNERS = 10_000

@@ -1,27 +1,25 @@
 """Chat: one turn, as JSON or as server-sent events.
 
-The status of a stream depends on its first event: a turn that fails before its first token is an ordinary
-error response. A client that disconnects cancels the turn, which then stores nothing, or has committed.
+A stream is a `TurnStream`: a turn that fails before its first token is an ordinary error response.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Self
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from fastapi.responses import Response
 
 from gieok.app import ChatTurn
 from gieok.app.cycles import Listener
 from gieok.app.session_plans import CHAT_PLAN
-from gieok.engine import ExecutionPlan, StepEvent
+from gieok.engine import ExecutionPlan
 from gieok.interfaces.rest.gateway.body import JsonRoute
 from gieok.interfaces.rest.gateway.caller import Caller, Reader, Writer
-from gieok.interfaces.rest.gateway.errors import REQUEST_ID, log_unexpected, problem_of
+from gieok.interfaces.rest.gateway.errors import Problem
+from gieok.interfaces.rest.gateway.turn_stream import TOKEN, TurnStream, data_line
 from gieok.interfaces.rest.schema.chat import (
     ChatAnswer,
     ContextRequest,
@@ -35,8 +33,6 @@ from gieok.interfaces.rest.schema.chat import (
 from gieok.interfaces.rest.schema.common import failures, json_response, to_messages
 from gieok.interfaces.rest.schema.params import IdempotencyKey, request_key
 from gieok.memory.fields import Language
-
-TOKEN = "token"  # noqa: S105  part of a reply, not a secret
 
 
 def _event_schema(name: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -61,12 +57,7 @@ _EVENT = {
 EVENTS = {"text/event-stream": {"schema": _EVENT}}
 """The OpenAPI schema of the stream."""
 
-Tokens = asyncio.Queue[str | None]
-"""The tokens of the reply as the model generates them; None at the end of the turn."""
 TurnAnswer = Callable[[ChatTurn], Awaitable[str]]
-
-# Some clients treat these as line ends, although the event stream format does not. JSON does not escape them.
-_LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 
 
 router = APIRouter(tags=["chat"], route_class=JsonRoute)
@@ -113,7 +104,7 @@ async def send(body: SendMessage, caller: Writer, idempotency_key: IdempotencyKe
         )
 
     if body.stream:
-        return await TurnStream.start(turn, _answer_in(caller.language))
+        return await TurnStream[ChatTurn].start(turn, TurnEvents(_answer_in(caller.language)))
     return json_response(chat_answer(await turn(None), caller.language), caller.language)
 
 
@@ -143,7 +134,7 @@ async def regenerate(body: Regenerate, caller: Writer, idempotency_key: Idempote
         )
 
     if body.stream:
-        return await TurnStream.start(turn, _answer_in(caller.language))
+        return await TurnStream[ChatTurn].start(turn, TurnEvents(_answer_in(caller.language)))
     return json_response(chat_answer(await turn(None), caller.language), caller.language)
 
 
@@ -186,74 +177,21 @@ def _answer_in(language: Language) -> TurnAnswer:
     return answer
 
 
-class TurnStream(StreamingResponse):
-    """The events of one turn. The turn is cancelled when the client disconnects."""
+class TurnEvents:
+    """The events of a turn as JSON: `token`, then `done` or `error`. `answer` makes the data of `done`."""
 
-    def __init__(
-        self, turn: asyncio.Task[ChatTurn], first: str | None, rest: Tokens, answer: TurnAnswer
-    ) -> None:
-        super().__init__(self._events(first), media_type="text/event-stream")
-        self._turn = turn
-        self._rest = rest
+    def __init__(self, answer: TurnAnswer) -> None:
         self._answer = answer
-        self._request_id = ""
 
-    @classmethod
-    async def start(cls, run: Callable[[Listener | None], Awaitable[ChatTurn]], answer: TurnAnswer) -> Self:
-        """Start the turn and wait for its first token. Raises the error of a turn that fails before that.
+    def token(self, text: str) -> bytes:
+        return _event(TOKEN, json.dumps({"text": text}, ensure_ascii=False))
 
-        `answer` makes the data of the last event, in one line.
-        """
-        tokens: Tokens = asyncio.Queue()
+    async def done(self, turn: ChatTurn) -> bytes:
+        return _event("done", await self._answer(turn))
 
-        def listen(event: StepEvent) -> None:
-            if event.kind == TOKEN:
-                tokens.put_nowait(event.data)
-
-        async def run_turn() -> ChatTurn:
-            try:
-                return await run(listen)
-            finally:
-                tokens.put_nowait(None)
-
-        turn = asyncio.create_task(run_turn())
-        try:
-            first = await tokens.get()
-            if first is None:
-                await turn
-        except BaseException:
-            await _cancel(turn)
-            raise
-        return cls(turn, first, tokens, answer)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._request_id = scope[REQUEST_ID]
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            await _cancel(self._turn)
-
-    async def _events(self, first: str | None) -> AsyncIterator[bytes]:
-        token = first
-        while token is not None:
-            yield _event(TOKEN, json.dumps({"text": token}, ensure_ascii=False))
-            token = await self._rest.get()
-        await asyncio.wait([self._turn])
-        error = self._turn.exception()
-        if error is None:
-            yield _event("done", await self._answer(self._turn.result()))
-            return
-        problem = problem_of(error)
-        if problem.status == 500:
-            log_unexpected(error, self._request_id)
-        yield _event("error", json.dumps(problem.body, ensure_ascii=False))
+    def failed(self, problem: Problem) -> bytes:
+        return _event("error", json.dumps(problem.body, ensure_ascii=False))
 
 
 def _event(name: str, data: str) -> bytes:
-    return f"event: {name}\ndata: {data.translate(_LINE_ENDS)}\n\n".encode()
-
-
-async def _cancel(turn: asyncio.Task[Any]) -> None:
-    """Cancel the turn and wait until it has ended. A turn that is committing is not interrupted."""
-    turn.cancel()
-    await asyncio.gather(turn, return_exceptions=True)
+    return f"event: {name}\n".encode() + data_line(data)

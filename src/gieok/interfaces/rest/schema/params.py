@@ -9,11 +9,11 @@ from typing import Annotated, TypeVar, cast
 from uuid import UUID
 
 from fastapi import Depends, Header, Path, Query, Request
-from pydantic import BeforeValidator
+from pydantic import BaseModel, BeforeValidator
 
 from gieok.app import Gieok
 from gieok.errors import InputRefused, NotFound
-from gieok.interfaces.rest.schema.common import Ref, RequestBody, parse_ref, parse_uuid
+from gieok.interfaces.rest.schema.common import Ref, parse_ref, parse_uuid
 from gieok.memory.companion.rules import MAX_PAGE
 from gieok.memory.requests import RequestKey
 
@@ -108,7 +108,7 @@ IdempotencyKey = Annotated[
 ]
 
 
-def request_key(key: str | None, body: RequestBody | None, *path: str) -> RequestKey | None:
+def request_key(key: str | None, body: BaseModel | None, *path: str) -> RequestKey | None:
     """The idempotency key with the body that it stands for, and the ids in its path; None without a key."""
     if key is None:
         return None

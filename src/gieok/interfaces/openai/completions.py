@@ -1,0 +1,122 @@
+"""One completion: find the session that the window belongs to, and make the reply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+from uuid import uuid4
+
+from gieok.app import User
+from gieok.app.cycles import Listener
+from gieok.errors import PlanHashMismatch, SessionEnded
+from gieok.interfaces.openai.alignment import Match, align, blocks_of
+from gieok.interfaces.openai.schema import SHOWN, Window
+from gieok.memory.conversation.records import Message
+from gieok.memory.fields import AccountPlan
+from gieok.memory.requests import RequestKey
+from gieok.memory.sessions.records import MAX_MESSAGES
+from gieok.memory.usage import ModelUsage
+
+SESSIONS = 20
+"""How many sessions with the persona a window is compared with, the newest ones."""
+LATER = 40
+"""How many stored messages after the end of the window are considered, which its user may have deleted."""
+
+Memory = Literal["queued", "stored", "off"]
+
+
+class Completed(NamedTuple):
+    """A reply and what it cost."""
+
+    text: str
+    usage: ModelUsage
+
+
+class Place(NamedTuple):
+    """The session of a window, and what the window replaces there."""
+
+    session_ref: str
+    replaces: str | None
+    """A message of the first turn to be withdrawn. None if nothing is."""
+    match: Match
+
+
+@dataclass
+class Completion:
+    """One request. Where its turn is stored is known when the first token of the reply is."""
+
+    user: User
+    persona_id: str
+    window: Window
+    account_plan: AccountPlan
+    once: RequestKey | None
+    is_remembered: bool
+    id: str = field(default_factory=lambda: f"chatcmpl-{uuid4().hex}")
+    session_ref: str | None = None
+    turn_id: str | None = None
+    memory: Memory = "off"
+
+    async def run(self, listen: Listener | None) -> Completed:
+        """Make the reply. The turn is stored, unless it must not be or the message is not the user's."""
+        place = await self._find_place()
+        if not self.is_remembered or not self.window.is_spoken:
+            return await self._reply_only(place, listen)
+        self.turn_id, self.memory = str(uuid4()), "queued"  # the chat plan remembers every turn
+        if place is not None:
+            self.session_ref = place.session_ref
+            try:
+                return await self._send(listen, replaces=place.replaces)
+            except (SessionEnded, PlanHashMismatch):  # it goes on in a new session
+                pass
+        self.session_ref = str(uuid4())
+        completed = await self._send(listen, replaces=None)
+        # A repeated greeting on another day is no reason to withdraw the former one.
+        if place is not None and place.replaces is not None and place.match.equal > 1:
+            await self.user.sessions.withdraw(place.session_ref, place.replaces)
+        return completed
+
+    async def _send(self, listen: Listener | None, replaces: str | None) -> Completed:
+        turn = await self.user.chat.send(
+            self.persona_id,
+            self.window.message,
+            session_ref=self.session_ref,
+            message_id=self.turn_id,
+            recent_messages=self.window.messages[-SHOWN:],
+            instructions=self.window.instructions or None,
+            replaces=replaces,
+            account_plan=self.account_plan,
+            listen=listen,
+            once=self.once,
+        )
+        self.session_ref, self.turn_id = turn.session_ref, turn.turn_id  # of a repeated request, its first
+        self.memory = "queued" if turn.remembering else "stored"
+        return Completed(turn.reply, turn.usage)
+
+    async def _reply_only(self, place: Place | None, listen: Listener | None) -> Completed:
+        made = await self.user.reply(
+            self.persona_id,
+            self.window.message,
+            session_ref=place.session_ref if place else None,
+            recent_messages=self.window.messages[-SHOWN:],
+            instructions=self.window.instructions or None,
+            account_plan=self.account_plan,
+            listen=listen,
+        )
+        return Completed(made.reply, made.usage)
+
+    async def _find_place(self) -> Place | None:
+        """Where the window belongs: the best match of the newest sessions. None if there is none."""
+        spoken = Message(role="user", content=self.window.message)
+        window = blocks_of((*self.window.messages, spoken)[-MAX_MESSAGES:])
+        limit = min(MAX_MESSAGES, len(self.window.messages) + LATER)
+        best: Place | None = None
+        for session in (await self.user.sessions.list(self.persona_id, limit=SESSIONS)).sessions:
+            stored = await self.user.sessions.last_messages(session.session_ref, limit)
+            match = align(window, blocks_of(stored))
+            if match is None or (best is not None and match.rank <= best.match.rank):
+                continue
+            replaces = None if match.replaces is None else stored[match.replaces].id
+            best = Place(session.session_ref, replaces, match)
+            if match.is_whole:
+                break
+        return best
