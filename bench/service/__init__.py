@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from bench.companion import PERSONA, fill, save
-from bench.service.http_load import CONNECTIONS, load, request
+from bench.service.http_load import CONNECTIONS, load, mcp_call, request
 from bench.table import Row, Table, at_least, millis, rate
 from bench.timing import TimedRun, Timings, interleaved
 from bench.turns.filler import checkpoint
@@ -83,6 +83,10 @@ def _requests(words: Vocabulary, token: str, sessions: Sequence[str]) -> dict[st
         body = {"personaId": PERSONA, "manualSummary": " ".join(words.draw(16)), "topics": words.draw(2)}
         return request("POST", f"{API}/memory/create", token, body)
 
+    def recall() -> bytes:
+        arguments = {"query": " ".join(words.draw(3)), "personaId": PERSONA, "kinds": ["memory"], "limit": 10}
+        return mcp_call(token, "recall", arguments)
+
     session_ids = cycle(sessions)
 
     def send() -> bytes:
@@ -93,6 +97,7 @@ def _requests(words: Vocabulary, token: str, sessions: Sequence[str]) -> dict[st
         "memory/load": cycle([request("GET", f"{API}/memory/load?personaId={PERSONA}", token)]),
         "memory/search": endless(search),
         "memory/create": endless(create),
+        "mcp recall": endless(recall),
         "chat/send": endless(send),
     }
 
@@ -112,7 +117,7 @@ async def _measure(url: str, empty: str, requests: dict[str, Iterator[bytes]], s
         return run_once
 
     rows: list[Row] = []
-    for names in (("memory/load", "memory/search", "memory/create"), ("chat/send",)):
+    for names in (("memory/load", "memory/search", "mcp recall", "memory/create"), ("chat/send",)):
         cases = {name: timed(name, url, requests[name]) for name in names}
         cases[EMPTY] = timed(EMPTY, empty, cycle([request("GET", "/")]))
         timings = await interleaved(size.rounds, cases)

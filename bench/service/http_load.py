@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
 CONNECTIONS = 8
+MCP_REVISION = "2026-07-28"
 
 
 class _Connection(asyncio.Protocol):
@@ -76,13 +77,27 @@ async def load(url: str, requests: Sequence[bytes]) -> tuple[float, list[float]]
     return perf_counter() - started, latencies
 
 
-def request(method: str, path: str, token: str = "", body: Any = None) -> bytes:
+def request(method: str, path: str, token: str = "", body: Any = None, **headers: str) -> bytes:
     """One request as bytes."""
     content = b"" if body is None else json.dumps(body).encode()
     head = [f"{method} {path} HTTP/1.1", "Host: gieok", f"Content-Length: {len(content)}"]
     head += [f"Authorization: Bearer {token}"] if token else []
     head += ["Content-Type: application/json"] if content else []
+    head += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join([*head, "", ""]).encode() + content
+
+
+def mcp_call(token: str, tool: str, arguments: Mapping[str, Any]) -> bytes:
+    """A call of a tool in the stateless revision of MCP."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": MCP_REVISION,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"name": tool, "arguments": dict(arguments), "_meta": meta}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    accept = "application/json, text/event-stream"
+    headers = {"MCP_Protocol_Version": MCP_REVISION, "Mcp_Method": "tools/call", "Mcp_Name": tool}
+    return request("POST", "/mcp", token, body, Accept=accept, **headers)
 
 
 def _length(head: bytes) -> int:
