@@ -76,6 +76,7 @@ MADE_ANEW = {
     "search_indexes",
     "search_scopes",
     "jobs",
+    "seal_counts",
     "anchor_targets",
     "decision_impacts",
     "decision_heads",

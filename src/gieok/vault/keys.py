@@ -52,6 +52,16 @@ class OwnerKeys(Secret):
         sealer = self._older.get(generation)
         return OwnerKeys(self.owner, generation, sealer, self._index) if sealer else self
 
+    def reserve_seals(self, batch: int) -> int:
+        """How many seals to add to the count of this key: whole batches, so that few transactions count.
+
+        The count is an upper bound. Only that of a transaction that fails to commit is lost.
+        """
+        missing = self._sealer.used - self._sealer.reserved
+        added = -(-missing // batch) * batch if missing > 0 else 0
+        self._sealer.reserved += added
+        return added
+
     def seal(self, place: Place, plaintext: bytes) -> bytes:
         """Encrypt under the owner's current data key, bound to `place`."""
         return self._sealer.seal(place, plaintext)

@@ -3,8 +3,8 @@
     version (1) | key id (8) | nonce (12) | AES-256-GCM ciphertext and tag
 
 The owner and the place are the associated data: a value that was moved to another owner, table, column, row
-or version does not open. Nonces are random, which is safe for 2^32 values under one key; rotate the owner's
-key before that.
+or version does not open. Nonces are random, which is safe for 2^32 values under one key; a worker
+replaces the owner's key before that.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Place(NamedTuple):
 class Sealer:
     """Seals under one owner's current data key; opens values sealed by any live data key of that owner."""
 
-    __slots__ = ("_ciphers", "_current", "_header", "_owner")
+    __slots__ = ("_ciphers", "_current", "_header", "_owner", "reserved", "used")
 
     def __init__(self, owner: str, data_keys: dict[bytes, bytes], current: bytes) -> None:
         """`data_keys` maps key ids to keys; `current` is the id of the key that seals."""
@@ -68,9 +68,14 @@ class Sealer:
         self._ciphers = {key_id: AESGCM(key) for key_id, key in data_keys.items()}
         self._current = self._ciphers[current]
         self._header = _VERSION + current
+        self.used = 0
+        """How many values this object has sealed."""
+        self.reserved = 0
+        """How many of them are counted in the database already."""
 
     def seal(self, place: Place, plaintext: bytes) -> bytes:
         nonce = os.urandom(NONCE_BYTES)
+        self.used += 1
         return self._header + nonce + self._current.encrypt(nonce, plaintext, self._associated_data(place))
 
     def open(self, place: Place, sealed: bytes) -> bytes:

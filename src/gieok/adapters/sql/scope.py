@@ -42,6 +42,8 @@ from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Vault
 
 T = TypeVar("T")
+SEAL_BATCH = 1024
+"""Sealed values are counted in batches of so many."""
 Reindex = Callable[[bytes, int], bytes | None]
 """Re-indexes the next rows, given the last row done and a limit. Returns the last row, None at the end."""
 
@@ -261,7 +263,11 @@ class OwnerScope:
         """
 
         def run(tx: Tx) -> T:
-            return work(SqlView(tx, self._owner_caches(), self._keys_to_write(tx)))
+            keys = self._keys_to_write(tx)
+            result = work(SqlView(tx, self._owner_caches(), keys))
+            if seals := keys.reserve_seals(SEAL_BATCH):
+                tx.run("add_seals", generation=keys.generation, seals=seals)
+            return result
 
         return await self._database.write(self.owner, run, heavy=heavy)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
 from gieok.adapters.sql.driver.database import SystemTx, Tx
+from gieok.adapters.sql.lifecycle import owners
 from gieok.adapters.sql.lifecycle.owners import mark_erased
 from gieok.adapters.sql.lifecycle.retention import RetentionRun
 from gieok.adapters.sql.stores.jobs import SqlJobStore, pull_back
@@ -62,6 +63,8 @@ class Discovery:
             added += await self._enqueue_embedding(now, limit)
         if "reindex" in kinds:
             added += await self._enqueue_reindexing(now, limit)
+        if "rotate" in kinds:
+            added += await self._enqueue_rotation(now, limit)
         await self._retention.advance(now, RETENTION_OWNERS)
         return added
 
@@ -97,10 +100,10 @@ class Discovery:
         if self._is_reindexed or await self._database.get_meta(ANALYZER_KEY) == jobs.ANALYZER:
             self._is_reindexed = True
             return 0
-        owners = await self._database.system_read(_owners_to_reindex(self._last_reindexed, limit))
-        if owners:
-            added = sum([await self._enqueue(owner, "reindex", jobs.ANALYZER, now) for owner in owners])
-            self._last_reindexed = owners[-1]
+        found = await self._database.system_read(_owners_to_reindex(self._last_reindexed, limit))
+        if found:
+            added = sum([await self._enqueue(owner, "reindex", jobs.ANALYZER, now) for owner in found])
+            self._last_reindexed = found[-1]
             return added
         if not await self._database.system_read(
             lambda tx: tx.all("list_unfinished_reindexing", analyzer=jobs.ANALYZER)
@@ -109,6 +112,13 @@ class Discovery:
             self._is_reindexed = True
             _log.info("all search indexes are made by analyzer %s now", jobs.ANALYZER)
         return 0
+
+    async def _enqueue_rotation(self, now: datetime, limit: int) -> int:
+        """Owners whose data key has sealed so many values that it must be replaced."""
+        used = await self._database.system_read(owners.used_keys(owners.MAX_SEALS, limit))
+        return sum(
+            [await self._enqueue(owner, "rotate", str(generation), now) for owner, generation, _ in used]
+        )
 
     async def _enqueue(self, owner: str, kind: JobKind, subject: str, now: datetime) -> bool:
         """Add the job, or queue it again. False for an owner who was erased meanwhile.

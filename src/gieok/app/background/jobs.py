@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from gieok.adapters.sql.lifecycle.owners import erase_owner
+from gieok.adapters.sql.lifecycle.owners import erase_owner, rotate_used_key
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.jobs import JobScope
 from gieok.app.cycles import run_idempotent
@@ -306,6 +306,18 @@ async def _merge_facts(gieok: Gieok, claimed: ClaimedJob) -> None:
     await gieok.scope(claimed.owner).write(merge)
 
 
+async def _rotate(gieok: Gieok, claimed: ClaimedJob) -> None:
+    """Replace a data key before it has sealed too many values. Nothing is left to do if that has happened.
+
+    A worker that dies while it reseals leaves rows under both keys, which stay readable; the next rotation
+    destroys the older keys.
+    """
+    job, now = claimed.job, gieok.engine.clock()
+    rows = await rotate_used_key(gieok.database, gieok.vault, claimed.owner, int(job.subject), now)
+    _log.info("job %s has resealed %d rows under a new data key", job.id, rows)
+    await gieok.scope(claimed.owner).write(lambda view: view.jobs.settle(job, JobOutcome(status="done")))
+
+
 async def _erase(gieok: Gieok, claimed: ClaimedJob) -> None:
     """Finish an erasure; the job is deleted with the owner's other rows.
 
@@ -327,5 +339,6 @@ _RUNNERS: Mapping[JobKind, Callable[[Gieok, ClaimedJob], Awaitable[None]]] = {
     "reindex": _reindex,
     "index": _index,
     "merge": _merge_facts,
+    "rotate": _rotate,
     "erase": _erase,
 }

@@ -13,7 +13,7 @@ from gieok.memory.fields import Timestamp
 from gieok.refs import check_ref
 
 JobKind = Literal[
-    "remember", "summary", "excerpt", "watch", "walk", "embed", "reindex", "index", "merge", "erase"
+    "remember", "summary", "excerpt", "watch", "walk", "embed", "reindex", "index", "merge", "rotate", "erase"
 ]
 """What a job does, and what its subject is:
 
@@ -26,6 +26,7 @@ JobKind = Literal[
 - `reindex`: rebuild the owner's search indexes; the analyzer version to rebuild them for.
 - `index`: index the messages and facts that an older release stored; `messages`.
 - `merge`: retire the older ones of an owner's facts that share a slot; `facts`.
+- `rotate`: replace a data key that has sealed many values; the generation of the key.
 - `erase`: finish the erasure of the owner; the owner.
 """
 

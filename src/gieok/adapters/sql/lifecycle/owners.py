@@ -14,11 +14,14 @@ from gieok.vault import OwnerKeys, Vault
 
 RESEAL_BATCH = 500
 OWNERS_PAGE = 10_000
+MAX_SEALS = 2**31
+"""Values under one data key before it is replaced: half of what is safe with random nonces of 96 bits."""
 ERASURES = "erasures"
 """Meta key: how many erasures of the keystore have been applied to this database."""
 
 ERASE_QUERIES = {
     "tokens": "erase_tokens",
+    "seal_counts": "erase_seal_counts",
     "audit_entries": "erase_audit_entries",
     "audit_heads": "erase_audit_heads",
     "usage_days": "erase_usage_days",
@@ -84,6 +87,26 @@ async def rotate_data_key(
             report(resealed)
     await asyncio.to_thread(vault.retire_old, owner, keys.generation)
     return resealed
+
+
+async def rotate_used_key(
+    database: Database, vault: Vault, owner: str, generation: int, now: datetime
+) -> int:
+    """Rotate the owner's data key if it still is the one of `generation`. Returns the number of rows."""
+    guard = await database.read(owner, lambda tx: tx.one("get_owner"))
+    if guard is None or guard[0] != generation:
+        return 0
+    return await rotate_data_key(database, vault, owner, now)
+
+
+def used_keys(seals: int, limit: int) -> Callable[[SystemTx], list[tuple[str, int, int]]]:
+    """Reads the owners whose data key has sealed so many values: name, generation and number of values."""
+
+    def read(tx: SystemTx) -> list[tuple[str, int, int]]:
+        rows = tx.all("list_used_keys", seals=seals, limit=limit)
+        return [(owner, generation, count) for owner, generation, count in rows]
+
+    return read
 
 
 async def erase_owner(database: Database, vault: Vault, owner: str) -> dict[str, int]:

@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import apsw
 
 from gieok import __version__
+from gieok.adapters.sql.driver.database import SystemTx
 from gieok.adapters.sql.driver.open import find_database, find_keystore, open_database
+from gieok.adapters.sql.lifecycle.owners import MAX_SEALS, used_keys
 from gieok.adapters.sql.lifecycle.retention import LAST_RUN
 from gieok.adapters.sql.stores.jobs import count_all
 from gieok.app import root_key_source
@@ -31,7 +33,6 @@ from gieok.interfaces.cli.database import PRODUCTS, schema_text
 from gieok.interfaces.cli.keys import keys_exist, root_key_place
 from gieok.interfaces.cli.output import human_size, redact_url
 from gieok.interfaces.cli.texts import Translator
-from gieok.memory.jobs.records import JobCount
 from gieok.settings import (
     JWT_NAMES,
     OFFLINE,
@@ -45,6 +46,8 @@ from gieok.text import ANALYZER_VERSION, terms
 from gieok.vault import KeyStore, RootKeySource
 from gieok.vault.keystore import check_root
 from gieok.vault.root_key import ENV_KEY
+
+T = TypeVar("T")
 
 LOW_DISK_SPACE = 1024**3
 NO_DISK_SPACE = 64 * 1024**2
@@ -107,6 +110,7 @@ def run_checks(t: Translator) -> Report:
         *_keys(settings, t),
         *_guarded("retention", lambda: _retention(settings, t)),
         *_guarded("jobs", lambda: _jobs(settings, t)),
+        *_guarded("seals", lambda: _seals(settings, t)),
         *_disk(settings, t),
         *_guarded("model", lambda: _model(settings, t)),
         *_guarded("embedder", lambda: _embedder(settings, t)),
@@ -257,7 +261,7 @@ def _jobs(settings: Settings, t: Translator) -> Iterator[Finding]:
     found = find_database(settings.database_url)
     if found is None or found.pending:
         return
-    counts = asyncio.run(_count_jobs(settings.database_url))
+    counts = asyncio.run(_system_read(settings.database_url, count_all))
     failed = ", ".join(f"{each.count} {each.kind}" for each in counts if each.status == "failed")
     if failed:
         yield Finding("jobs", "warning", t("doctor.jobs_failed", failed=failed), t("doctor.jobs_remedy"))
@@ -265,10 +269,24 @@ def _jobs(settings: Settings, t: Translator) -> Iterator[Finding]:
         yield Finding("jobs", "ok", t("doctor.jobs_ok"))
 
 
-async def _count_jobs(url: str) -> list[JobCount]:
+def _seals(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """How many values the most used data key has sealed. A worker replaces it in time."""
+    found = find_database(settings.database_url)
+    if found is None or found.pending:
+        return
+    used = asyncio.run(_system_read(settings.database_url, used_keys(0, 1)))
+    count = used[0][2] if used else 0
+    text = t("doctor.seals", count=f"{count:,}", most=f"{MAX_SEALS:,}")
+    if count < MAX_SEALS:
+        yield Finding("seals", "ok", text)
+    else:
+        yield Finding("seals", "warning", text, t("doctor.seals_remedy"))
+
+
+async def _system_read(url: str, read: Callable[[SystemTx], T]) -> T:
     database = open_database(url)
     try:
-        return await database.system_read(count_all)
+        return await database.system_read(read)
     finally:
         await database.close()
 

@@ -124,6 +124,15 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "see `gieok jobs list --all-users --status failed`, then `gieok jobs retry`",
         "`gieok jobs list --all-users --status failed`로 확인한 뒤 `gieok jobs retry`를 실행하세요",
     ),
+    "check.seals": ("data keys", "데이터 키"),
+    "doctor.seals": (
+        "the most used one has sealed {count} values; replaced at {most}",
+        "가장 많이 쓴 키로 {count}개를 암호화했습니다. {most}개에서 교체합니다",
+    ),
+    "doctor.seals_remedy": (
+        "start `gieok serve` or `gieok worker`, or run `gieok keys rotate --all-users`",
+        "`gieok serve`나 `gieok worker`를 시작하거나 `gieok keys rotate --all-users`를 실행하세요",
+    ),
     "check.retention": ("retention", "보존 기간"),
     "doctor.retention_all": ("everything is kept", "모두 보존합니다"),
     "doctor.retention_last": ("last enforced {at} UTC", "마지막 정리 {at} UTC"),

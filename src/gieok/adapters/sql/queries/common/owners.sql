@@ -28,3 +28,19 @@ DELETE FROM owners WHERE owner = :owner AND erased_at IS NOT NULL;
 -- name: lock_owner(owner)^
 -- Locks the owner row for a write, so that neither an erasure nor a key rotation can run in between.
 SELECT key_generation, erased_at FROM owners WHERE owner = :owner FOR SHARE;
+
+-- name: add_seals(owner, generation, seals)!
+-- A late writer under an older key does not count.
+INSERT INTO seal_counts (owner, generation, seals)
+VALUES (:owner, :generation, :seals)
+ON CONFLICT (owner) DO UPDATE
+SET
+    seals = CASE WHEN seal_counts.generation = excluded.generation THEN seal_counts.seals ELSE 0 END + excluded.seals,
+    generation = excluded.generation
+WHERE seal_counts.generation <= excluded.generation;
+
+-- name: erase_seal_counts(owner)!
+DELETE FROM seal_counts WHERE owner = :owner;
+
+-- name: get_seal_count(owner)^
+SELECT generation, seals FROM seal_counts WHERE owner = :owner;

@@ -62,3 +62,7 @@ LIMIT :limit;
 
 -- name: count_jobs_of_all()
 SELECT kind, status, count(*) FROM jobs GROUP BY kind, status ORDER BY kind, status;
+
+-- name: list_used_keys(seals, limit)
+-- Owners whose data key has sealed so many values, the most first.
+SELECT owner, generation, seals FROM seal_counts WHERE seals >= :seals ORDER BY seals DESC LIMIT :limit;
