@@ -38,6 +38,8 @@ class Visit:
 
 
 EDIT = {"version": "1", "summary": "x", "importance": "5", "emotion": "calm", "topics": "", "tags": ""}
+DECISION = {"statement": "x", "strength": "normal", "domain": "wms"}
+RECORD = "---\nrelations: [REFINES {decision}]\n---\n# x"
 VISITS = [
     Visit("GET /personas", 200),
     Visit("POST /personas", 303, {"name": "x"}),
@@ -66,6 +68,21 @@ VISITS = [
     Visit("POST /memories/{memory}/archive", 404),
     Visit("POST /memories/{memory}/restore", 404),
     Visit("POST /memories/{memory}/delete", 404),
+    Visit("GET /decisions", 200),
+    Visit("POST /decisions", 200, {"domain": "wms", "q": SECRET}),
+    Visit("GET /decisions/new", 200),
+    Visit("GET /decisions/import", 200),
+    Visit("POST /decisions/import", 422),
+    Visit("POST /decisions/import", 422, {"text": RECORD, "confirmed": "yes"}),
+    Visit("POST /decisions/proposals", 404, {**DECISION, "root": "{decision}"}),
+    Visit("POST /decisions/proposals", 422, {**DECISION, "type": "REFINES", "target": "{decision}"}),
+    Visit("POST /decisions/save", 404, {**DECISION, "root": "{decision}"}),
+    Visit("POST /decisions/save", 422, {**DECISION, "evidence": "{evidence}"}),
+    Visit("GET /decisions/{decision}", 404),
+    Visit("GET /decisions/{decision}/edit", 404),
+    Visit("POST /decisions/{decision}/relations", 404, {"type": "REFINES", "target": "{other}"}),
+    Visit("POST /decisions/{decision}/relations/{relation}/delete", 404),
+    Visit("GET /decisions/evidence/{evidence}", 404),
 ]
 IDS = [f"{visit.route}{visit.query}-{number}" for number, visit in enumerate(VISITS)]
 WITHOUT_OWNER = {

@@ -17,6 +17,9 @@ from gieok.memory.companion.hits import HIT_KINDS
 from gieok.memory.companion.records import Emotion, Origin
 from gieok.memory.companion.store import MemoryStatus
 from gieok.memory.conversation.records import PartKind
+from gieok.memory.decisions.exchange import Outcome as ImportOutcome
+from gieok.memory.decisions.loading.layers import TIERS, Through
+from gieok.memory.decisions.records import STRENGTHS, Scope
 from gieok.memory.observations import Reason
 from gieok.plans import load_plan
 
@@ -40,6 +43,11 @@ COMPUTED = {
     "chat.reason": [each.value for each in Reason],
     "theme": ["auto", "light", "dark"],
     "said": ["user", "assistant"],
+    "strength": STRENGTHS,
+    "scope": get_args(Scope),
+    "through": [each for each in get_args(Through) if each != "scope"],
+    "tier": [*TIERS, *(f"{name}.text" for name in TIERS)],
+    "outcome": get_args(ImportOutcome),
     "error": ["403", "404", "409", "422", "429", "503"],
 }
 """Keys that templates compute: a prefix, and every value that can follow it."""

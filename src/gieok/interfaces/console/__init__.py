@@ -8,10 +8,28 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from gieok.interfaces.console.pages import chat, memories, memory, personas, sign_in
+from gieok.interfaces.console.pages import (
+    chat,
+    decision_import,
+    decisions,
+    memories,
+    memory,
+    personas,
+    proposals,
+    sign_in,
+)
 from gieok.interfaces.console.session import PREFIX, SignInCodes
 
-PAGES = (sign_in, personas, chat, memories, memory)
+PAGES = (
+    sign_in,
+    personas,
+    chat,
+    memories,
+    memory,
+    decision_import,
+    proposals,
+    decisions,
+)
 
 
 def add_console(app: FastAPI, codes: SignInCodes | None = None) -> None:

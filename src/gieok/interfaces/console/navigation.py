@@ -19,4 +19,9 @@ class NavItem(NamedTuple):
         return f"{PREFIX}/{self.name}"
 
 
-NAVIGATION = (NavItem("personas", "read"), NavItem("chat", "read"), NavItem("memories", "read"))
+NAVIGATION = (
+    NavItem("personas", "read"),
+    NavItem("chat", "read"),
+    NavItem("memories", "read"),
+    NavItem("decisions", "read"),
+)

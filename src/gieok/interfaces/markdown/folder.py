@@ -8,7 +8,7 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 from uuid import UUID, uuid5
 
@@ -67,10 +67,15 @@ class Folder(NamedTuple):
 
 def read_folder(folder: Path, defaults: Defaults) -> Folder:
     """Every record in a folder and its subfolders, sorted by path. InputRefused names an invalid file."""
+    return read_records(_markdown_files(folder), defaults)
+
+
+def read_records(found: Iterable[tuple[str, Path | bytes]], defaults: Defaults) -> Folder:
+    """The records among these Markdown files, given by path and file or content. InputRefused as above."""
     files: list[RecordFile] = []
     skipped: list[SkippedFile] = []
-    for path, file in _markdown_files(folder):
-        stem = file.stem.casefold()
+    for path, file in found:
+        stem = PurePosixPath(path).stem.casefold()
         if stem in _NOT_RECORDS or _TEMPLATE.fullmatch(stem):
             skipped.append(SkippedFile(path, "not a record", None))
             continue
@@ -99,18 +104,22 @@ def _markdown_files(folder: Path) -> Iterator[tuple[str, Path]]:
     yield from files
 
 
-def _read_text(path: str, file: Path) -> str:
+def _read_text(path: str, file: Path | bytes) -> str:
     printable_path = path.encode(errors="replace").decode()
     if printable_path != path:
         raise InputRefused("has a name that is not UTF-8; rename it", at=printable_path)
     try:
-        with file.open("rb") as opened:
-            content = opened.read(MAX_FILE_BYTES + 1)
+        content = file if isinstance(file, bytes) else _read_bytes(file)
         if len(content) > MAX_FILE_BYTES:
             raise InputRefused(f"has more than {MAX_FILE_BYTES} bytes", at=path)
         return content.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputRefused(f"cannot be read as UTF-8 text: {type(error).__name__}", at=path) from None
+
+
+def _read_bytes(file: Path) -> bytes:
+    with file.open("rb") as opened:
+        return opened.read(MAX_FILE_BYTES + 1)
 
 
 # --- Names: an id, a name that the team chose, or the path of the file ---

@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gieok.interfaces.console.texts import chat, common, memories, personas
+from gieok.interfaces.console.texts import (
+    chat,
+    common,
+    decisions,
+    memories,
+    personas,
+)
 
-TEXTS: Mapping[str, tuple[str, str]] = {**common.TEXTS, **chat.TEXTS, **memories.TEXTS, **personas.TEXTS}
+TEXTS: Mapping[str, tuple[str, str]] = {
+    **common.TEXTS,
+    **chat.TEXTS,
+    **memories.TEXTS,
+    **personas.TEXTS,
+    **decisions.TEXTS,
+}
 """English and Korean by key, with the same `{names}` in both."""

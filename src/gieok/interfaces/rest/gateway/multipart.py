@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from gieok.errors import InputRefused
 
 _BOUNDARY = re.compile(rb'boundary=(?:"([^"\r\n]{1,70})"|([0-9A-Za-z\'()+_,./:=?-]{1,70}))\s*(?:;|$)')
 _NAME = re.compile(rb'(?:^|;)\s*name="([^"]*)"', re.IGNORECASE)
+_FILE_NAME = re.compile(rb';\s*filename="?([^";]*)', re.IGNORECASE)
 _MAX_HEADER_BYTES = 4_096
 MAX_FIELDS = 1_000
 """Fields of a form, and parts of a body."""
@@ -25,12 +27,26 @@ def is_multipart(content_type: bytes) -> bool:
     return content_type.partition(b";")[0].strip().lower() == b"multipart/form-data"
 
 
+class Upload(NamedTuple):
+    """A file of a form. `name` is its name on the sender's machine, perhaps with a path."""
+
+    field: str
+    name: str
+    content: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The fields of a submitted HTML form, and its files by field name."""
+    """The fields of a submitted HTML form, and its files."""
 
     fields: Mapping[str, tuple[str, ...]]
-    files: Mapping[str, bytes]
+    uploads: tuple[Upload, ...] = ()
+    """All files, in the order of the form."""
+
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """The file of each field that takes one."""
+        return {each.field: each.content for each in self.uploads}
 
     def get(self, name: str) -> str:
         """The first value of a field without white space around it; empty if the form does not have it."""
@@ -41,20 +57,20 @@ class Form:
         return self.fields.get(name, ())
 
 
-EMPTY_FORM = Form({}, {})
+EMPTY_FORM = Form({})
 
 
 def parse_form(content_type: bytes, body: bytes) -> Form:
     """The form in a body, URL-encoded or multipart. InputRefused for anything else."""
     fields: dict[str, tuple[str, ...]] = {}
-    files: dict[str, bytes] = {}
+    uploads: list[Upload] = []
     try:
         if is_multipart(content_type):
-            for name, is_file, content in _parts(content_type, body):
-                if is_file:
-                    files[name.decode("utf-8")] = content
+            for name, file_name, content in _parts(content_type, body):
+                key = name.decode("utf-8")
+                if file_name is not None:
+                    uploads.append(Upload(key, file_name.decode("utf-8"), content))
                 else:
-                    key = name.decode("utf-8")
                     fields[key] = (*fields.get(key, ()), _line_breaks(content.decode("utf-8")))
         elif content_type.partition(b";")[0].strip().lower() == b"application/x-www-form-urlencoded":
             pairs = parse_qsl(
@@ -66,7 +82,7 @@ def parse_form(content_type: bytes, body: bytes) -> Form:
             raise InputRefused("must be that of an HTML form", at="Content-Type")
     except ValueError:  # also a UnicodeDecodeError
         raise InputRefused(f"the form is not valid UTF-8, or has more than {MAX_FIELDS} fields") from None
-    return Form(fields, files)
+    return Form(fields, tuple(uploads))
 
 
 def _line_breaks(value: str) -> str:
@@ -85,8 +101,8 @@ def file_part(content_type: bytes, body: bytes) -> bytes:
     return content
 
 
-def _parts(content_type: bytes, body: bytes) -> Iterator[tuple[bytes, bool, bytes]]:
-    """Name, whether it is a file, and content of each part."""
+def _parts(content_type: bytes, body: bytes) -> Iterator[tuple[bytes, bytes | None, bytes]]:
+    """Name, file name (None if it is not a file) and content of each part."""
     found = _BOUNDARY.search(content_type)
     if found is None:
         raise InputRefused("must name a boundary", at="Content-Type")
@@ -109,11 +125,12 @@ def _parts(content_type: bytes, body: bytes) -> Iterator[tuple[bytes, bool, byte
         raise InputRefused("must be the only part of the body", at="file")
 
 
-def _part_name(headers: bytes) -> tuple[bytes, bool]:
-    """The name of a part (empty if it has none), and whether it is a file."""
+def _part_name(headers: bytes) -> tuple[bytes, bytes | None]:
+    """The name of a part (empty if it has none), and that of its file (None if it is not a file)."""
     for header in headers.split(b"\r\n"):
         name, _, value = header.partition(b":")
         if name.strip().lower() == b"content-disposition" and value.strip().lower().startswith(b"form-data"):
             found = _NAME.search(value)
-            return (found[1] if found else b""), b"filename=" in value.lower()
-    return b"", False
+            file = _FILE_NAME.search(value)
+            return (found[1] if found else b""), (file[1] if file else None)
+    return b"", None
