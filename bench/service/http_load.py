@@ -89,12 +89,12 @@ def request(method: str, path: str, token: str = "", body: Any = None, **headers
 
 def mcp_call(token: str, tool: str, arguments: Mapping[str, Any]) -> bytes:
     """A call of a tool in the stateless revision of MCP."""
-    meta = {
+    meta: dict[str, Any] = {
         "io.modelcontextprotocol/protocolVersion": MCP_REVISION,
         "io.modelcontextprotocol/clientCapabilities": {},
     }
-    params = {"name": tool, "arguments": dict(arguments), "_meta": meta}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    params: dict[str, Any] = {"name": tool, "arguments": dict(arguments), "_meta": meta}
+    body: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     accept = "application/json, text/event-stream"
     headers = {"MCP_Protocol_Version": MCP_REVISION, "Mcp_Method": "tools/call", "Mcp_Name": tool}
     return request("POST", "/mcp", token, body, Accept=accept, **headers)

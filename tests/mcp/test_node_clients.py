@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gieok import Settings
@@ -124,7 +125,11 @@ class WithToken:
 @pytest.fixture(scope="module")
 def server(embedded: Settings) -> Iterator[Server]:
     """A service that anybody may call as ana, who has one persona."""
-    with serving(embedded, GENEROUS, extend=lambda app: app.add_middleware(WithToken)) as running:
+
+    def extend(app: FastAPI) -> None:
+        app.add_middleware(WithToken)
+
+    with serving(embedded, GENEROUS, extend=extend) as running:
         WithToken.token = running.token("ana")
         running.run(running.gieok.user("ana").personas.create(PersonaDraft(name="하나")))
         yield running
