@@ -29,6 +29,8 @@ class Principal:
     account_plan: AccountPlan
     scopes: frozenset[Scope]
     token_id: UUID | None
+    issued_at: float | None = field(default=None, compare=False)
+    """When a JWT was issued, in seconds since 1970. None if it does not say so, and for a token."""
 
 
 @dataclass(frozen=True)

@@ -308,6 +308,27 @@ async def test_tokens_and_jwts_are_accepted_side_by_side(
     assert token not in caplog.text
 
 
+@pytest.mark.req("OPS-3")
+async def test_a_jwt_of_the_former_owner_of_a_name_is_refused(
+    settings: Settings, provider: IdentityProvider, jwks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name was erased and given to somebody else an hour ago; JWTs of before are still valid."""
+    hour, now = 3600, int(time.time())
+    async with await Gieok.open(dataclasses.replace(settings, jwt=provider.settings(jwks))) as gieok:
+        await gieok.user("kim").profile.set(display_name="former")
+        before, without_time = provider.sign(iat=now - hour - 60), provider.sign(iat=None)
+        after = provider.sign(iat=now - hour + 60)
+        for token in (before, without_time, after):
+            assert await gieok.tokens.authenticate(token)
+        await gieok.user("kim").data.erase()
+        monkeypatch.setattr(gieok.vault, "_clock", lambda: now - hour)
+        await gieok.tokens.create("kim")
+        for token in (before, without_time):
+            with pytest.raises(Unauthenticated):
+                await gieok.tokens.authenticate(token)
+        assert (await gieok.tokens.authenticate(after)).owner == "kim"
+
+
 async def test_without_jwt_settings_no_jwt_is_accepted(gieok: Gieok, provider: IdentityProvider) -> None:
     with pytest.raises(Unauthenticated):
         await gieok.tokens.authenticate(provider.sign())

@@ -62,6 +62,11 @@ class JwtVerifier:
         except (jwt.PyJWTError, InputRefused):
             raise Unauthenticated from None
 
+    @staticmethod
+    def is_issued_after(caller: Principal, moment: float) -> bool:
+        """Whether a JWT was certainly issued after a moment, although clocks differ. False without `iat`."""
+        return caller.issued_at is not None and caller.issued_at > moment + LEEWAY.total_seconds()
+
     async def _verified_claims(self, token: str) -> Mapping[str, Any]:
         """The claims, after a check of signature, times, issuer and audience."""
         settings = self._settings
@@ -96,7 +101,8 @@ def _principal(claims: Mapping[str, Any], account_plan: AccountPlan) -> Principa
     plan = claims.get("gieok_plan", account_plan)
     if plan not in get_args(AccountPlan):
         raise Unauthenticated
-    return Principal(check_ref(claims["sub"], "sub"), plan, _scopes(claims), token_id=None)
+    issued_at = float(claims["iat"]) if "iat" in claims else None
+    return Principal(check_ref(claims["sub"], "sub"), plan, _scopes(claims), None, issued_at)
 
 
 def _scopes(claims: Mapping[str, Any]) -> frozenset[Scope]:

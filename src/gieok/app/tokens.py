@@ -17,7 +17,7 @@ from gieok.access import ALL_SCOPES, OWNER_SCOPES, NewToken, Principal, Scope, T
 from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.tokens import find_token, find_token_owner, list_every_token
-from gieok.errors import GieokError, InputRefused, NotFound, Unauthenticated
+from gieok.errors import GieokError, InputRefused, NotFound, OwnerErased, Unauthenticated
 from gieok.memory.audit import OPERATOR
 from gieok.memory.fields import AccountPlan
 from gieok.settings import JwtSettings
@@ -156,8 +156,12 @@ class Tokens:
         caller = await jwts.verify(token)
         if caller.owner == OPERATOR:
             raise Unauthenticated
-        if await asyncio.to_thread(self._vault.is_erased, caller.owner):
-            raise Unauthenticated  # the identity provider may still issue JWTs for an erased owner
+        try:
+            readmitted_at = await asyncio.to_thread(self._vault.readmitted_at, caller.owner)
+        except OwnerErased:  # the identity provider may still issue JWTs for an erased owner
+            raise Unauthenticated from None
+        if readmitted_at is not None and not jwts.is_issued_after(caller, readmitted_at):
+            raise Unauthenticated  # it may be a JWT of the former owner of the name
         return caller
 
     def _scope(self, owner: str) -> OwnerScope:

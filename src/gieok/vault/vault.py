@@ -225,6 +225,15 @@ class Vault:
             return True
         return False
 
+    def readmitted_at(self, owner: str) -> int | None:
+        """When the name of an erased owner was given to this one, in seconds since 1970; None if it was not.
+
+        OwnerErased if the name was erased and not readmitted since.
+        """
+        kept = self._with_root(lambda root: self._read(root, owner))
+        made = [key.created_at for key in kept if key.purpose == "index" and life_of(key.generation)]
+        return made[0] if made else None
+
     def erased_among(self, owners: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
         """Those of these owners, each with the generation of a data key, whose keys were erased since."""
         tags = set(self._tombstones())
