@@ -58,8 +58,9 @@ async def run(*, short: bool) -> list[Table]:
     if not exchanges:
         return []
     tables = [table_of_facts(exchanges), table_of_traps(exchanges), *mind_states.tables(found)]
-    talks = [talk for file in found if len((talk := mind_cost.Talk.load(file)).turns) == mind_cost.TURNS]
-    return [*tables, await mind_cost.table(talks)] if talks else tables
+    talks = sorted(map(mind_cost.Talk.load, found), key=lambda talk: len(talk.turns))
+    long_enough = [talk for talk in talks if len(talk.turns) >= mind_cost.FEWEST_TURNS]
+    return [*tables, await mind_cost.table(long_enough)] if long_enough else tables
 
 
 def files() -> list[Path]:

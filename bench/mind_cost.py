@@ -19,7 +19,7 @@ from bench.table import Row, Table, at_most
 from gieok import Gieok, PersonaDraft
 from gieok.adapters.models.offline import OfflineModel
 from gieok.adapters.models.prompts import prompt_text, remember_task
-from gieok.adapters.models.remote.answers import RememberAnswer, schema_of
+from gieok.adapters.models.remote.answers import REMEMBER_SCHEMA
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.memory.fields import Language
@@ -29,7 +29,7 @@ from gieok.testing.settings import settings_for
 from gieok.text import count_tokens
 
 KNOWN = (20, 100, 500)
-TURNS = 12
+TURNS, FEWEST_TURNS = 12, 8
 PERSONA_TOKENS = 300
 _TRAIT: Mapping[Language, str] = {
     "ko": "너는 하나, 사용자의 오랜 친구다. 다정하게 반말로 말하고, 상대의 하루를 궁금해한다. ",
@@ -61,7 +61,7 @@ class CountingModel(OfflineModel):
         sent = (
             prompt_text("data", conversation.language),
             remember_task(conversation, summary_chars, max_keywords),
-            json.dumps(schema_of(RememberAnswer)),
+            json.dumps(REMEMBER_SCHEMA),
         )
         answer = understood.model_dump_json(by_alias=True, exclude={"malformed"})
         self.remembering.append(sum(map(count_tokens, (*sent, answer))))
@@ -87,7 +87,10 @@ class Talk:
 
 
 async def table(talks: Sequence[Talk]) -> Table:
-    """Tokens of remembering beside those of the reply, by language, and model calls per turn."""
+    """Tokens of remembering beside those of the reply, by language, and model calls per turn.
+
+    Of each language the last talk is used.
+    """
     rows: list[Row] = []
     for talk in {talk.language: talk for talk in talks}.values():
         few = 0.0
@@ -101,7 +104,7 @@ async def table(talks: Sequence[Talk]) -> Table:
                 Row(what, f"{remembering:,.0f}", against, f"{its:,.0f}", ratio, at_most(ratio, bound))
             )
     for every, bound in ((1, 2.0), (4, 1.25)):
-        _, _, calls = await _run(talks[0], KNOWN[0], every=every)
+        _, _, calls = await _run(talks[-1], KNOWN[0], every=every)
         what = f"model calls per turn, every: {every}"
         rows.append(Row(what, f"{calls:g}", "replies", "1", calls, at_most(calls, bound)))
     return Table("Remembering: tokens and calls", rows)

@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -17,9 +17,9 @@ from pydantic_ai.messages import ModelMessage
 from gieok import Gieok
 from gieok.adapters.models.prompts import data_block, prompt_text
 from gieok.adapters.models.remote.answers import (
+    REMEMBER_SCHEMA,
     Answer,
     HintAnswer,
-    RememberAnswer,
     SessionAnswer,
     Sides,
     schema_of,
@@ -34,8 +34,10 @@ from gieok.memory.observations import (
     Conversation,
     Exchange,
     ListedFact,
+    Observation,
     Reason,
     SpokenMessage,
+    TurnNote,
     Understood,
     VerbatimLimit,
 )
@@ -114,9 +116,9 @@ async def test_the_request_to_remember_says_the_day_the_speakers_and_the_known_f
         "Asia/Seoul",
         "하나",
         '사용자의 이름은 "민수"입니다.',
-        "F1: (PERSONAL_INFO) home: 부산",
-        "assistant 2026-03-06 05:30: 생일이 언제야?",
-        "user 2026-03-06 05:30: 내일 중요한 면접이 있어",
+        "F1: home: 부산",
+        "assistant 05:30: 생일이 언제야?",
+        "user 05:30: 내일 중요한 면접이 있어",
     ):
         assert part in text
 
@@ -166,9 +168,26 @@ async def test_notes_in_another_language_are_repaired_once_and_then_accepted() -
     assert "한국어로 쓰세요" in sent(script.requests[1])
 
 
-@pytest.mark.parametrize("answer", [RememberAnswer, SessionAnswer, HintAnswer])
+@pytest.mark.parametrize("answer", [SessionAnswer, HintAnswer])
 def test_a_schema_holds_none_of_our_docstrings(answer: type[Answer]) -> None:
     assert "description" not in json.dumps(schema_of(answer))
+
+
+@pytest.mark.req("MIND-3")
+async def test_a_message_of_another_day_has_its_date() -> None:
+    told = conversation("내일 중요한 면접이 있어", "응원할게")
+    yesterday = told.before[0].model_copy(update={"at": told.before[0].at - timedelta(days=1)})
+    script = Script(VALID_ANSWERS.__getitem__)
+    await remember(script, told.model_copy(update={"before": (yesterday,)}))
+    assert "assistant 2026-03-05 05:30: 생일이 언제야?" in sent(script.requests[0])
+
+
+@pytest.mark.req("MIND-2")
+def test_every_field_of_an_observation_can_be_answered() -> None:
+    """The schema is written by hand, so that it is short; a field that it lacks would never be answered."""
+    items = REMEMBER_SCHEMA["properties"]["observations"]["items"]
+    assert set(items["properties"]) == set(Observation.model_fields)
+    assert set(REMEMBER_SCHEMA["properties"]["turns"]["items"]["properties"]) == set(TurnNote.model_fields)
 
 
 def sent(messages: list[ModelMessage]) -> str:

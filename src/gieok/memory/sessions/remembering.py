@@ -87,7 +87,7 @@ class LoadedExchanges(Data):
     message_ids: tuple[str | None, ...]
     """The last message of each exchange."""
     query: str
-    """What the user said, to find the facts that matter."""
+    """What was said, with the message before it, to find the facts that matter."""
 
 
 class LoadExchanges(ReadStep[ExchangesMetadata, JobInputs, LoadedExchanges]):
@@ -121,7 +121,7 @@ class LoadExchanges(ReadStep[ExchangesMetadata, JobInputs, LoadedExchanges]):
             before=tuple(_spoken(message, chars) for message in before),
             timestamps=tuple(exchange.messages[-1].at for exchange in exchanges),
             message_ids=tuple(exchange.messages[-1].id for exchange in exchanges),
-            query="\n".join(exchange.text("user") for exchange in exchanges),
+            query="\n".join(each.content for each in (*before[-1:], *messages)),
         )
 
 

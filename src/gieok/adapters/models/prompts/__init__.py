@@ -7,6 +7,7 @@ specification's text, word for word.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from functools import lru_cache
 from importlib.resources import files
 from string import Template
@@ -37,10 +38,9 @@ def data_block(lines: Iterable[tuple[str, str]]) -> str:
 def remember_task(conversation: Conversation, summary_chars: int, max_keywords: int) -> str:
     """The prompt to remember exchanges: the day, who speaks, what was said before, known facts with ids."""
     spoken_in = conversation.language
-    zone = ZoneInfo(conversation.timezone)
-    today = conversation.said_at.astimezone(zone)
+    today = conversation.said_at.astimezone(ZoneInfo(conversation.timezone))
     exchanges = "\n\n".join(
-        f"[{number}]\n{_said(exchange.messages, zone)}"
+        f"[{number}]\n{_said(exchange.messages, today)}"
         for number, exchange in enumerate(conversation.exchanges, start=1)
     )
     known = [(fact.id, _fact(fact)) for fact in conversation.known]
@@ -52,7 +52,7 @@ def remember_task(conversation: Conversation, summary_chars: int, max_keywords: 
         character=escape_line(conversation.character) or "…",
         user=_user_name(conversation),
         known=data_block(known),
-        before=_said(conversation.before, zone),
+        before=_said(conversation.before, today),
         exchanges=exchanges,
         count=len(conversation.exchanges),
         summaryChars=summary_chars,
@@ -79,10 +79,14 @@ def session_task(messages: Sequence[Spoken], spoken_in: Language) -> str:
     return f"{render_today(said_at, spoken_in)}\n\n{task}" if said_at else task
 
 
-def _said(messages: Iterable[SpokenMessage], zone: ZoneInfo) -> str:
-    return data_block(
-        (f"{message.role} {message.at.astimezone(zone):%Y-%m-%d %H:%M}", message.text) for message in messages
-    )
+def _said(messages: Iterable[SpokenMessage], today: datetime) -> str:
+    """What was said, with the time on the user's clock, and the day if it is not today."""
+
+    def said_at(message: SpokenMessage) -> str:
+        at = message.at.astimezone(today.tzinfo)
+        return f"{at:%H:%M}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M}"
+
+    return data_block((f"{message.role} {said_at(message)}", message.text) for message in messages)
 
 
 def _fact(fact: ListedFact) -> str:
@@ -90,7 +94,7 @@ def _fact(fact: ListedFact) -> str:
         f"{name} {day}" for name, day in (("when", fact.when), ("until", fact.until)) if day is not None
     )
     about = "" if fact.subject == "user" else f"{fact.subject} "
-    return f"{about}({fact.category}) {fact.key}: {fact.value}" + (f" [{days}]" if days else "")
+    return f"{about}{fact.key}: {fact.value}" + (f" [{days}]" if days else "")
 
 
 @lru_cache

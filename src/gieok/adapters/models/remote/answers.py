@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from gieok.memory.companion.records import Emotion, Labels, SessionSummary, SummaryText
 from gieok.memory.fields import Importance, Language, storable
-from gieok.memory.observations import Category, Speaker
+from gieok.memory.observations import Category
 from gieok.text import language
 
 MAX_HINT_CHARS = 2_000
@@ -33,31 +33,52 @@ class Answer(BaseModel):
     )
 
 
-class TurnAnswer(Answer):
-    summary: str
-    keywords: tuple[str, ...]
+def _listed(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
+    return {
+        "type": "array",
+        "items": {"type": "object", "properties": properties, "required": list(required)},
+    }
 
 
-class ObservationAnswer(Answer):
-    turn: int
-    op: Literal["add", "update", "retire"]
-    id: str | None
-    subject: str
-    category: Category
-    key: str
-    value: str
-    quote: str
-    says: Speaker
-    when: str | None
-    until: str | None
-    importance: int
+def _one_of(values: Iterable[str]) -> dict[str, Any]:
+    return {"type": "string", "enum": list(values)}
 
 
-class RememberAnswer(Answer):
-    """The form that a model is asked for. What it answers is read leniently, see `parse_remembered`."""
-
-    turns: tuple[TurnAnswer, ...]
-    observations: tuple[ObservationAnswer, ...]
+_TEXT: Mapping[str, Any] = {"type": "string"}
+_NUMBER: Mapping[str, Any] = {"type": "integer"}
+_NOTES = _listed(
+    {"summary": _TEXT, "keywords": {"type": "array", "items": _TEXT}},
+    "summary",
+    "keywords",
+)
+_OBSERVATIONS = _listed(
+    {
+        "turn": _NUMBER,
+        "op": _one_of(("add", "update", "retire")),
+        "id": _TEXT,
+        "subject": _TEXT,
+        "category": _one_of(Category),
+        "key": _TEXT,
+        "value": _TEXT,
+        "quote": _TEXT,
+        "says": _one_of(("user", "assistant")),
+        "when": _TEXT,
+        "until": _TEXT,
+        "importance": _NUMBER,
+    },
+    "op",
+    "category",
+    "key",
+    "value",
+    "quote",
+)
+REMEMBER_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"turns": _NOTES, "observations": _OBSERVATIONS},
+    "required": ["turns", "observations"],
+}
+"""The form that a model is asked for, as short as it can be: it is sent with each turn that is remembered.
+What the model answers is read leniently, see `parse_remembered`."""
 
 
 class SessionAnswer(Answer):

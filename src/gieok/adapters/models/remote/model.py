@@ -31,10 +31,10 @@ from pydantic_ai.tools import ToolDefinition
 from gieok.adapters.models.prompts import data_block, prompt_text, remember_task, session_task
 from gieok.adapters.models.remote.answers import (
     PROBLEMS,
+    REMEMBER_SCHEMA,
     Answer,
     HintAnswer,
     Problem,
-    RememberAnswer,
     SessionAnswer,
     Sides,
     schema_of,
@@ -73,7 +73,7 @@ class RemoteModel:
         self._model = model
         self._name = name
         output = OutputForm(native=native_output)
-        self._remember = StructuredRequest(model, name, schema_of(RememberAnswer), parse_remembered, output)
+        self._remember = StructuredRequest(model, name, REMEMBER_SCHEMA, parse_remembered, output)
         self._session = StructuredRequest(
             model, name, schema_of(SessionAnswer), strictly(SessionAnswer), output
         )
