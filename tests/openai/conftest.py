@@ -11,8 +11,10 @@ import pytest
 from gieok import Settings
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.testing.clock import Clock
-from tests.rest.conftest import GENEROUS, Server, serving
+from tests.rest.conftest import GENEROUS, Server, embedded, serving
 from tests.sessions.test_withdrawal import Gated
+
+__all__ = ["embedded"]
 
 
 class Numbered(Gated):
