@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from gieok.client import GieokClient
 from gieok.errors import Conflict, Forbidden
 from gieok.memory.companion.records import MemoryChanges, MemoryConfig, MemoryOutline
 from gieok.memory.decisions.records import Target
+from gieok.memory.documents.records import GetDocument, ListNamespaces
 from gieok.memory.sessions.records import ChatMessage
 
 PERSONA = PersonaDraft(name="하나", system_prompt="너는 하나, 사용자의 친구다.")
@@ -23,6 +24,7 @@ MESSAGE = ChatMessage(
 )
 CARD = b'{"spec": "chara_card_v3", "data": {"name": "Max", "description": "An old friend.", "tags": ["a"]}}'
 LONG = [Message(role="user", content=f"{number}: " + "긴 이야기 " * 100) for number in range(10)]
+NOTES = ("notes", "민수")
 PROPOSAL = DecisionProposal(statement="재고는 이동 기록에서만 계산한다", strength="axis", scope="global")
 
 
@@ -113,6 +115,13 @@ async def _jobs_of_all(owner: SeededOwner) -> None:
 async def _restore_memory(owner: SeededOwner) -> Any:
     await owner.client.memory.archive(owner.memory)
     return await owner.client.memory.restore(owner.memory)
+
+
+async def _delete_document(owner: SeededOwner) -> None:
+    """Afterwards there is none: a second call and a read say so."""
+    assert await owner.client.documents.get(NOTES, "없음") is None
+    assert not await owner.client.documents.delete(NOTES, "없음")
+    assert await owner.client.documents.delete(NOTES, "면접")
 
 
 async def _delete_relation(owner: SeededOwner) -> Any:
@@ -283,6 +292,25 @@ DECISIONS = (
     Case("POST /anchors", "anchor", _add_anchor),
     Case("GET /anchors", "anchors", _list_anchors),
 )
+DOCUMENTS = (
+    Case(
+        "PUT /documents",
+        "document",
+        lambda o: o.client.documents.put(NOTES, "면접", {"text": "내일"}, ttl=timedelta(days=1)),
+    ),
+    Case("GET /documents", "document", lambda o: o.client.documents.get(NOTES, "면접")),
+    Case("POST /documents/search", "documents", lambda o: o.client.documents.search(("notes",), "내일")),
+    Case(
+        "GET /documents/namespaces", "namespaces", lambda o: o.client.documents.namespaces(prefix=("notes",))
+    ),
+    Case("GET /documents/history", "versions", lambda o: o.client.documents.history(NOTES, "면접")),
+    Case(
+        "POST /documents/batch",
+        "results",
+        lambda o: o.client.documents.batch([GetDocument(namespace=NOTES, key="면접"), ListNamespaces()]),
+    ),
+    Case("DELETE /documents", None, _delete_document),
+)
 DELETIONS = (
     Case("DELETE /memory", "deleted", lambda o: o.client.memory.delete_all(o.persona)),
     Case("DELETE /sessions/{id}", "deleted", lambda o: o.client.sessions.delete(o.session, cascade=True)),
@@ -296,5 +324,5 @@ ME = (
     Case("DELETE /me", None, lambda o: o.client.me.erase()),
 )
 
-CASES = (*CHAT, *MEMORY, *PERSONAS, *MANAGEMENT, *DECISIONS, *DELETIONS, *ME)
+CASES = (*CHAT, *MEMORY, *PERSONAS, *MANAGEMENT, *DECISIONS, *DOCUMENTS, *DELETIONS, *ME)
 """In an order that works: calls that delete something come last."""

@@ -69,11 +69,19 @@ WRITES = [
     Write("DELETE /decisions/{decision}/relations/{relation}", 200),
     Write("POST /evidence", 201, {"title": "x", "content": "{number}"}),
     Write("POST /anchors", 201, ANCHOR),
+    Write("PUT /documents", 200, {"namespace": ["{document}"], "key": "k", "value": {}}),
+    Write("DELETE /documents", 200, query="?namespace={document}&key={document}"),
+    Write(
+        "POST /documents/batch",
+        200,
+        {"operations": [{"op": "put", "namespace": ["{document}"], "key": "k", "value": {}}]},
+    ),
     Write("PUT /me/profile", 200, {"displayName": "{number}"}),
 ]
 WITHOUT_KEY = {
     "POST /context": "stores nothing",
     "POST /decisions/proposals": "stores nothing",
+    "POST /documents/search": "stores nothing",
     "POST /sessions/{}/resume": "stores nothing",
     "DELETE /me": "destroys the key that an answer would be sealed with; repeated, it is 401",
 }

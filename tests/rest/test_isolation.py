@@ -133,6 +133,18 @@ CALLS = [
         {"sessionId": "s", "hint": "x", "targets": [{"kind": "evidence", "id": "{evidence}"}]},
     ),
     Call("GET /anchors", 200, query="?sessionId={session}"),
+    Call("PUT /documents", 200, {"namespace": ["{document}"], "key": "{document}", "value": {"x": 1}}),
+    Call("GET /documents", 404, query="?namespace={document}&key={document}"),
+    Call("GET /documents/history", 404, query="?namespace={document}&key={document}"),
+    Call("GET /documents/namespaces", 200, query="?prefix={document}"),
+    Call("POST /documents/search", 200, {"namespace": ["{document}"], "query": SECRET}),
+    Call("POST /documents/search", 200, {"filter": {"text": SECRET}}),
+    Call(
+        "POST /documents/batch",
+        200,
+        {"operations": [{"op": "get", "namespace": ["{document}"], "key": "{document}"}, {"op": "search"}]},
+    ),
+    Call("DELETE /documents", 404, query="?namespace={document}&key={document}"),
     Call("GET /me/profile", 200),
     Call("PUT /me/profile", 200, {"displayName": "다른 사람"}),
     Call("GET /me/export", 200),
@@ -160,8 +172,12 @@ def create_one_of_each(api: Api, content: str = SECRET) -> dict[str, str]:
     evidence = api.post("/evidence", {"title": SECRET, "content": content}, 201)["evidence"]["id"]
     target = {"kind": "evidence", "id": evidence}
     api.post("/anchors", {"sessionId": session, "hint": SECRET, "targets": [target]}, 201)
+    document = str(uuid4())
+    written = {"namespace": [document], "key": document, "value": {"text": SECRET}}
+    api.call("PUT", "/documents", json=written)
     return {
         "persona": persona,
+        "document": document,
         "session": session,
         "turn": SAID["id"],
         "job": job,

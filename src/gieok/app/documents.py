@@ -26,6 +26,7 @@ from gieok.memory.documents.records import (
     SearchDocuments,
 )
 from gieok.memory.documents.steps import ChangeDocuments, ReadDocuments
+from gieok.memory.requests import RequestKey
 
 READ_PLAN = "read_documents"
 CHANGE_PLAN = "change_documents"
@@ -47,13 +48,15 @@ class Documents:
         *,
         index: Sequence[str] | None = None,
         ttl: timedelta | None = None,
+        once: RequestKey | None = None,
     ) -> DocumentHead:
         """Write a document: a new one, or a new version of it.
 
         `index` lists the paths that are searchable; None is all text in it, () is nothing. `ttl` is how long
-        it is kept after it was written, or read with `refresh_ttl`. InputRefused if the value is not JSON.
+        it is kept after it was written, or read with `refresh_ttl`. `once` is an idempotency
+        key. InputRefused if the value is not JSON.
         """
-        (saved,) = await self.batch([put_operation(namespace, key, value, index=index, ttl=ttl)])
+        (saved,) = await self.batch([put_operation(namespace, key, value, index=index, ttl=ttl)], once=once)
         assert isinstance(saved, ChangeResult) and saved.saved is not None  # noqa: S101, PT018
         return saved.saved
 
@@ -64,10 +67,10 @@ class Documents:
         assert isinstance(read, ReadResult)  # noqa: S101
         return read.document
 
-    async def delete(self, namespace: Sequence[str], key: str) -> bool:
+    async def delete(self, namespace: Sequence[str], key: str, *, once: RequestKey | None = None) -> bool:
         """Delete a document with all its versions. False if there is none."""
         operation = validated(DeleteDocument, namespace=tuple(namespace), key=key)
-        (deleted,) = await self.batch([operation])
+        (deleted,) = await self.batch([operation], once=once)
         assert isinstance(deleted, ChangeResult)  # noqa: S101
         return bool(deleted.deleted)
 
@@ -132,18 +135,19 @@ class Documents:
         return versions
 
     async def batch(
-        self, operations: Sequence[Operation], *, refresh_ttl: bool = True
+        self, operations: Sequence[Operation], *, refresh_ttl: bool = True, once: RequestKey | None = None
     ) -> tuple[ReadResult | ChangeResult, ...]:
         """Run up to 1,000 operations. Returns their results in the same order.
 
         All reads see the state before the batch, on one snapshot. All changes are one commit: all of them are
         stored or none. With `refresh_ttl`, the time to live of what was read begins again, in that commit.
+        `once` is an idempotency key: repeated, the changes are made once.
         """
         refreshed = range(len(operations)) if refresh_ttl else ()
-        return await self.batch_refreshing(operations, frozenset(refreshed))
+        return await self.batch_refreshing(operations, frozenset(refreshed), once)
 
     async def batch_refreshing(
-        self, operations: Sequence[Operation], refreshed: frozenset[int]
+        self, operations: Sequence[Operation], refreshed: frozenset[int], once: RequestKey | None = None
     ) -> tuple[ReadResult | ChangeResult, ...]:
         """As `batch`; only the reads at these places begin times to live again."""
         if len(operations) > MAX_OPERATIONS:
@@ -165,7 +169,7 @@ class Documents:
         refresh = tuple(_expiring(results[place] for place in reads if place in refreshed))
         if changes or refresh:
             request = {"changes": tuple(changes.values()), "refresh": refresh}
-            changed = await self._cycles.output(CHANGE_PLAN, ChangeDocuments, request)
+            changed = await self._cycles.output_once(once, CHANGE_PLAN, ChangeDocuments, request)
             results.update(zip(changes, changed.results, strict=True))
         return tuple(results[place] for place in range(len(operations)))
 

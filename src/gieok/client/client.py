@@ -7,6 +7,7 @@ from typing import Self
 
 from gieok.client.conversation import Chat, Jobs, Sessions
 from gieok.client.decisions import Decisions
+from gieok.client.documents import Documents
 from gieok.client.memory import Me, Memories, Personas
 from gieok.client.transport import Call, Retries, Transport
 from gieok.memory.fields import Language
@@ -42,6 +43,7 @@ class GieokClient:
         self.memory = Memories(self._transport)
         self.personas = Personas(self._transport)
         self.decisions = Decisions(self._transport)
+        self.documents = Documents(self._transport)
         self.me = Me(self._transport)
 
     async def context(

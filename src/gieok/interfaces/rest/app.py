@@ -24,6 +24,7 @@ from gieok.interfaces.rest.gateway.tracing import Tracing, TracingMiddleware
 from gieok.interfaces.rest.routes import (
     chat,
     decisions,
+    documents,
     me,
     memory,
     operator,
@@ -90,7 +91,7 @@ def create_app(
 
 def _add_api(app: FastAPI) -> None:
     """Add all routes under /api/v1."""
-    for routes in (memory, chat, sessions, session_log, personas, decisions, me, operator):
+    for routes in (memory, chat, sessions, session_log, personas, decisions, documents, me, operator):
         app.include_router(routes.router, prefix=PREFIX)
     app.include_router(me.json_router, prefix=PREFIX)
     app.include_router(personas.file_router, prefix=PREFIX)

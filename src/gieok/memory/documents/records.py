@@ -48,13 +48,13 @@ def _check_value(value: object) -> dict[str, Any]:
 
 
 Label = Annotated[str, StringConstraints(min_length=1, max_length=MAX_LABEL_CHARS), AfterValidator(storable)]
-Namespace = Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LABELS)]
+Namespace = Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LABELS, strict=False)]
 """A path of labels, such as `("memories", "user-7")`."""
-NamespacePrefix = Annotated[tuple[Label, ...], Field(max_length=MAX_LABELS)]
+NamespacePrefix = Annotated[tuple[Label, ...], Field(max_length=MAX_LABELS, strict=False)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_CHARS), AfterValidator(storable)]
 DocumentValue = Annotated[dict[str, JsonValue], BeforeValidator(_check_value)]
 Path = Annotated[str, StringConstraints(min_length=1, max_length=MAX_LABEL_CHARS)]
-IndexedPaths = Annotated[tuple[Path, ...], Field(max_length=MAX_PATHS)]
+IndexedPaths = Annotated[tuple[Path, ...], Field(max_length=MAX_PATHS, strict=False)]
 """Which parts of a value are searchable: `title`, `parts[*].text`, `authors[0].name`; `$` is all of it."""
 TtlSeconds = Annotated[float, Field(gt=0, le=MAX_TTL_SECONDS)]
 PageLimit = Annotated[int, Field(ge=1, le=MAX_LIST)]
@@ -152,7 +152,7 @@ class ListNamespaces(Data):
     """List namespaces that have documents."""
 
     op: Literal["namespaces"] = "namespaces"
-    matching: Annotated[tuple[NamespaceMatch, ...], Field(max_length=MAX_LABELS)] = ()
+    matching: Annotated[tuple[NamespaceMatch, ...], Field(max_length=MAX_LABELS, strict=False)] = ()
     max_depth: Annotated[int, Field(ge=1)] | None = None
     """Longer ones are cut to this length."""
     limit: PageLimit = 100
