@@ -92,6 +92,10 @@ WITHOUT_OWNER = {
     "POST /sign-out",
     "POST /preferences",
     "GET /static/{}/{}",
+    "GET /plans",
+    "GET /plans/{}",
+    "GET /plans/diff",
+    "POST /plans/diff",
 }
 """Routes that show no owner's data."""
 

@@ -48,6 +48,7 @@ COMPUTED = {
     "through": [each for each in get_args(Through) if each != "scope"],
     "tier": [*TIERS, *(f"{name}.text" for name in TIERS)],
     "outcome": get_args(ImportOutcome),
+    "plan.kind": ["added", "removed", "changed", "same"],
     "error": ["403", "404", "409", "422", "429", "503"],
 }
 """Keys that templates compute: a prefix, and every value that can follow it."""

@@ -15,6 +15,7 @@ from gieok.interfaces.console.pages import (
     memories,
     memory,
     personas,
+    plans,
     proposals,
     sign_in,
 )
@@ -29,6 +30,7 @@ PAGES = (
     decision_import,
     proposals,
     decisions,
+    plans,
 )
 
 

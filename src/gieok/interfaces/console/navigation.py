@@ -24,4 +24,5 @@ NAVIGATION = (
     NavItem("chat", "read"),
     NavItem("memories", "read"),
     NavItem("decisions", "read"),
+    NavItem("plans", "read"),
 )

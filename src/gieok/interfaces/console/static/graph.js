@@ -2,7 +2,8 @@
 // Draws the graphs of a page. The same data is in a list beside each of them.
 
 (() => {
-  const COLUMN = 340, ROW = 100;
+  const COLUMN = 250, LABEL = 120, ROW = 100, READABLE = 0.65;
+  // A column is wider where its edges have labels. A graph that would be unreadable as a whole begins at its left.
 
   // The colour of a class, as the theme has it: cytoscape does not know custom properties.
   const colour = (name) => {
@@ -19,17 +20,17 @@
     const text = colour("text"), line = colour("line"), paper = colour("paper"), accent = colour("accent");
     return [
       { selector: "node", style: {
-        shape: "round-rectangle", width: 200, height: 70, "background-color": paper, "border-width": 2, "border-color": line,
-        label: "data(label)", color: text, "font-size": 13, "font-family": getComputedStyle(document.body).fontFamily,
-        "text-wrap": "wrap", "text-max-width": 180, "text-valign": "center", "text-halign": "center" } },
+        shape: "round-rectangle", width: 200, height: 72, "background-color": paper, "border-width": 2, "border-color": line,
+        label: "data(label)", color: text, "font-size": 16, "font-family": getComputedStyle(document.body).fontFamily,
+        "text-wrap": "wrap", "text-max-width": 188, "text-valign": "center", "text-halign": "center" } },
       ...kinds.map((kind) => ({ selector: `node[kind = "${kind}"]`, style: { "border-color": colour(kind) } })),
-      { selector: "node[column = 0][row = 0]", style: { "border-width": 4 } },
+      { selector: "node[column = 0][row = 0][!parent]", style: { "border-width": 4 } },
       { selector: ":parent", style: {
         "background-color": colour("group"), "border-width": 0, "text-valign": "top", "text-margin-y": -6, padding: 16,
         "font-weight": 600 } },
       { selector: "edge", style: {
         width: 1.5, "line-color": line, "target-arrow-color": line, "target-arrow-shape": "triangle", "curve-style": "straight",
-        label: "data(label)", color: text, "font-size": 11, "text-background-color": colour("page"),
+        label: "data(label)", color: text, "font-size": 13, "text-background-color": colour("page"),
         "text-background-opacity": 1, "text-background-padding": 2 } },
       { selector: "edge.leftwards", style: { "source-endpoint": "-50% 0", "target-endpoint": "50% 0" } },
       { selector: "edge.rightwards", style: { "source-endpoint": "50% 0", "target-endpoint": "-50% 0" } },
@@ -39,12 +40,13 @@
   };
 
   // Three lines of a label at most; the list has all of it.
-  const shorten = (label) => (label.length > 60 ? label.slice(0, 58) + "…" : label);
+  const shorten = (label) => (label.length > 42 ? label.slice(0, 40) + "…" : label);
 
   const draw = (box) => {
     const graph = JSON.parse(box.dataset.graph);
     box.hidden = false;
     const columns = Object.fromEntries(graph.nodes.map((each) => [each.id, each.column]));
+    const width = COLUMN + (graph.edges.some((each) => each.label) ? LABEL : 0);
     const heights = {};
     for (const each of graph.nodes) heights[each.column] = Math.max(heights[each.column] || 0, each.row);
     const direction = (edge) => {
@@ -57,7 +59,7 @@
         ...(graph.groups || []).map((each) => ({ data: each })),
         ...graph.nodes.map((each) => ({
           data: { ...each, label: shorten(each.label) },
-          position: { x: each.column * COLUMN, y: (each.row - heights[each.column] / 2) * ROW } })),
+          position: { x: each.column * width, y: (each.row - heights[each.column] / 2) * ROW } })),
         ...graph.edges.map((each) => ({ data: each, classes: direction(each) })),
       ],
       style: style(),
@@ -65,6 +67,11 @@
       maxZoom: 1.2, minZoom: 0.1, userZoomingEnabled: false, autoungrabify: true, boxSelectionEnabled: false,
     });
     if (cy.zoom() > 1) { cy.zoom(1); cy.center(); }
+    if (cy.zoom() < READABLE) {
+      cy.zoom(READABLE);
+      cy.center();
+      cy.panBy({ x: 24 - cy.elements().renderedBoundingBox().x1, y: 0 });
+    }
 
     // The path from the first node, as the list gives it.
     const mark = (id) => {

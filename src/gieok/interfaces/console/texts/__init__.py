@@ -13,6 +13,7 @@ from gieok.interfaces.console.texts import (
     decisions,
     memories,
     personas,
+    plans,
 )
 
 TEXTS: Mapping[str, tuple[str, str]] = {
@@ -21,5 +22,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     **memories.TEXTS,
     **personas.TEXTS,
     **decisions.TEXTS,
+    **plans.TEXTS,
 }
 """English and Korean by key, with the same `{names}` in both."""
