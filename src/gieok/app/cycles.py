@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar, cast
@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter, ValidationError
 
+from gieok.adapters.sql.driver.database import ChangedTooOften
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.app.session_plans import check_plan
 from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, Step, StepEvent, WriteStep
@@ -117,15 +118,17 @@ class Cycles:
         *,
         before: Before | None = None,
         after: After | None = None,
+        heavy: bool = False,
     ) -> CycleResult:
         """Run a plan and return its result.
 
         `before` and `after` run inside the transaction of the commit, around its writes: what they raise
-        fails the cycle, and what they store is stored with it.
+        fails the cycle, and what they store is stored with it. `heavy` is for a commit that takes longer than
+        other writers should wait, as in `Database.write`; if it is disturbed too often, they wait after all.
         InputRefused, NotFound, Conflict and RateLimited of a step are raised unwrapped, because the caller
         can act on them. Any other failure is a StepFailed with the step and the cause.
         """
-        scope = self.scope if before is None and after is None else _HookedScope(self.scope, before, after)
+        scope = _HookedScope(self.scope, before, after, heavy=heavy)
         try:
             return await self._engine.run(self._plans.check(plan), scope, request, listen)
         except StepFailed as failed:
@@ -170,6 +173,7 @@ class Cycles:
         *,
         lock: asyncio.Lock | None = None,
         operation: str | None = None,
+        heavy: bool = False,
     ) -> T:
         """Run a plan at most once per idempotency key. Returns `answer` of its outputs, of the type `kind`.
 
@@ -187,7 +191,7 @@ class Cycles:
                     self.save_result(view, once, stored.dump_json(answers[0]).decode())
 
             async with lock or nullcontext():
-                await self.run(plan, request, after=save)
+                await self.run(plan, request, after=save, heavy=heavy)
             return answers[0]
 
         async def replay(result: str) -> T:
@@ -218,10 +222,11 @@ class Committing:
 class _HookedScope:
     """The transactions of one owner, with work around the writes of the commit."""
 
-    def __init__(self, scope: OwnerScope, before: Before | None, after: After | None) -> None:
+    def __init__(self, scope: OwnerScope, before: Before | None, after: After | None, *, heavy: bool) -> None:
         self._scope = scope
         self._before = before
         self._after = after
+        self._heavy = heavy
 
     async def read(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
         return await self._scope.read(work, heavy=heavy)
@@ -235,6 +240,9 @@ class _HookedScope:
                 self._after(view, cast(Outputs, outputs))
             return outputs
 
+        if self._heavy:
+            with suppress(ChangedTooOften):
+                return await self._scope.write(run, heavy=True)
         return await self._scope.write(run, heavy=heavy)
 
 

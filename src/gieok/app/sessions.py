@@ -63,6 +63,8 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.1
 PAGE = 20
 MAX_LIST = 1_000
+LIGHT_CHARS = 100_000
+"""Text of messages that is indexed fast enough to let other writers wait for it."""
 _JOB_IDS = TypeAdapter(list[UUID])
 
 
@@ -276,7 +278,7 @@ class Sessions:
         once: RequestKey | None = None,
     ) -> SavedMessages:
         """As `save_messages`, with the job that remembers them; `wait_memory` waits for it."""
-        saved = await self._save(session_ref, messages, remember=remember, once=once)
+        saved = await self._save(session_ref, messages, remember, once)
         if saved.remembering is None:
             return saved
         self._gieok.job_queued.set()
@@ -288,12 +290,7 @@ class Sessions:
             return saved
 
     async def _save(
-        self,
-        session_ref: str,
-        messages: Sequence[ChatMessage],
-        *,
-        remember: bool,
-        once: RequestKey | None,
+        self, session_ref: str, messages: Sequence[ChatMessage], remember: bool, once: RequestKey | None
     ) -> SavedMessages:
         plan = await self._plan(session_ref, "save_messages")
         said = [message.id for message in messages if message.role == "user"]
@@ -310,8 +307,9 @@ class Sessions:
 
         lock = self._gieok.session_locks.of(self._scope.owner, session_ref)
         request = {"sessionRef": session_ref, "messages": tuple(messages), "remember": remember}
+        heavy = sum(len(message.content) for message in messages) > LIGHT_CHARS
         return await self._cycles.answer_once(
-            once, plan, request, saved, SavedMessages, lock=lock, operation="save_messages"
+            once, plan, request, saved, SavedMessages, lock=lock, operation="save_messages", heavy=heavy
         )
 
     async def close(
@@ -366,7 +364,7 @@ class Sessions:
             queued: Sequence[UUID] = ()
             if messages:
                 part = once.part("messages") if once else None
-                queued = (await self._save(session_ref, messages, remember=True, once=part)).summary_jobs
+                queued = (await self._save(session_ref, messages, True, once=part)).summary_jobs
             name = await self._plan(session_ref, "request_summary")
             return await self._queue_summaries(name, session_ref, request, needs=QueueSummary, queued=queued)
 

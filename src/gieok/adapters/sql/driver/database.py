@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 from gieok.adapters.sql.driver.queries import Catalogue, Dialect, Kind, Query
-from gieok.errors import SettingsInvalid
+from gieok.errors import Conflict, SettingsInvalid
 from gieok.refs import check_ref
 
 T = TypeVar("T")
@@ -206,6 +206,10 @@ class DatabaseStatus:
     role: str | None = None
     bypasses_row_security: bool | None = None
     """True for a superuser or a role with BYPASSRLS: row-level security then has no effect."""
+
+
+class ChangedTooOften(Conflict):
+    """A heavy write was repeated in vain: each time, its owner's rows had changed."""
 
 
 class Database(Protocol):

@@ -22,6 +22,7 @@ import apsw
 from gieok.adapters.sql.driver import sqlite_file
 from gieok.adapters.sql.driver.database import (
     DEFAULT_LIMITS,
+    ChangedTooOften,
     DatabaseStatus,
     Limits,
     Row,
@@ -43,7 +44,7 @@ from gieok.adapters.sql.driver.queries import Dialect, load_queries, load_system
 from gieok.adapters.sql.driver.sqlite_copy import ChangedMeanwhileError, OwnerChanges, run_on_copy
 from gieok.adapters.sql.driver.sqlite_file import translate_error
 from gieok.adapters.sql.driver.thread_pool import ThreadPool, WorkItem
-from gieok.errors import Conflict, StoreUnavailable
+from gieok.errors import StoreUnavailable
 
 T = TypeVar("T")
 
@@ -184,7 +185,7 @@ class SqliteDatabase:
             finally:
                 changes.close()
             return result
-        raise Conflict("other requests of this owner changed the same data in the meantime; try again")
+        raise ChangedTooOften("other requests of this owner changed the same data in the meantime; try again")
 
     async def system(self, work: Callable[[SystemTx], T]) -> T:
         return await self._writer.run(None, across_owners(work, self._system_queries), writes=True)
