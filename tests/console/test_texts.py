@@ -12,7 +12,7 @@ import pytest
 import gieok.interfaces.console
 from gieok.interfaces.console.navigation import NAVIGATION
 from gieok.interfaces.console.texts import TEXTS
-from gieok.memory.canon.records import Outcome
+from gieok.memory.canon.records import FactReason, Outcome, Provenance
 from gieok.memory.companion.hits import HIT_KINDS
 from gieok.memory.companion.records import Emotion, Origin
 from gieok.memory.companion.store import MemoryStatus
@@ -20,7 +20,8 @@ from gieok.memory.conversation.records import PartKind
 from gieok.memory.decisions.exchange import Outcome as ImportOutcome
 from gieok.memory.decisions.loading.layers import TIERS, Through
 from gieok.memory.decisions.records import STRENGTHS, Scope
-from gieok.memory.observations import Reason
+from gieok.memory.jobs.records import JobKind, JobStatus
+from gieok.memory.observations import Category, Reason
 from gieok.plans import load_plan
 
 FOLDER = Path(gieok.interfaces.console.__file__).parent
@@ -41,6 +42,11 @@ COMPUTED = {
     "chat.part": get_args(PartKind),
     "chat.outcome": get_args(Outcome),
     "chat.reason": [each.value for each in Reason],
+    "category": [each.value for each in Category],
+    "provenance": get_args(Provenance),
+    "facts.reason": get_args(FactReason),
+    "job": get_args(JobKind),
+    "job.status": get_args(JobStatus),
     "theme": ["auto", "light", "dark"],
     "said": ["user", "assistant"],
     "strength": STRENGTHS,

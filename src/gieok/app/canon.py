@@ -25,6 +25,7 @@ from gieok.memory.canon.steps import (
     RetireFact,
     SetFact,
 )
+from gieok.memory.canon.store import CanonView
 from gieok.memory.companion.steps.deletion import DeleteMemories
 from gieok.memory.observations import Category
 from gieok.memory.requests import RequestKey
@@ -268,6 +269,17 @@ class Canon:
         if not found and after <= 0:
             raise NotFound(f"there is no fact {root_id}")
         return await self._mark_sources(found)
+
+    async def timelines(self, persona_id: str, *, limit: int = PAGE) -> Sequence[Sequence[FactVersion]]:
+        """The histories of the facts of a persona, also of retired ones, those that changed last first."""
+        _check_page(limit)
+
+        def read(view: CanonView) -> list[Sequence[FactVersion]]:
+            roots = view.facts.roots(persona_id, limit=limit)
+            return [view.facts.history(persona_id, root, after=0, limit=MAX_PAGE) for root in roots]
+
+        found = await self._scope.read(read)
+        return [await self._mark_sources(versions) for versions in found if versions]
 
     async def _mark_sources(self, facts: Sequence[F]) -> tuple[F, ...]:
         """The facts, with a mark on sources that retention has deleted."""

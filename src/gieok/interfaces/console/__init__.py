@@ -12,11 +12,13 @@ from gieok.interfaces.console.pages import (
     chat,
     decision_import,
     decisions,
+    facts,
     memories,
     memory,
     personas,
     plans,
     proposals,
+    sessions,
     sign_in,
 )
 from gieok.interfaces.console.session import PREFIX, SignInCodes
@@ -27,6 +29,8 @@ PAGES = (
     chat,
     memories,
     memory,
+    facts,
+    sessions,
     decision_import,
     proposals,
     decisions,

@@ -23,6 +23,8 @@ NAVIGATION = (
     NavItem("personas", "read"),
     NavItem("chat", "read"),
     NavItem("memories", "read"),
+    NavItem("facts", "read"),
+    NavItem("sessions", "read"),
     NavItem("decisions", "read"),
     NavItem("plans", "read"),
 )

@@ -91,6 +91,10 @@ class FactStore(Protocol):
         """The facts that were active at this moment, in no particular order."""
         ...
 
+    def roots(self, persona_id: str, *, limit: int) -> Sequence[UUID]:
+        """The root ids of facts, retired ones too, those that changed last first."""
+        ...
+
     def history(self, persona_id: str, root_id: UUID, *, after: int, limit: int) -> Sequence[FactVersion]:
         """Versions with a number greater than `after`, oldest first. Empty without such a fact."""
         ...

@@ -101,6 +101,15 @@ def said(versions: Sequence[FactVersion]) -> list[tuple[int, str, bool]]:
 class FactStoreContract:
     """Run against every store of facts."""
 
+    async def test_all_facts_of_a_persona_are_listed_last_changed_first(self, scope_of: ScopeOf) -> None:
+        scope = scope_of("minsu")
+        old = root_of(await save(scope, fact(key="토익"), minute=1))
+        new = root_of(await save(scope, fact(key="오픽"), minute=2))
+        await save(scope, fact(key="토플"), persona="duri", minute=3)
+        await retire(scope, old, minute=4)
+        assert list(await scope.read(lambda view: view.facts.roots("hana", limit=ALL))) == [old, new]
+        assert list(await scope.read(lambda view: view.facts.roots("hana", limit=1))) == [old]
+
     @pytest.mark.req("CANON-6")
     async def test_another_value_supersedes_and_the_old_one_stays_readable(self, scope_of: ScopeOf) -> None:
         scope = scope_of("minsu")

@@ -85,11 +85,15 @@ class SqlFactStore:
         found = (self._chain.open_row(row[2:]) for row in rows if row[0] != _RETIRED or row[1] > moment)
         return [_fact(persona_id, version) for version in found if not fact_document(version).is_retired]
 
+    def roots(self, persona_id: str, *, limit: int) -> list[UUID]:
+        token = self._persona_token(persona_id)
+        rows = self._tx.all("list_fact_roots", persona_token=token, limit=limit)
+        return [UUID(bytes=root) for (root,) in rows]
+
     def delete(self, persona_id: str, session_ref: str | None) -> int:
         self._lock(persona_id)
         if session_ref is None:
-            rows = self._tx.all("list_fact_roots", persona_token=self._persona_token(persona_id))
-            roots = [UUID(bytes=root) for (root,) in rows]
+            roots = self.roots(persona_id, limit=_ALL)
         else:
             facts = self.active(persona_id, only_state=False, limit=_ALL)
             roots = [each.root_id for each in facts if each.source and each.source.session_ref == session_ref]

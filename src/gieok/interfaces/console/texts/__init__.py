@@ -11,17 +11,21 @@ from gieok.interfaces.console.texts import (
     chat,
     common,
     decisions,
+    facts,
     memories,
     personas,
     plans,
+    sessions,
 )
 
 TEXTS: Mapping[str, tuple[str, str]] = {
     **common.TEXTS,
     **chat.TEXTS,
+    **decisions.TEXTS,
+    **facts.TEXTS,
     **memories.TEXTS,
     **personas.TEXTS,
-    **decisions.TEXTS,
     **plans.TEXTS,
+    **sessions.TEXTS,
 }
 """English and Korean by key, with the same `{names}` in both."""

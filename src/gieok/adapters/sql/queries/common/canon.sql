@@ -132,9 +132,11 @@ WHERE owner = :owner AND persona_token = :persona_token AND root_id = :root_id;
 -- name: remove_persona(owner, persona_id)!
 DELETE FROM persona_heads WHERE owner = :owner AND persona_id = :persona_id;
 
--- name: list_fact_roots(owner, persona_token)
+-- name: list_fact_roots(owner, persona_token, limit)
 -- Retired facts too.
-SELECT root_id FROM fact_heads WHERE owner = :owner AND persona_token = :persona_token;
+SELECT root_id FROM fact_heads WHERE owner = :owner AND persona_token = :persona_token
+ORDER BY updated_at DESC, root_id
+LIMIT :limit;
 
 -- name: list_newest_facts(owner, persona_token)
 -- The newest version of each fact, of retired ones too.

@@ -1,0 +1,63 @@
+"""Texts of the pages `sessions` and `session`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TEXTS: Mapping[str, tuple[str, str]] = {
+    "nav.sessions": ("Sessions", "세션"),
+    "sessions": ("Sessions", "세션"),
+    "sessions.lead": (
+        "Every conversation, the plan that it runs, and the work that it caused.",
+        "모든 대화와 실행한 계획, 거기에서 생긴 작업을 보여 줍니다.",
+    ),
+    "sessions.empty": ("No conversations yet", "아직 대화가 없습니다"),
+    "sessions.empty.text": ("Start one on the page Chat.", "대화 페이지에서 시작하세요."),
+    "sessions.started": ("Started", "시작"),
+    "sessions.last": ("Last activity", "마지막 활동"),
+    "sessions.messages": ("Messages", "메시지"),
+    "sessions.status": ("Status", "상태"),
+    "sessions.open": ("open", "열림"),
+    "sessions.ended": ("ended", "종료"),
+    "sessions.show": ("Show", "보기"),
+    "sessions.jobs": ("Jobs", "작업"),
+    "sessions.jobs.none": ("No jobs.", "작업이 없습니다."),
+    "sessions.job": ("Job", "작업"),
+    "sessions.attempts": ("Attempts", "시도"),
+    "sessions.error": ("Error", "오류"),
+    "sessions.created": ("Created", "만든 때"),
+    "sessions.retry": ("Retry", "다시 시도"),
+    "session": ("Session", "세션"),
+    "session.plan": ("Plan", "계획"),
+    "session.custom_plan": ("a plan of your own", "사용자 계획"),
+    "session.summarized": ("Summarised", "요약됨"),
+    "session.log": ("Conversation", "대화"),
+    "session.withdrawn": ("withdrawn", "취소됨"),
+    "session.result": (
+        "{changes} learned, {dropped} refused",
+        "알게 됨 {changes}, 받아들이지 않음 {dropped}",
+    ),
+    "session.delete": ("Delete this conversation?", "이 대화를 삭제할까요?"),
+    "session.delete.text": ("{count} messages are deleted.", "메시지 {count}개가 삭제됩니다."),
+    "session.cascade": (
+        "Also delete the memories and facts that came from it",
+        "여기에서 나온 기억과 사실도 삭제",
+    ),
+    "job.remember": ("remember", "기억하기"),
+    "job.summary": ("summarise", "요약"),
+    "job.excerpt": ("replace an excerpt", "발췌 교체"),
+    "job.watch": ("end when inactive", "비활성 시 종료"),
+    "job.walk": ("deep walk", "깊은 탐색"),
+    "job.embed": ("embed", "임베딩"),
+    "job.reindex": ("re-index", "다시 색인"),
+    "job.index": ("index", "색인"),
+    "job.merge": ("merge facts", "사실 병합"),
+    "job.erase": ("erase", "삭제"),
+    "job.rotate": ("replace a data key", "데이터 키 교체"),
+    "job.status.queued": ("queued", "대기"),
+    "job.status.running": ("running", "실행 중"),
+    "job.status.done": ("done", "완료"),
+    "job.status.failed": ("failed", "실패"),
+    "done.retried": ("The job runs again.", "작업을 다시 실행합니다."),
+    "done.session_deleted": ("The conversation is deleted.", "대화를 삭제했습니다."),
+}
