@@ -6,7 +6,8 @@ python -m bench.recall FOLDER --memories with every turn as a memory of its own,
 
 The data is not part of the project: the folders, or GIEOK_RECALL_DATA with `:` between them, hold files of
 conversations in the two formats of `bench.peers.questions`. Each turn is saved as a message of a session, and
-each question is asked through the step RecallMemories as the chat plan has it, only with a larger `topK`.
+each question is asked through the step RecallMemories as the chat plan has it, only with a larger `topK` and
+without its threshold of confidence. What the threshold costs is in `bench.recall_checks`.
 Where a conversation has labels (`facts`), they are then remembered as a model's answers would be, and the
 questions are asked again.
 """
@@ -63,6 +64,8 @@ class Conversation:
     questions: Sequence[tuple[str, frozenset[str]]]
     labels: Sequence[Mapping[str, Any]] = ()
     """What a careful reader would remember of each turn."""
+    never: Sequence[str] = ()
+    """Questions about what was never said."""
 
 
 class Figures(NamedTuple):
@@ -97,10 +100,11 @@ def read_sets(folder: Path, questions: int | None) -> dict[str, list[Conversatio
 def _conversation(
     owner: str, turns: Sequence[Mapping[str, Any]], document: Mapping[str, Any], questions: int | None
 ) -> Conversation:
-    """Questions without evidence ask about what was never said and are left out."""
+    """Questions without evidence ask about what was never said."""
     asked = [(each["question"], frozenset(each["evidence"])) for each in document["questions"]]
     answered = [(question, evidence) for question, evidence in asked if evidence]
-    return Conversation(owner, turns, answered[:questions], document.get("facts", ()))
+    never = [question for question, evidence in asked if not evidence]
+    return Conversation(owner, turns, answered[:questions], document.get("facts", ()), never)
 
 
 async def load(gieok: Gieok, conversation: Conversation) -> None:
@@ -180,7 +184,7 @@ def search_plans() -> dict[str, ExecutionPlan]:
         step for step in json.loads(read_plan(CHAT_PLAN))["steps"] if step["type"] == "RecallMemories"
     )
     document = json.loads(read_plan("search_memories"))
-    document["steps"][0]["metadata"] = recall["metadata"] | {"topK": max(DEPTHS)}
+    document["steps"][0]["metadata"] = recall["metadata"] | {"topK": max(DEPTHS), "minConfidence": 0.0}
     weights: dict[str, float] = document["steps"][0]["metadata"]["weights"]
 
     def plan(changed: Mapping[str, float]) -> ExecutionPlan:
@@ -264,7 +268,7 @@ async def measure(
     if not only:
         print(table_row("keyword v1, whole words", keyword_v1(conversations)), flush=True)
     async with await Gieok.open(settings, model=LabelModel(conversations), background=False) as gieok:
-        await _load_all(gieok, conversations, load)
+        await load_all(gieok, conversations, load)
         plans = search_plans()
         for variant, plan in plans.items():
             if only in (None, variant):
@@ -289,7 +293,7 @@ async def measure_memories(
         turns.update(await load_memories(gieok, conversation))
 
     async with await Gieok.open(settings, background=False) as gieok:
-        await _load_all(gieok, conversations, load_one)
+        await load_all(gieok, conversations, load_one)
         for variant, plan in search_plans().items():
             if only in (None, variant):
                 figures = await search_all(gieok, conversations, plan, lambda hit: turns[hit.id])
@@ -311,7 +315,7 @@ def _print_heading(name: str, conversations: Sequence[Conversation]) -> None:
     print(f"| {'':26} |   @5  |  @10  |  @20  |  MRR  |   ms   |\n|{'-' * 28}{'|-------' * 4}|--------|")
 
 
-async def _load_all(
+async def load_all(
     gieok: Gieok,
     conversations: Sequence[Conversation],
     load_one: Callable[[Gieok, Conversation], Awaitable[None]],

@@ -58,6 +58,7 @@ class FoundMemory(Memory):
 
     kind: Literal["memory"] = "memory"
     score: float
+    confidence: float
     why: Why
 
 
@@ -66,6 +67,7 @@ class FoundMessage(hits.FoundMessage):
 
     kind: Literal["message"] = "message"
     score: float
+    confidence: float
     why: Why
 
 
@@ -74,6 +76,7 @@ class FoundFact(hits.FoundFact):
 
     kind: Literal["fact"] = "fact"
     score: float
+    confidence: float
     why: Why
 
 
@@ -171,6 +174,7 @@ class RecalledItem(WireModel):
     speaker: str | None = OMIT_NONE
     session_ref: Annotated[str | None, AS_SESSION_ID, Field(exclude_if=_is_none)] = None
     score: float
+    confidence: float
     why: Why
 
 

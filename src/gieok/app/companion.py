@@ -214,6 +214,7 @@ class Companion:
         query: str,
         *,
         limit: int | None = None,
+        min_confidence: float | None = None,
         plan: str | ExecutionPlan = SEARCH_PLAN,
     ) -> Hits[MemoryHit]: ...
 
@@ -225,6 +226,7 @@ class Companion:
         *,
         kinds: Kinds,
         limit: int | None = None,
+        min_confidence: float | None = None,
         account_plan: AccountPlan | None = None,
         plan: str | ExecutionPlan = SEARCH_PLAN,
     ) -> Hits[Hit]: ...
@@ -236,10 +238,12 @@ class Companion:
         *,
         kinds: Kinds = ("memory",),
         limit: int | None = None,
+        min_confidence: float | None = None,
         account_plan: AccountPlan | None = None,
         plan: str | ExecutionPlan = SEARCH_PLAN,
     ) -> Hits[Any]:
-        """What answers a query, best first, with reasons. `limit` can only lower the plan's limit.
+        """What answers a query, best first, with reasons. `limit` can only lower the plan's limit, and
+        `min_confidence` (0 to 1) can only raise its threshold.
 
         `kinds` are `memory`, `message`, `fact`, or "all" of them; they are one ranking. Messages are those of
         all sessions with this persona. A plan may refuse them to an account plan.
@@ -247,11 +251,14 @@ class Companion:
         raised.
         """
         _check_limit(limit)
+        if min_confidence is not None and not 0 <= min_confidence <= 1:
+            raise InputRefused("must be between 0 and 1", at="minConfidence")
         request = {
             "personaId": persona_id,
             "query": query,
             "kinds": check_kinds(kinds),
             "limit": limit,
+            "minConfidence": min_confidence,
             "accountPlan": account_plan,
         }
         recalled = await self._cycles.output(plan, RecallMemories, request)

@@ -148,24 +148,45 @@ class Memories:
         return await self._transport.request(Call("GET", "/memory/list", query), MemoryPage)
 
     @overload
-    async def search(self, persona_id: str, query: str, *, limit: int | None = None) -> Hits[FoundMemory]: ...
+    async def search(
+        self, persona_id: str, query: str, *, limit: int | None = None, min_confidence: float | None = None
+    ) -> Hits[FoundMemory]: ...
 
     @overload
     async def search(
-        self, persona_id: str, query: str, *, kinds: Kinds, limit: int | None = None
+        self,
+        persona_id: str,
+        query: str,
+        *,
+        kinds: Kinds,
+        limit: int | None = None,
+        min_confidence: float | None = None,
     ) -> Hits[Found]: ...
 
     async def search(
-        self, persona_id: str, query: str, *, kinds: Kinds = ("memory",), limit: int | None = None
+        self,
+        persona_id: str,
+        query: str,
+        *,
+        kinds: Kinds = ("memory",),
+        limit: int | None = None,
+        min_confidence: float | None = None,
     ) -> Hits[Any]:
         """What matches a query, best first, each with its reasons. Archived memories are included.
 
-        `kinds` are `memory`, `message`, `fact`, or "all" of them.
+        `kinds` are `memory`, `message`, `fact`, or "all" of them. Hits with less than `min_confidence`
+        (0 to 1) are left out.
 
         `degraded` has `vectors` if the embedder did not answer and words alone were searched.
         """
         named = ",".join(check_kinds(kinds))
-        asked = {"personaId": persona_id, "q": query, "limit": limit, "kinds": named}
+        asked = {
+            "personaId": persona_id,
+            "q": query,
+            "limit": limit,
+            "kinds": named,
+            "minConfidence": min_confidence,
+        }
         found = await self._transport.request(Call("GET", "/memory/search", asked), FoundMemories)
         return Hits(found.memories, found.degraded)
 

@@ -133,8 +133,29 @@ def test_a_search_explains_its_hits(api: Api) -> None:
     (hit,) = api.get("/memory/search", personaId="hana", q="면접은 어땠어?")["memories"]
     assert hit["score"] > 0
     assert "면접" in "".join(hit["why"]["matchedWords"])
-    assert set(hit["why"]) == {"matchedWords", "signals", "ageDays", "filled"}
+    assert set(hit["why"]) == {
+        "matchedWords",
+        "missingWords",
+        "matchedFields",
+        "known",
+        "signals",
+        "confidence",
+        "ageDays",
+        "filled",
+    }
+    assert 0 < hit["confidence"] <= 1
+    assert set(hit["why"]["confidence"]) == {"words", "meaning"}
     assert set(hit["why"]["signals"]["bm25"]) == {"value", "weight", "rank"}
+
+
+def test_a_search_leaves_out_hits_with_less_confidence(api: Api) -> None:
+    api.memory("hana", "주말에 등산을 다녀옴")
+    query: dict[str, Any] = {"personaId": "hana", "q": "등산 장비를 파는 가게"}
+    (hit,) = api.get("/memory/search", **query)["memories"]
+    assert hit["confidence"] < 0.9
+    assert api.get("/memory/search", minConfidence="0.9", **query)["memories"] == []
+    refused = api.get("/memory/search", status=422, minConfidence="2", **query)
+    assert "minConfidence" in str(refused)
 
 
 @pytest.mark.req("MIND-10", "MIND-15")

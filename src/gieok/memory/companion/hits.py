@@ -19,14 +19,39 @@ from gieok.memory.signals import Signal
 
 
 @dataclass(frozen=True, slots=True)
+class ConfidenceParts:
+    """What a confidence is made of: 1 - (1 - words) * (1 - meaning).
+
+    `words` is the share of the question's words that the hit and its neighbours contain, each by how rare it
+    is. `meaning` is how much closer its vector is than others; 0 without an embedder.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
+
+    words: float
+    meaning: float
+
+
+MatchedField = Literal["text", "known"]
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
     """Why a memory was recalled. The score is the sum of the values of `signals` times their weights.
-    `filled` is true for a memory that did not match, but is recent or important."""
+
+    `matched_fields` are where words matched: in its text, or in what is known of it. `known` are the facts
+    and keywords that led to a message. `filled` is true for a memory that did not match, but is recent or
+    important.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
 
     matched_words: tuple[str, ...]
+    missing_words: tuple[str, ...]
+    matched_fields: tuple[MatchedField, ...]
+    known: tuple[str, ...]
     signals: Mapping[str, Signal]
+    confidence: ConfidenceParts
     age_days: float
     filled: bool
 
@@ -93,6 +118,8 @@ class MemoryHit:
 
     memory: Memory
     score: float
+    confidence: float
+    """From 0 to 1. Unlike the score, it can be compared between queries."""
     why: Why
     kind: Literal["memory"] = "memory"
 
@@ -129,6 +156,8 @@ class MessageHit:
 
     message: FoundMessage
     score: float
+    confidence: float
+    """From 0 to 1. Unlike the score, it can be compared between queries."""
     why: Why
     kind: Literal["message"] = "message"
 
@@ -165,6 +194,8 @@ class FactHit:
 
     fact: FoundFact
     score: float
+    confidence: float
+    """From 0 to 1. Unlike the score, it can be compared between queries."""
     why: Why
     kind: Literal["fact"] = "fact"
 
@@ -213,8 +244,10 @@ class Hits(tuple[H, ...], Generic[H]):
         return made
 
 
-def make_hit(record: Memory | FoundMessage | FoundFact, score: float, why: Why) -> Hit:
+def make_hit(record: Memory | FoundMessage | FoundFact, score: float, confidence: float, why: Why) -> Hit:
     """The hit of a record."""
     if isinstance(record, Memory):
-        return MemoryHit(record, score, why)
-    return MessageHit(record, score, why) if isinstance(record, FoundMessage) else FactHit(record, score, why)
+        return MemoryHit(record, score, confidence, why)
+    if isinstance(record, FoundMessage):
+        return MessageHit(record, score, confidence, why)
+    return FactHit(record, score, confidence, why)

@@ -37,8 +37,10 @@ MemoryStatus = Literal["active", "archived", "all"]
 class AnalyzedRow:
     """A decrypted row of the index with the pairs of its syllables, computed on first use."""
 
-    def __init__(self, record: Memory | FoundMessage | FoundFact) -> None:
+    def __init__(self, record: Memory | FoundMessage | FoundFact, labels: tuple[str, ...] = ()) -> None:
         self.record = record
+        self.labels = labels
+        """What was understood of a message: keywords, and keys and values of facts."""
 
     @cached_property
     def syllable_pairs(self) -> Mapping[str, int]:

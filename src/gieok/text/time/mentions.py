@@ -16,13 +16,13 @@ _MAX_CHARS = 2_000
 
 
 class TimeMentions(NamedTuple):
-    """The periods that a text refers to, and the text without relative expressions.
-
-    `last week` says when, but it is not a word that was used last week.
-    """
+    """The periods that a text refers to, and what else it says."""
 
     periods: tuple[Period, ...]
     rest: str
+    """The text without relative expressions: `last week` is not a word that was used last week."""
+    timeless: str
+    """The text without any time expression."""
 
 
 def time_mentions(text: str, now: datetime) -> TimeMentions:
@@ -34,7 +34,7 @@ def time_mentions(text: str, now: datetime) -> TimeMentions:
     A text of more than 2,000 characters is not read.
     """
     if len(text) > _MAX_CHARS:
-        return TimeMentions((), text)
+        return TimeMentions((), text, text)
     unread = rest = clean(text)
     periods: list[Period] = []
     for rule in (*HOLIDAYS, *KOREAN, *ENGLISH):
@@ -42,7 +42,7 @@ def time_mentions(text: str, now: datetime) -> TimeMentions:
             periods.extend(rule.resolve(match, now))
             unread = _blank(unread, match)
             rest = _blank(rest, match) if rule.is_relative else rest
-    return TimeMentions(tuple(periods), rest)
+    return TimeMentions(tuple(periods), rest, unread)
 
 
 def _blank(text: str, match: re.Match[str]) -> str:

@@ -304,6 +304,11 @@ def open_message(keys: OwnerKeys, row: Row) -> ChatMessage:
     )
 
 
+def open_labels(keys: OwnerKeys, row: Row) -> tuple[str, ...]:
+    """The words that describe a message, of the same row."""
+    return tuple(_open_details(keys, row).get("labels", ()))
+
+
 def _open_details(keys: OwnerKeys, row: Row) -> dict[str, Any]:
     return {} if row[6] is None else json.loads(keys.open(_place(row, "details"), row[6]))
 

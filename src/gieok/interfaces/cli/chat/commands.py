@@ -125,7 +125,14 @@ def _why(turn: ChatTurn | None, t: Translator) -> Iterator[str]:
     if not turn.recalled and not turn.retrieved:
         yield t("chat.nothing_recalled")
     if turn.recalled:
-        headings = ("memory.score", "memory.when", "memory.summary", "memory.why", "chat.signals")
+        headings = (
+            "memory.score",
+            "memory.confidence",
+            "memory.when",
+            "memory.summary",
+            "memory.why",
+            "chat.signals",
+        )
         yield from format_table([[t(key) for key in headings], *(_hit_row(hit, t) for hit in turn.recalled)])
     for memory in turn.retrieved:
         yield t("chat.this_session", summary=one_line(memory.summary))
@@ -142,6 +149,7 @@ def _why(turn: ChatTurn | None, t: Translator) -> Iterator[str]:
 def _hit_row(hit: Hit, t: Translator) -> list[str]:
     return [
         f"{hit.score:.3f}",
+        f"{hit.confidence:.2f}",
         f"{hit.timestamp:%Y-%m-%d}",
         one_line(hit.text),
         why_text(hit, t),

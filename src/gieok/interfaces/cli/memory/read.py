@@ -95,11 +95,24 @@ def list_memories(  # noqa: PLR0913, PLR0917  click passes each option as an arg
 @click.option("--persona", metavar="ID", required=True, help="Search memories with this persona.")
 @click.option("--limit", metavar="N", type=click.IntRange(1, MAX_PAGE), help="At most N hits.")
 @click.option("--kinds", metavar="LIST", default="memory", help="memory, message, fact, with commas, or all.")
+@click.option(
+    "--min-confidence",
+    metavar="N",
+    type=click.FloatRange(0, 1),
+    help="Leave out hits with less confidence (0 to 1).",
+)
 @user_option("User whose memories are searched.")
 @json_option
 @lang_option
 def search(
-    query: str, persona: str, limit: int | None, kinds: str, owner: str, as_json: bool, t: Translator
+    query: str,
+    persona: str,
+    limit: int | None,
+    kinds: str,
+    min_confidence: float | None,
+    owner: str,
+    as_json: bool,
+    t: Translator,
 ) -> None:
     """Search memories for QUERY, best match first.
 
@@ -109,14 +122,18 @@ def search(
     from gieok.memory.companion.hits import check_kinds
 
     wanted = check_kinds(kinds)
-    hits = run_for_user(owner, lambda user: user.companion.search(persona, query, kinds=wanted, limit=limit))
+    hits = run_for_user(
+        owner,
+        lambda user: user.companion.search(
+            persona, query, kinds=wanted, limit=limit, min_confidence=min_confidence
+        ),
+    )
     if as_json:
         print_json({"memories": [_hit_json(hit, t) for hit in hits], "degraded": hits.degraded})
     elif not hits:
         print(t("memory.none"))
     else:
-        names = ("memory.score", "memory.kind", "memory.id", "memory.when", "memory.text", "memory.why")
-        print_table([t(name) for name in names], [_hit_row(hit, t) for hit in hits])
+        print_table([t(name) for name in _HIT_HEADINGS], [_hit_row(hit, t) for hit in hits])
     if hits.degraded and not as_json:
         click.echo(t("memory.degraded", parts=", ".join(hits.degraded)), err=True)
 
@@ -151,8 +168,11 @@ def show(memory_id: UUID, owner: str, as_json: bool, t: Translator) -> None:
 
 
 def why_text(hit: Hit, t: Translator) -> str:
-    """The words that matched; without any, that the memory is recent or important."""
-    return printable(", ".join(hit.why.matched_words)) or t("memory.filled")
+    """The words that matched, and what was known of the message, if that led to it; without any, that the
+    memory is recent or important."""
+    matched = ", ".join(hit.why.matched_words)
+    known = f" ({'; '.join(hit.why.known)})" if hit.why.known else ""
+    return printable(matched + known) or t("memory.filled")
 
 
 def memory_json(found: Memory, t: Translator) -> dict[str, Any]:
@@ -160,10 +180,22 @@ def memory_json(found: Memory, t: Translator) -> dict[str, Any]:
     return found.model_dump(mode="json", by_alias=True, context={"language": t.lang})
 
 
+_HIT_HEADINGS = (
+    "memory.score",
+    "memory.confidence",
+    "memory.kind",
+    "memory.id",
+    "memory.when",
+    "memory.text",
+    "memory.why",
+)
+
+
 def _hit_row(hit: Hit, t: Translator) -> list[str]:
     who = hit.speaker or hit.role
     return [
         f"{hit.score:.3f}",
+        f"{hit.confidence:.2f}",
         hit.kind,
         hit.id,
         f"{hit.timestamp:%Y-%m-%d}",

@@ -13,6 +13,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "memory.importance": ("IMPORTANCE", "중요도"),
     "memory.summary": ("SUMMARY", "요약"),
     "memory.score": ("SCORE", "점수"),
+    "memory.confidence": ("CONFIDENCE", "신뢰도"),
     "memory.why": ("WHY", "이유"),
     "memory.filled": ("(recent or important)", "(최근이거나 중요함)"),
     "memory.emotion": ("EMOTION", "감정"),

@@ -112,13 +112,22 @@ async def search(
     kinds: Annotated[
         str, Query(max_length=100, description="`memory`, `message`, `fact`, several with commas, or `all`.")
     ] = "memory",
+    min_confidence: Annotated[
+        float, Query(alias="minConfidence", ge=0, le=1, description="Leave out hits with less confidence.")
+    ] = 0.0,
 ) -> Response:
     """Best first, archived memories included. `why` lists the matched words and the signals of the score.
 
     Memories, messages of all sessions with the persona, and facts are one ranking; each has its `kind`.
+    `confidence` is comparable between queries, `score` only within one.
     """
     hits = await caller.user.companion.search(
-        persona_id, q, kinds=check_kinds(kinds), limit=limit, account_plan=caller.account_plan
+        persona_id,
+        q,
+        kinds=check_kinds(kinds),
+        limit=limit,
+        min_confidence=min_confidence,
+        account_plan=caller.account_plan,
     )
     answer = HitsAnswer(memories=tuple(map(found_item, hits)), degraded=hits.degraded)
     return json_response(answer, caller.language)

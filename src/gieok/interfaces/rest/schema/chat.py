@@ -200,6 +200,7 @@ def recalled_items(hits: Sequence[Hit]) -> tuple[wire.RecalledItem, ...]:
             speaker=hit.speaker,
             session_ref=hit.session_ref,
             score=hit.score,
+            confidence=hit.confidence,
             why=hit.why,
         )
         for hit in hits

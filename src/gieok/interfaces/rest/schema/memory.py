@@ -54,7 +54,11 @@ _MEMORY: dict[str, Any] = {
 }
 _WHY: dict[str, Any] = {
     "matchedWords": ["영화"],
+    "missingWords": ["제목"],
+    "matchedFields": ["text"],
+    "known": [],
     "signals": {"bm25": {"value": 0.82, "weight": 1.0, "rank": 1}},
+    "confidence": {"words": 0.72, "meaning": 0.0},
     "ageDays": 1.5,
     "filled": False,
 }
@@ -117,7 +121,7 @@ class HitsAnswer(wire.FoundMemories, Answer):
     model_config = example(
         success=True,
         memories=[
-            _MEMORY | {"kind": "memory", "score": 0.91, "why": _WHY},
+            _MEMORY | {"kind": "memory", "score": 0.91, "confidence": 0.72, "why": _WHY},
             {
                 "kind": "message",
                 "id": "m1",
@@ -127,6 +131,7 @@ class HitsAnswer(wire.FoundMemories, Answer):
                 "timestamp": "2025-10-27T12:00:00Z",
                 "speaker": None,
                 "score": 0.87,
+                "confidence": 0.72,
                 "why": _WHY,
             },
         ],
@@ -146,7 +151,7 @@ class ArchivedAnswer(MemoryAnswer):
 
 def found_item(hit: Hit) -> wire.Found:
     """A search hit as the API shows it."""
-    reasons: dict[str, Any] = {"score": hit.score, "why": hit.why}
+    reasons: dict[str, Any] = {"score": hit.score, "confidence": hit.confidence, "why": hit.why}
     if hit.kind == "memory":
         return wire.FoundMemory.model_construct(**dict(hit.memory), **reasons)
     if hit.kind == "message":

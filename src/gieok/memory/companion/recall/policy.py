@@ -47,6 +47,8 @@ class RecallPolicy(Data):
     top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)]
     min_memories: Annotated[int, Field(ge=0, le=MAX_TOP_K)]
     """How many of the hits are memories at least, so that quotes do not take all places."""
+    min_confidence: Annotated[float, Field(ge=0, le=1)]
+    """Hits with less confidence are left out. Memories that only fill up have none and stay."""
     k1: Annotated[float, Field(gt=0, le=10)]
     b: Annotated[float, Field(ge=0, le=1)]
     added_weight: Annotated[float, Field(ge=0, le=10)]

@@ -72,6 +72,8 @@ class Query(NamedTuple):
     spelled: Mapping[str, str]
     """Spellings of its words in the other script, Hangul or Latin letters."""
     periods: tuple[Period, ...]
+    dated: frozenset[str]
+    """The terms that only name the periods."""
     is_about_now: bool
     """Whether the latest statement is the answer: no time is named, and no word of the past."""
     is_about_reply: bool
@@ -92,7 +94,7 @@ class QueryTerms(NamedTuple):
 def parse_query(text: str, now: datetime) -> Query:
     """Parse a query. InputRefused if it is too long. Words after the first 256 are displayed as terms."""
     check_query(text)
-    times, rest = time_mentions(text, now)
+    times, rest, timeless = time_mentions(text, now)
     said = _ASKING_PHRASE.sub(" ", rest)
     read = words(said)[:_MAX_WORDS]
     came_from: dict[str, str] = {}
@@ -109,8 +111,10 @@ def parse_query(text: str, now: datetime) -> Query:
     }
     meant = telling or ({} if times else asked)
     spelled = dict(islice(_spellings(meant, read), _MAX_SPELLINGS))
+    dated = frozenset(meant) - frozenset(terms(timeless)) if times else frozenset[str]()
     is_about_now = not times and _ASKS_PAST.search(text) is None
-    return Query(text, meant, together, spelled, times, is_about_now, _ASKS_REPLY.search(text) is not None)
+    is_about_reply = _ASKS_REPLY.search(text) is not None
+    return Query(text, meant, together, spelled, times, dated, is_about_now, is_about_reply)
 
 
 def look_up_terms(index: PersonaIndex, query: Query) -> QueryTerms:

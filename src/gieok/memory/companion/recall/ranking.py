@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gieok.errors import StoreDamaged
-from gieok.memory.companion.hits import Hit, Why, make_hit
+from gieok.memory.companion.hits import ConfidenceParts, Hit, MatchedField, Why, make_hit
+from gieok.memory.companion.recall.confidence import Confidences, confidences, mean_distance
 from gieok.memory.companion.recall.policy import RecallPolicy
 from gieok.memory.companion.recall.query import (
     ALTERNATIVE_WEIGHT,
@@ -44,7 +45,7 @@ from gieok.ranking import (
     ranks_of,
     recency,
 )
-from gieok.text import Period, syllable_pairs
+from gieok.text import Period, syllable_pairs, terms
 
 _RERANKED = 30
 """How many of the best memories are compared by pairs of syllables, or more if more hits are requested."""
@@ -72,6 +73,8 @@ class Ranking(NamedTuple):
     scores: Floats
     best: Positions
     """The places of the requested memories in `rows`, best first."""
+    confidences: Confidences
+    """Of the requested memories."""
 
 
 def rank_rows(
@@ -85,7 +88,7 @@ def rank_rows(
 ) -> tuple[Hit, ...]:
     """Find the best `count` rows and explain each. `similarity` is None without an embedder."""
     ranking = _rank(index, query, now, policy, similarity, count)
-    return _explained(index, ranking, policy)
+    return _explained(index, query, ranking, policy)
 
 
 def _rank(
@@ -122,8 +125,12 @@ def _rank(
         signals["pairs"] = _by_pairs(index, rows, best, pairs, policy)
         scores += weights.pairs * signals["pairs"]
         best = best[best_rows(scores[best], at[best], numbers[best], count)]
+    certain = confidences(index, query, matches.terms, matches.time, matches.meaning, rows[best])
+    if policy.min_confidence:
+        kept = certain.values >= policy.min_confidence
+        best, certain = best[kept], Confidences(certain.words[kept], certain.meaning[kept])
     best = np.concatenate((best, np.arange(matching, len(rows))))[:count]
-    return Ranking(matches.terms, rows, matching, ages, signals, scores, best)
+    return Ranking(matches.terms, rows, matching, ages, signals, scores, best, certain)
 
 
 class _Matches(NamedTuple):
@@ -132,6 +139,8 @@ class _Matches(NamedTuple):
     terms: QueryTerms
     bm25: Floats
     vectors: Floats
+    meaning: Floats
+    """The vector's part of the confidence."""
     own: Floats
     """Words and vector together."""
     neighbours: Floats
@@ -144,14 +153,14 @@ def _match(
     index: PersonaIndex, query: Query, policy: RecallPolicy, similarity: Similarity | None
 ) -> _Matches:
     weights, none = policy.weights, np.zeros(len(index.rows))
-    terms = look_up_terms(index, query)
-    bm25 = _bm25(index, terms, policy)
-    vectors = _vectors(index, similarity) if weights.vectors else none
+    query_terms = look_up_terms(index, query)
+    bm25 = _bm25(index, query_terms, policy)
+    vectors, meaning = _vectors(index, similarity) if weights.vectors else (none, none)
     own = weights.bm25 * bm25 + weights.vectors * vectors
     neighbours = neighbour_scores(own, index.neighbours) if weights.neighbours else none
     total = own + weights.neighbours * neighbours
     time = _in_periods(index, query.periods) if weights.time else none
-    return _Matches(terms, bm25, vectors, own, neighbours, total, time)
+    return _Matches(query_terms, bm25, vectors, meaning, own, neighbours, total, time)
 
 
 def _signals_of_match(
@@ -211,18 +220,18 @@ def _bm25(index: PersonaIndex, terms: QueryTerms, policy: RecallPolicy) -> Float
     return normalised(scores)
 
 
-def _vectors(index: PersonaIndex, similarity: Similarity | None) -> Floats:
-    """How far each memory's vector is above the mean; 0 without a vector. StoreDamaged for a vector without
-    a memory."""
-    values = np.zeros(len(index.rows))
+def _vectors(index: PersonaIndex, similarity: Similarity | None) -> tuple[Floats, Floats]:
+    """How far each memory's vector is above the mean, in deviations and as a share of what is possible; 0
+    without a vector. StoreDamaged for a vector without a memory."""
+    values, meaning = np.zeros(len(index.rows)), np.zeros(len(index.rows))
     if similarity is not None:
         numbers, cosines = similarity
         in_order, row_of = index.rows.by_number
         places = in_order.searchsorted(numbers)
         if len(numbers) and not (in_order[places.clip(max=len(in_order) - 1)] == numbers).all():
             raise StoreDamaged("a vector refers to a memory that does not exist; restore a backup")
-        values[row_of[places]] = above_mean(cosines)
-    return values
+        values[row_of[places]], meaning[row_of[places]] = above_mean(cosines), mean_distance(cosines)
+    return values, meaning
 
 
 def _in_periods(index: PersonaIndex, periods: Sequence[Period]) -> Floats:
@@ -278,13 +287,43 @@ def _by_pairs(
     return values
 
 
-def _explained(index: PersonaIndex, ranking: Ranking, policy: RecallPolicy) -> tuple[Hit, ...]:
+def _explained(index: PersonaIndex, query: Query, ranking: Ranking, policy: RecallPolicy) -> tuple[Hit, ...]:
     """The hits in order, each with its reasons: the matched words, and its value and rank by each signal."""
     rows = ranking.rows[ranking.best]
     memories = index.open(rows.tolist())
-    words = _matched_words(ranking.terms, rows)
-    is_filler = ranking.best >= ranking.matching
-    signals: list[dict[str, Signal]] = [{} for _ in memories]
+    found = _found_words(ranking.terms, rows)
+    signals = _signals_of(ranking, policy)
+    asked = dict.fromkeys(query.words.values())
+    fillers = np.zeros(len(rows) - len(ranking.confidences.words))
+    words, meaning = (np.concatenate((part, fillers)).tolist() for part in ranking.confidences)
+    values = np.concatenate((ranking.confidences.values, fillers)).tolist()
+    scores, ages = ranking.scores[ranking.best].tolist(), ranking.ages[ranking.best].tolist()
+    is_filler = (ranking.best >= ranking.matching).tolist()
+    return tuple(
+        make_hit(
+            memory.record,
+            scores[place],
+            values[place],
+            Why(
+                matched_words=tuple(found[place].words),
+                missing_words=tuple(word for word in asked if word not in found[place].words),
+                matched_fields=tuple(found[place].fields),
+                known=tuple(
+                    label for label in memory.labels if not found[place].known.isdisjoint(terms(label))
+                ),
+                signals=signals[place],
+                confidence=ConfidenceParts(words[place], meaning[place]),
+                age_days=ages[place],
+                filled=is_filler[place],
+            ),
+        )
+        for place, memory in enumerate(memories)
+    )
+
+
+def _signals_of(ranking: Ranking, policy: RecallPolicy) -> list[dict[str, Signal]]:
+    """The signals of each hit that are not 0."""
+    signals: list[dict[str, Signal]] = [{} for _ in ranking.best]
     for name, values in ranking.signals.items():
         weight = getattr(policy.weights, name)
         if weight and values.any():
@@ -292,34 +331,29 @@ def _explained(index: PersonaIndex, ranking: Ranking, policy: RecallPolicy) -> t
             for place, (value, rank) in enumerate(zip(some.tolist(), ranks_of(some, values), strict=True)):
                 if value > 0:
                     signals[place][name] = Signal(value=value, weight=weight, rank=rank)
-    return tuple(
-        make_hit(
-            memory.record,
-            score,
-            Why(
-                matched_words=tuple(words[place]),
-                signals=signals[place],
-                age_days=age,
-                filled=bool(is_filler[place]),
-            ),
-        )
-        for place, (memory, score, age) in enumerate(
-            zip(
-                memories,
-                ranking.scores[ranking.best].tolist(),
-                ranking.ages[ranking.best].tolist(),
-                strict=True,
-            )
-        )
-    )
+    return signals
 
 
-def _matched_words(terms: QueryTerms, rows: Positions) -> list[dict[str, None]]:
-    """The words of the query that each row contains, in the order of the query."""
-    matched: list[dict[str, None]] = [{} for _ in rows]
+class _Found(NamedTuple):
+    """What a row contains of the query."""
+
+    words: dict[str, None]
+    """In the order of the query."""
+    fields: dict[MatchedField, None]
+    known: set[str]
+    """The terms in what is known of the row."""
+
+
+def _found_words(terms: QueryTerms, rows: Positions) -> list[_Found]:
+    found = [_Found({}, {}, set()) for _ in rows]
     for term, word in terms.words.items():
-        having = terms.matches[term].rows
-        nearest = having[np.minimum(having.searchsorted(rows), len(having) - 1)]
-        for place in np.flatnonzero(nearest == rows).tolist():
-            matched[place][word] = None
-    return matched
+        having, own, added = terms.matches[term]
+        nearest = np.minimum(having.searchsorted(rows), len(having) - 1)
+        for place in np.flatnonzero(having[nearest] == rows).tolist():
+            found[place].words[word] = None
+            if own[nearest[place]]:
+                found[place].fields["text"] = None
+            if added[nearest[place]]:
+                found[place].fields["known"] = None
+                found[place].known.add(term)
+    return found

@@ -91,6 +91,8 @@ class RecallInputs(Data):
     query: str
     limit: Annotated[int, Field(ge=1)] | None = None
     """How many hits to return, at most the plan's `topK`."""
+    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Leaves out more than the plan's `minConfidence` does, never less."""
     kinds: tuple[HitKind, ...] | None = None
     """What to recall, of the plan's `kinds`; None for all of them."""
     account_plan: AccountPlan | None = None
@@ -184,6 +186,8 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
             )
 
         parsed = self._parse(view, inputs.query, context.now)
+        least = max(policy.min_confidence, inputs.min_confidence or 0.0)
+        policy = policy.model_copy(update={"min_confidence": least})
 
         def ranked(index: PersonaIndex, count: int) -> tuple[Hit, ...]:
             return rank_rows(index, parsed, context.now, policy, similarity, count=count)

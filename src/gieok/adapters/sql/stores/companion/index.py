@@ -10,7 +10,7 @@ from gieok.adapters.sql.driver.database import Row, Tx
 from gieok.adapters.sql.stores.canon import persona_token
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.adapters.sql.stores.companion.rows import open_memory
-from gieok.adapters.sql.stores.messages import open_message
+from gieok.adapters.sql.stores.messages import open_labels, open_message
 from gieok.adapters.sql.stores.persona_index import ENTRIES, FACT, MEMORY, MESSAGE, pack_row, tokens_of
 from gieok.errors import StoreDamaged
 from gieok.memory.canon.documents import fact_document
@@ -97,12 +97,12 @@ class SqlPersonaIndex:
         missing = [row for row, number in zip(rows, numbers, strict=True) if cached[number] is None]
         if missing:
             revisions = dict(zip(numbers, changed, strict=True))
-            for number, (record, size) in self._read(missing).items():
-                cached[number] = AnalyzedRow(record)
+            for number, (found, size) in self._read(missing).items():
+                cached[number] = found
                 self._cache.put(("found", self._persona_id, number, revisions[number]), cached[number], size)
         return [cached[number] for number in numbers]
 
-    def _read(self, rows: Sequence[int]) -> Mapping[int, tuple[Memory | FoundMessage | FoundFact, int]]:
+    def _read(self, rows: Sequence[int]) -> Mapping[int, tuple[AnalyzedRow, int]]:
         """Each record with its estimated size in memory, by its number in the index."""
         numbers = self.rows.columns.numbers[rows].tolist()
         kinds = self.rows.columns.kinds[rows].tolist()
@@ -111,18 +111,18 @@ class SqlPersonaIndex:
             return [number - first for number, own in zip(numbers, kinds, strict=True) if own == kind]
 
         memories, messages, facts = of_kind(MEMORY, 0), of_kind(MESSAGE, ENTRIES), of_kind(FACT, ENTRIES)
-        found: dict[int, tuple[Memory | FoundMessage | FoundFact, int]] = {}
+        found: dict[int, tuple[AnalyzedRow, int]] = {}
         persona = {"persona_id": self._persona_id}
         if memories:
             for row in self._tx.all("list_memories_by_number", numbers=memories, **persona):
-                found[row[2]] = open_memory(self._keys, row), _size(row[-1])
+                found[row[2]] = AnalyzedRow(open_memory(self._keys, row)), _size(row[-1])
         if messages:
             for row in self._tx.all("list_found_messages", numbers=messages, **persona):
                 found[row[0] + ENTRIES] = self._message(row[1:]), _size(row[-2])
         if facts:
             token = persona_token(self._keys, self._persona_id)
             for row in self._tx.all("list_found_facts", persona_token=token, numbers=facts):
-                found[row[0] + ENTRIES] = self._fact(row[1:]), _size(row[-2])
+                found[row[0] + ENTRIES] = AnalyzedRow(self._fact(row[1:])), _size(row[-2])
         if len(found) != len(numbers):
             raise StoreDamaged(
                 f"the index of persona {self._persona_id} refers to {len(numbers)} rows, of which "
@@ -130,10 +130,10 @@ class SqlPersonaIndex:
             )
         return found
 
-    def _message(self, row: Row) -> FoundMessage:
+    def _message(self, row: Row) -> AnalyzedRow:
         message = open_message(self._keys, row)
         content = message.model_dump(exclude={"withdrawn_at"})  # what was withdrawn is not in the index
-        return FoundMessage(**content, session_ref=row[0])
+        return AnalyzedRow(FoundMessage(**content, session_ref=row[0]), open_labels(self._keys, row))
 
     def _fact(self, row: Row) -> FoundFact:
         version = SqlChainStore(self._tx, self._keys, "fact").open_row(row)
