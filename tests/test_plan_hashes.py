@@ -18,7 +18,7 @@ PINNED = {
     "close_inactive_session_without_summaries": "91e0381d1bf102c77696a81337b6fc9516fc3de86f0d1ef1983437b7a706ab67",  # noqa: E501
     "close_session": "6089df5d176c143eb32dd73e9d5d4ea40db04d81c14923909b70f48cd5cc0035",
     "close_session_without_summaries": "fe837954e81454aa983b49c0c21b3739879581b82f5a6e090cc29f5f51432f18",
-    "compact_conversation": "cf3a67536d7c12e34d791dfbfb220dcdf13c3b6f5611cc6ac346c804a65e7374",
+    "compact_conversation": "d47e434b988b9fc0ae70c1c433e06cb0c5b5edd306779b000587da0554cddc30",
     "configure_memories": "e7f3ea69fae2d8be39877d8bcc823d8cf415919c2f6ab275eb204d0a71c25db7",
     "create_memories": "b97b151e006377ddc14d6fc23ba9d718b16c5376b2732fb7a1b42e86b140e549",
     "create_memory": "11456fcfafc939a7b6ac6580b93d8c546bab733dd11c70ccc950a3ca8169f4df",

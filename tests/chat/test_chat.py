@@ -18,6 +18,7 @@ from gieok.errors import (
     SessionEnded,
     StepFailed,
 )
+from gieok.memory.blocks import WORDING
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.conversation.steps import AssembledPrompt, PromptAssemble
 from gieok.memory.observations import Conversation, Understood, VerbatimLimit
@@ -162,7 +163,9 @@ async def test_every_variant_of_the_chat_plan_runs(gieok: Gieok, plan: str) -> N
     assert turn.reply
     assert bool(turn.retrieved) == (plan != "chat_turn_without_turn_memory")
     assert bool(turn.state) == (plan != "chat_turn_without_state")
+    assert (WORDING["ko"].state_header in turn.prompt.system) == (plan != "chat_turn_without_state")
     assert first.changes
+    assert {fact.value for fact in await user.canon.facts(hana.id)} >= {"부산으로 이사함"}
 
 
 @pytest.mark.req("ENG-9")

@@ -193,6 +193,17 @@ def test_a_turn_is_taken_back_and_answered_again(run: Run) -> None:
     assert "부산" in done.stdout.rsplit("\n", 3)[-2]
 
 
+@pytest.mark.req("MIND-11")
+def test_a_session_of_small_talk_says_that_nothing_was_kept(run: Run) -> None:
+    kept = "no memory was made: there was only small talk"
+    talk = run("chat", "--user", "kim", "--lang", "en", stdin="hello\nhaha\n")
+    assert kept in talk.stdout + talk.stderr
+    assert memories(run) == []
+    told = run("chat", "--user", "kim", "--lang", "en", stdin=INTERVIEW)
+    assert kept not in told.stdout + told.stderr
+    assert len(memories(run)) == 1
+
+
 def test_a_fact_is_forgotten_and_a_memory_saved(run: Run) -> None:
     done = run(
         "chat",

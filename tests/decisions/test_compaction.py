@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 import pytest
@@ -132,13 +133,15 @@ class ScriptedModel(CountingModel):
         self.calls = 0
         self.answer: str | Exception | None = None
 
-    async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:
+    async def hint_conversation(
+        self, messages: Sequence[ConversationMessage], *, hint_tokens: int, today: date
+    ) -> str:
         self.calls += 1
         if isinstance(self.answer, Exception):
             raise self.answer
         if self.answer is not None:
             return self.answer
-        return await super().hint_conversation(messages, hint_tokens=hint_tokens)
+        return await super().hint_conversation(messages, hint_tokens=hint_tokens, today=today)
 
 
 async def test_a_longer_conversation_keeps_its_signposts(settings: Settings) -> None:
@@ -291,7 +294,7 @@ async def test_the_offline_model_writes_hints_in_the_language_of_the_conversatio
         ConversationMessage(role="assistant" if number else "user", content=text)
         for number, text in enumerate(said)
     ]
-    hint = await offline_model().hint_conversation(messages, hint_tokens=HINT)
+    hint = await offline_model().hint_conversation(messages, hint_tokens=HINT, today=date(2026, 3, 5))
     assert hint.strip()
     assert topic in hint
 

@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -28,6 +28,7 @@ from gieok.adapters.models.remote.model import RemoteModel
 from gieok.errors import ModelUnavailable
 from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.companion.records import Spoken
+from gieok.memory.decisions.compaction import ConversationMessage
 from gieok.memory.model_calls import Meter, ModelLimits
 from gieok.memory.observations import (
     Category,
@@ -188,6 +189,18 @@ def test_every_field_of_an_observation_can_be_answered() -> None:
     items = REMEMBER_SCHEMA["properties"]["observations"]["items"]
     assert set(items["properties"]) == set(Observation.model_fields)
     assert set(REMEMBER_SCHEMA["properties"]["turns"]["items"]["properties"]) == set(TurnNote.model_fields)
+
+
+@pytest.mark.req("MIND-8")
+@pytest.mark.parametrize(
+    ("said", "today"),
+    [("내일 면접이야", "2026-03-05 (목요일)"), ("my interview is tomorrow", "2026-03-05 (Thursday)")],
+)
+async def test_a_request_for_a_hint_says_the_day(said: str, today: str) -> None:
+    script = Script(lambda _: json.dumps({"hint": said}))
+    messages = [ConversationMessage(role="user", content=said)]
+    await metered(script).hint_conversation(messages, hint_tokens=40, today=date(2026, 3, 5))
+    assert today in sent(script.requests[0])
 
 
 def sent(messages: list[ModelMessage]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import date
 
 from gieok.memory.companion.records import Emotion, SessionSummary, Spoken
 from gieok.memory.conversation.records import Prompt, Reply
@@ -32,7 +33,9 @@ class CountingModel:
         summary = f"{len(messages)} messages with {len(distinct)} different words."
         return SessionSummary(summary=summary, topics=tuple(distinct[:3]), emotion=Emotion.CALM, importance=5)
 
-    async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:
+    async def hint_conversation(
+        self, messages: Sequence[ConversationMessage], *, hint_tokens: int, today: date
+    ) -> str:
         return f"{len(messages)} messages, {sum(len(message.content.split()) for message in messages)} words"
 
     async def reply(self, prompt: Prompt, emit: Callable[[str], None]) -> Reply:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Protocol, Self
 from uuid import uuid4
 
@@ -28,6 +28,7 @@ from gieok.memory.decisions.records import (
 from gieok.memory.decisions.store import DecisionView
 from gieok.memory.fields import SessionRef, storable
 from gieok.memory.model_calls import ModelLimits, metered_model
+from gieok.memory.profile import Timezone, day_of
 from gieok.memory.usage import ModelUsage
 from gieok.text import count_tokens
 
@@ -67,9 +68,12 @@ class Signpost(Data):
 class ConversationSummarizer(Protocol):
     """The part of a language model that writes hints."""
 
-    async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:
+    async def hint_conversation(
+        self, messages: Sequence[ConversationMessage], *, hint_tokens: int, today: date
+    ) -> str:
         """One line about these messages in their language: about `hint_tokens` tokens, never empty.
 
+        `today` is the user's day, for words such as "tomorrow".
         ModelUnavailable when the model gives none.
         """
         ...
@@ -200,6 +204,8 @@ class CompactInputs(Data):
     session_ref: SessionRef
     messages: Conversation
     budget: int | None = None
+    timezone: Timezone = "UTC"
+    """Whose days are meant."""
 
 
 class Compacted(Data):
@@ -237,10 +243,12 @@ class CompactConversation(ReadStep[CompactMetadata, CompactInputs, Compacted]):
         drafts = [chunk.evidence(inputs.session_ref) for chunk in split.chunks]
         anchors = _existing_anchors(view, inputs.session_ref, drafts)
 
+        today = day_of(context.now, inputs.timezone)
+
         async def compact() -> Compacted:
             with metered_model(self._model, metadata, context) as (model, meter):
                 signposts = [
-                    anchors.get(draft.sha256) or await _signpost(model, chunk, metadata.hint_tokens)
+                    anchors.get(draft.sha256) or await _signpost(model, chunk, metadata.hint_tokens, today)
                     for chunk, draft in zip(split.chunks, drafts, strict=True)
                 ]
             hints = [signpost.hint for signpost in signposts]
@@ -268,8 +276,9 @@ def _existing_anchors(
     }
 
 
-async def _signpost(model: ConversationSummarizer, chunk: Chunk, hint_tokens: int) -> Signpost:
-    hint = shorten_hint(await model.hint_conversation(chunk.messages, hint_tokens=hint_tokens), hint_tokens)
+async def _signpost(model: ConversationSummarizer, chunk: Chunk, hint_tokens: int, today: date) -> Signpost:
+    written = await model.hint_conversation(chunk.messages, hint_tokens=hint_tokens, today=today)
+    hint = shorten_hint(written, hint_tokens)
     if not hint:
         raise ModelUnavailable("the model gave no hint for a part of the conversation")
     return Signpost(hint=hint, first=chunk.first, count=len(chunk.messages))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import date
 
 from gieok.adapters.models.offline.dialogue import observe
 from gieok.adapters.models.offline.reply import compose
@@ -32,7 +33,9 @@ class OfflineModel:
         """One or two sentences about the whole conversation, with topics, emotion and importance."""
         return summarize_session(messages)
 
-    async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:
+    async def hint_conversation(
+        self, messages: Sequence[ConversationMessage], *, hint_tokens: int, today: date
+    ) -> str:
         """One line about what was said. The caller may cut it."""
         said = "\n".join(message.content for message in messages if message.role == "user")
         answered = "\n".join(message.content for message in messages if message.role != "user")

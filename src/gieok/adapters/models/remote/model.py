@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Generic, Self, TypeVar
 
 from pydantic_ai.direct import model_request, model_request_stream
@@ -42,6 +43,7 @@ from gieok.adapters.models.remote.answers import (
 from gieok.adapters.models.remote.retries import call_with_retries
 from gieok.errors import ModelUnavailable
 from gieok.memory.answers import Remembered, parse_remembered
+from gieok.memory.blocks import date_with_weekday
 from gieok.memory.companion.records import SessionSummary, Spoken
 from gieok.memory.conversation.records import Prompt, Reply
 from gieok.memory.decisions.compaction import ConversationMessage
@@ -171,11 +173,19 @@ class RemoteModel:
         answer = await self._session.run(task, sides.language, check, self._meter)
         return answer.session_summary()
 
-    async def hint_conversation(self, messages: Sequence[ConversationMessage], *, hint_tokens: int) -> str:
+    async def hint_conversation(
+        self, messages: Sequence[ConversationMessage], *, hint_tokens: int, today: date
+    ) -> str:
         """Describe a part of a conversation in one line."""
         lines = [(message.role, message.content) for message in messages]
         sides = Sides.from_lines(lines)
-        task = prompt_text("hint", sides.language, conversation=data_block(lines), hintTokens=hint_tokens)
+        task = prompt_text(
+            "hint",
+            sides.language,
+            today=date_with_weekday(today, sides.language),
+            conversation=data_block(lines),
+            hintTokens=hint_tokens,
+        )
         answer = await self._hint.run(
             task, sides.language, lambda answer: sides.problem(answer.hint), self._meter
         )

@@ -171,6 +171,8 @@ def _close(background: BackgroundGieok, conversation: Conversation, screen: Scre
     if summaries.memory_id is not None:
         memory = background.run(conversation.user.companion.get(summaries.memory_id))
         screen.note(screen.t("chat.remembered", summary=memory.summary))
+    elif summaries.jobs:
+        screen.note(screen.t("chat.nothing_kept"))
 
 
 def _choose_persona(background: BackgroundGieok, user: User, name: str | None, screen: Screen) -> PersonaCard:

@@ -82,4 +82,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "chat.forgotten": ("forgotten: {text}", "잊음: {text}"),
     "chat.closing": ("saving the conversation …", "대화를 기억으로 저장하는 중 …"),
     "chat.remembered": ("remembered: {summary}", "기억함: {summary}"),
+    "chat.nothing_kept": (
+        "no memory was made: there was only small talk",
+        "가벼운 이야기뿐이어서 기억으로 남기지 않았음",
+    ),
 }
