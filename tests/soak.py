@@ -54,6 +54,7 @@ PROOFS = (
     Proof("PostgreSQL terminated", 300, "crash/test_server_death.py", "terminated", 50, ("postgres",)),
     Proof("PostgreSQL paused", 300, "crash/test_server_death.py", "paused", 50, ("postgres",)),
     Proof("turns on a full disk", 1_000, "crash/test_power_cut.py", "full_disk", 100, ("sqlite",)),
+    Proof("interrupted withdrawals and replies", 200, "crash/test_withdrawals.py", "whole_or_not", 80),
     Proof("clock jumps", 1_000, "crash/test_kill.py", "clock_jumps", 50),
 )
 
