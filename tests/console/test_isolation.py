@@ -93,6 +93,10 @@ VISITS = [
     Visit("POST /decisions/{decision}/relations", 404, {"type": "REFINES", "target": "{other}"}),
     Visit("POST /decisions/{decision}/relations/{relation}/delete", 404),
     Visit("GET /decisions/evidence/{evidence}", 404),
+    Visit("GET /data", 200),
+    Visit("POST /data/export", 200),
+    Visit("POST /data/import", 422),
+    Visit("POST /data/erase", 422, {"name": "x"}),
 ]
 IDS = [f"{visit.route}{visit.query}-{number}" for number, visit in enumerate(VISITS)]
 WITHOUT_OWNER = {

@@ -12,6 +12,7 @@ import pytest
 import gieok.interfaces.console
 from gieok.interfaces.console.navigation import NAVIGATION
 from gieok.interfaces.console.texts import TEXTS
+from gieok.memory.audit import AuditAction
 from gieok.memory.canon.records import FactReason, Outcome, Provenance
 from gieok.memory.companion.hits import HIT_KINDS
 from gieok.memory.companion.records import Emotion, Origin
@@ -54,6 +55,7 @@ COMPUTED = {
     "through": [each for each in get_args(Through) if each != "scope"],
     "tier": [*TIERS, *(f"{name}.text" for name in TIERS)],
     "outcome": get_args(ImportOutcome),
+    "audit": get_args(AuditAction),
     "plan.kind": ["added", "removed", "changed", "same"],
     "error": ["403", "404", "409", "422", "429", "503"],
 }

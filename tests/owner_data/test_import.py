@@ -294,3 +294,19 @@ async def test_a_killed_import_leaves_nothing(
 async def test_a_repeated_line_changes_nothing(gieok: Gieok) -> None:
     done = await gieok.user("minsu").data.import_(pieces(many({}, {}, {})))
     assert (done.counts, done.unchanged) == ({"memory": 1}, 2)
+
+
+@pytest.mark.req("OPS-3")
+async def test_a_preview_says_what_an_import_adds_and_stores_nothing(gieok: Gieok, behind: Behind) -> None:
+    """Also for a user who has nothing yet, and with the errors of the import."""
+    await fill(gieok.user("minsu"))
+    taken = records(await export(gieok.user("minsu")))
+    tables = ("memories", "messages", "chain_versions", "evidence", "audit_entries")
+    counts = {table: behind.count(table) for table in tables}
+    preview = await gieok.user("jiyoung").data.preview_import(pieces(stream_of(taken)))
+    assert {table: behind.count(table) for table in tables} == counts
+    with pytest.raises(InputRefused, match=f"line {len(taken) + 2}: "):
+        await gieok.user("jiyoung").data.preview_import(pieces(stream_of([*taken, RELATION])))
+    assert preview == await gieok.user("jiyoung").data.import_(pieces(stream_of(taken)))
+    again = await gieok.user("jiyoung").data.preview_import(pieces(stream_of(taken)))
+    assert (again.counts, again.unchanged) == ({}, len(taken))

@@ -119,6 +119,24 @@ class OwnerData:
             key = None if once is None else RequestKey(key=once, body=digest)
             return await run_idempotent(cycles, key, "import", create, replay)
 
+    async def preview_import(
+        self, stream: AsyncIterable[bytes], *, max_bytes: int = MAX_IMPORT_BYTES
+    ) -> ImportResult:
+        """What `import_` would add and leave unchanged, with the same errors. Nothing is stored."""
+        with Spool() as spool:
+            count, _ = await _receive(stream, spool, max_bytes)
+            now = self._gieok.engine.clock()
+
+            def write(view: SqlView) -> None:
+                imported = view.transfer(now).import_(_read_records(spool, count, _no_report))
+                raise _RolledBack(ImportResult(dict(imported.added), imported.unchanged))
+
+            try:
+                await self._scope.write(write, heavy=True)
+            except _RolledBack as preview:
+                return preview.result
+            raise AssertionError("a preview ends by rolling back")
+
     async def exists(self) -> bool:
         """Whether the owner has ever stored anything. OwnerErased while an erasure is not finished."""
         return await self._scope.read(lambda view: view.is_known)
@@ -159,6 +177,14 @@ async def stream_from_thread(produce: Callable[[Send], Awaitable[object]]) -> As
         finally:
             closed.set()
             producing.cancel()
+
+
+class _RolledBack(Exception):
+    """Ends the transaction of a preview without storing anything."""
+
+    def __init__(self, result: ImportResult) -> None:
+        super().__init__()
+        self.result = result
 
 
 class _StreamClosedError(Exception):

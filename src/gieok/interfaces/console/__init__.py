@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from gieok.interfaces.console.pages import (
     chat,
+    data,
     decision_import,
     decisions,
     facts,
@@ -35,6 +36,7 @@ PAGES = (
     proposals,
     decisions,
     plans,
+    data,
 )
 
 

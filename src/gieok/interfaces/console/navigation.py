@@ -27,4 +27,5 @@ NAVIGATION = (
     NavItem("sessions", "read"),
     NavItem("decisions", "read"),
     NavItem("plans", "read"),
+    NavItem("data", "owner"),
 )

@@ -151,6 +151,10 @@ class Page:
         values.setdefault("notice", shown)
         return self.viewer.render(template, status, **values)
 
+    def signed_out(self) -> Viewer:
+        """How to show the last page of a user whose token is no longer valid."""
+        return replace(self.viewer, principal=None, csrf="")
+
     def redirect(self, *parts: str, done: str = "", **query: str) -> Response:
         """Redirect to a page of the console after a change, so that reloading does not repeat it."""
         target = "/".join([PREFIX, *(quote(part, safe="") for part in parts)])

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from gieok.interfaces.console.texts import (
     chat,
     common,
+    data,
     decisions,
     facts,
     memories,
@@ -27,5 +28,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     **personas.TEXTS,
     **plans.TEXTS,
     **sessions.TEXTS,
+    **data.TEXTS,
 }
 """English and Korean by key, with the same `{names}` in both."""

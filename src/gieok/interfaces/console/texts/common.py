@@ -11,6 +11,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "nav.memories": ("Memories", "기억"),
     "nav.decisions": ("Decisions", "결정"),
     "nav.plans": ("Plans", "계획"),
+    "nav.data": ("Data", "데이터"),
     "signed_in": ("Signed in as {owner}", "{owner}(으)로 로그인함"),
     "sign_out": ("Sign out", "로그아웃"),
     "preferences": ("Language and theme", "언어와 테마"),

@@ -20,6 +20,8 @@ IMPORT = ("POST", "/api/v1/me/import")
 """The one request whose body is read as a stream, by its route."""
 CARD_IMPORT = ("POST", "/api/v1/personas/import")
 """The one request whose body may be multipart, with a file."""
+_EXPORTS = (EXPORT, ("POST", "/console/data/export"))
+_IMPORTS = (IMPORT, CARD_IMPORT, ("POST", "/console/data/import"))
 _MODEL_PATHS = re.compile(
     r"/api/v1/(chat/.+|context|memory/summarize|sessions/[^/]+/(close|messages)|decisions/(compact|walks))"
     r"|/console/chat/.+"
@@ -205,8 +207,8 @@ class RequestLimits:
 
     def of(self, method: str, path: str) -> ConcurrencyLimiter:
         """The slots for a request."""
-        if (method, path) == EXPORT:
+        if (method, path) in _EXPORTS:
             return self._exports
-        if (method, path) in (IMPORT, CARD_IMPORT):
+        if (method, path) in _IMPORTS:
             return self._imports
         return self._model_calls if method == "POST" and _MODEL_PATHS.fullmatch(path) else self._requests

@@ -32,7 +32,7 @@ json_router = APIRouter(prefix="/me", tags=["me"], route_class=JsonRoute)
 async def export(caller: Owner) -> Response:
     """A decrypted snapshot of everything the owner has. The last line has the number of records."""
     chunks = caller.user.data.export()
-    return _ExportResponse(await anext(chunks), chunks)
+    return ExportResponse(await anext(chunks), chunks)
 
 
 @router.post(
@@ -74,7 +74,7 @@ async def set_profile(
     return ProfileAnswer(**dict(await caller.user.profile.set(once=once, **given)))
 
 
-class _ExportResponse(StreamingResponse):
+class ExportResponse(StreamingResponse):
     """A stream that ends its read transaction when the client disconnects."""
 
     def __init__(self, first: bytes, rest: AsyncGenerator[bytes]) -> None:
