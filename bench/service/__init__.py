@@ -93,12 +93,21 @@ def _requests(words: Vocabulary, token: str, sessions: Sequence[str]) -> dict[st
         body = {"personaId": PERSONA, "sessionId": next(session_ids), "message": words.messages(1)[0]}
         return request("POST", f"{API}/chat/send", token, body)
 
+    def complete() -> bytes:
+        said = words.messages(5)  # a window that no session has: all of the newest ones are compared with it
+        roles = cycle(("user", "assistant"))
+        messages = [{"role": role, "content": text} for role, text in zip(roles, said, strict=False)]
+        return request(
+            "POST", "/v1/chat/completions", token, {"model": f"gieok/{PERSONA}", "messages": messages}
+        )
+
     return {
         "memory/load": cycle([request("GET", f"{API}/memory/load?personaId={PERSONA}", token)]),
         "memory/search": endless(search),
         "memory/create": endless(create),
         "mcp recall": endless(recall),
         "chat/send": endless(send),
+        "v1/chat/completions": endless(complete),
     }
 
 
@@ -117,7 +126,11 @@ async def _measure(url: str, empty: str, requests: dict[str, Iterator[bytes]], s
         return run_once
 
     rows: list[Row] = []
-    for names in (("memory/load", "memory/search", "mcp recall", "memory/create"), ("chat/send",)):
+    for names in (
+        ("memory/load", "memory/search", "mcp recall", "memory/create"),
+        ("chat/send",),
+        ("v1/chat/completions",),
+    ):
         cases = {name: timed(name, url, requests[name]) for name in names}
         cases[EMPTY] = timed(EMPTY, empty, cycle([request("GET", "/")]))
         timings = await interleaved(size.rounds, cases)

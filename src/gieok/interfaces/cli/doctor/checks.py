@@ -445,7 +445,7 @@ def _integrations(t: Translator) -> Iterator[Finding]:
             installed.append(f"{package} {version(package)}")
         except PackageNotFoundError:
             missing.append(f"gieok[{package}]")
-    parts = [", ".join(installed)] if installed else []
+    parts = [t("doctor.integrations_service"), *([", ".join(installed)] if installed else [])]
     if missing:
         parts.append(t("doctor.integrations_missing", extras=", ".join(missing)))
     yield Finding("integrations", "ok", "; ".join(parts))

@@ -147,6 +147,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "none; search uses words only",
         "없음. 단어로만 검색합니다",
     ),
+    "doctor.integrations_service": ("OpenAI's API (/v1 of the service)", "OpenAI API(서비스의 /v1)"),
     "doctor.integrations_missing": ("not installed: {extras}", "설치되지 않음: {extras}"),
     "doctor.analyzer_ok": ("{sample} is analysed as {term}", "{sample} → {term}"),
     "doctor.analyzer_broken": (
