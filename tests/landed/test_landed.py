@@ -7,15 +7,17 @@ import shutil
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID
 
 import httpx
 import pytest
 
 from gieok import Gieok, MemoryDraft, PersonaDraft, Settings
+from gieok.adapters.sql.stores.canon import SqlFactStore
 from gieok.app.background.worker import Worker
 from gieok.app.restore import restore
 from gieok.errors import OwnerErased
@@ -24,7 +26,7 @@ from gieok.memory.requests import RequestKey
 from gieok.testing.clock import Clock
 from gieok.testing.embedders import LetterEmbedder
 from gieok.testing.settings import settings_for
-from tests.owner_data.world import export, pieces, records
+from tests.owner_data.world import export, pieces, records, stream_of
 from tests.rest.conftest import GENEROUS, Server, serving
 from tests.rest.routes.conftest import Api
 
@@ -287,6 +289,58 @@ def test_old_messages_are_found_after_they_are_indexed(server: Server, api: Api,
     assert (found["kind"], found["role"], found["sessionId"]) == ("message", "user", "closed")
     assert found["content"] == "다음 주 화요일에 개발자 면접이 있어서 떨려."
     assert {hit["kind"] for hit in after["memories"]} == {"message", "fact"}
+
+
+@pytest.mark.req("MIND-6", "MIND-7")
+async def test_old_facts_end_by_their_kind_and_the_newer_one_keeps_the_slot(
+    landed: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The upgrade has queued the job. The facts are stored in the first format, without the merging of an
+    import, as the landed version did."""
+    clock = Clock(LATER)
+    lines = [
+        old_fact(1, "boyfriend", "지훈과 사귀는 중", category="RELATIONSHIP"),
+        old_fact(2, "partner", "지훈과 헤어짐", category="RELATIONSHIP", validFrom="2026-11-02T09:00:00Z"),
+        old_fact(3, "건강", "감기에 걸림", category="EVENT"),
+        old_fact(4, "기분", "우울함", category="EVENT"),
+    ]
+    async with await Gieok.open(landed, clock=clock, background=False) as gieok:
+        user = gieok.user("minsu")
+        with monkeypatch.context() as patch:
+            patch.setattr(SqlFactStore, "consolidate", Mock(return_value=0))
+            await user.data.import_(pieces(stream_of(lines)))
+        known = {fact.key: fact for fact in await user.canon.facts("hana")}
+        assert known.keys() == {"취업", "home", "boyfriend", "partner", "건강", "기분"}
+        assert {fact.subject for fact in known.values()} == {"user"}
+        days = [known[key].until for key in ("건강", "기분", "partner")]
+        assert days == [date(2026, 11, 11), date(2026, 11, 2), None]
+        while await Worker(gieok).run_once(clock.now):
+            pass
+        keys = {fact.key for fact in await user.canon.facts("hana")}
+        assert keys == {"취업", "home", "partner", "건강", "기분"}
+        (version,) = await user.canon.history("hana", UUID(int=1))
+        assert (version.value, version.reason, version.is_active) == ("지훈과 사귀는 중", "merged", False)
+        block = (await user.canon.state("hana")).block
+        assert ("감기에 걸림 (2026-11-01)" in block, "우울함 (2026-11-01) (지난 일)" in block) == (True, True)
+
+
+def old_fact(number: int, key: str, value: str, **more: str) -> dict[str, Any]:
+    """A record of a fact as the landed version exported it."""
+    root = str(UUID(int=number))
+    return {
+        "kind": "fact",
+        "personaId": "hana",
+        "rootId": root,
+        "versionId": root,
+        "version": 1,
+        "key": key,
+        "value": value,
+        "importance": 5,
+        "provenance": "user",
+        "validFrom": "2026-11-01T09:00:00Z",
+        "retiredAt": None,
+        **more,
+    }
 
 
 def test_walks_usage_and_audit_read_back(server: Server) -> None:
