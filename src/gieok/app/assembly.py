@@ -66,6 +66,8 @@ class Services:
     """The IANA name of the timezone whose days are meant."""
     account_plan: AccountPlan = DEFAULT_ACCOUNT_PLAN
     """The account plan of a new session whose request names none."""
+    tokens_per_day: int | None = None
+    """Model tokens that an owner may use in a day, whatever a plan allows. None: no limit."""
 
 
 STEP_LISTS: tuple[tuple[type[AnyStep], ...], ...] = (
@@ -96,9 +98,10 @@ def build_registry(
     memory_model: Model | None = None,
     timezone: str = "UTC",
     account_plan: AccountPlan = DEFAULT_ACCOUNT_PLAN,
+    tokens_per_day: int | None = None,
 ) -> Registry:
     """The registry of all steps. `steps` adds a program's own. Raises ValueError if a type is taken."""
-    services = Services(model, memory_model or model, vector_search, timezone, account_plan)
+    services = Services(model, memory_model or model, vector_search, timezone, account_plan, tokens_per_day)
     return Registry([*(step(services) for types in STEP_LISTS for step in types), *steps])
 
 

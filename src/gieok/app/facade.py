@@ -34,6 +34,7 @@ from gieok.app.opening import open_stores
 from gieok.app.owner_data import EXPORTS_AT_ONCE, OwnerData
 from gieok.app.profile import UserProfile
 from gieok.app.reply import REPLY_PLAN, UnstoredReply, reply_of
+from gieok.app.session_plans import check_caller_plan
 from gieok.app.sessions import Sessions
 from gieok.app.tokens import Tokens
 from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
@@ -68,6 +69,7 @@ class Gieok:
         vector_search: VectorSearch | None = None,
         timezone: str = "UTC",
         account_plan: AccountPlan = DEFAULT_ACCOUNT_PLAN,
+        tokens_per_day: int | None = None,
         clock: Callable[[], datetime] = utc_now,
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
@@ -87,6 +89,7 @@ class Gieok:
             memory_model=memory_model,
             timezone=timezone,
             account_plan=account_plan,
+            tokens_per_day=tokens_per_day,
         )
         self.engine = Engine(registry, clock=clock, observe=observe)
         self.job_plans = job_plans
@@ -141,6 +144,7 @@ class Gieok:
                 vector_search=vector_search,
                 timezone=settings.timezone,
                 account_plan=settings.account_plan,
+                tokens_per_day=settings.service.tokens_per_day or None,
                 clock=clock,
                 observe=observe,
                 job_plans=job_plans,
@@ -238,6 +242,14 @@ class User:
         self._gieok = gieok
         self._scope = gieok.scope(owner)
         self._cycles = gieok.cycles(self._scope)
+
+    def check_caller_plan(self, plan: ExecutionPlan) -> ExecutionPlan:
+        """A plan that a caller of a service sends, if it is one for conversations. PlanInvalid otherwise.
+
+        It may have the steps of the shipped chat plans and those that a program has added, so that it cannot
+        delete or edit what its call is not for, and it must check the token budget and count every model.
+        """
+        return check_caller_plan(self._gieok.check(plan))
 
     @cached_property
     def chat(self) -> Chat:

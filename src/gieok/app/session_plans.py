@@ -6,13 +6,16 @@ come with Gieok can be named: a name is never read as a path of a file.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal
 
 from gieok.engine import CheckedPlan, Registry
 from gieok.engine.plan import ExecutionPlan
 from gieok.errors import Conflict, PlanInvalid
+from gieok.memory.conversation.steps import LLMCall
 from gieok.memory.sessions.records import Session, SessionPlans
 from gieok.memory.sessions.steps import InactivityMetadata, PlanMetadata
+from gieok.memory.usage import CheckBudget, CountUsage, ModelUsage
 from gieok.plans import is_shipped, load_plan, plan_name, plan_names
 
 CHAT_PLAN = "chat_turn"
@@ -32,6 +35,42 @@ def check_plan(registry: Registry, plan: ExecutionPlan) -> CheckedPlan:
             if isinstance(step.metadata, PlanMetadata):
                 _check_names(step.metadata.plans, f"steps[{numbers[step.id]}].metadata.plans")
     return checked
+
+
+def check_caller_plan(checked: CheckedPlan) -> ExecutionPlan:
+    """The plan, if a caller may run it: see `User.check_caller_plan`. PlanInvalid otherwise."""
+    conversation, shipped = _shipped_steps()
+    steps = [step for stage in checked.stages.values() for step in stage]
+    numbers = {spec.id: number for number, spec in enumerate(checked.plan.steps)}
+    for step in steps:
+        if step.step.type in shipped - conversation:
+            raise PlanInvalid(
+                f"{step.step.type} is not a step of conversations, so a caller's plan may not have it",
+                at=f"steps[{numbers[step.id]}].type",
+            )
+    if not any(isinstance(step.step, CheckBudget) for step in steps):
+        raise PlanInvalid("a caller's plan needs CheckBudget", at="steps")
+    counted = {
+        source for step in steps if isinstance(step.step, CountUsage) for source in step.inputs.values()
+    }
+    for step in steps:
+        for name, field in step.step.output_model.model_fields.items():
+            is_usage = field.annotation is ModelUsage and not isinstance(step.step, CountUsage)
+            if is_usage and (step.id, name) not in counted:
+                place = f"steps[{numbers[step.id]}]"
+                raise PlanInvalid(
+                    "CountUsage must count the tokens of this step in a caller's plan", at=place
+                )
+    return checked.plan
+
+
+@cache
+def _shipped_steps() -> tuple[frozenset[str], frozenset[str]]:
+    """The types of steps in the shipped plans that reply, and in all shipped plans."""
+    plans = [load_plan(name) for name in plan_names()]
+    types = [frozenset(step.type for step in plan.steps) for plan in plans]
+    replying = [each for each in types if LLMCall.type in each]
+    return frozenset[str]().union(*replying), frozenset[str]().union(*types)
 
 
 def named_plans(checked: CheckedPlan) -> SessionPlans | None:

@@ -77,13 +77,23 @@ def seconds_left(now: datetime) -> float:
     return (tomorrow - now).total_seconds()
 
 
+class BudgetServices(Protocol):
+    """What CheckBudget needs."""
+
+    @property
+    def tokens_per_day(self) -> int | None:
+        """The limit for every owner, whatever a plan allows. None: no limit."""
+        ...
+
+
 class BudgetMetadata(Data):
     tokens_per_day: Annotated[int, Field(ge=1)] | None
     """Input and output tokens that an owner may use in a day; null for no limit."""
 
 
 class CheckBudget(ReadStep[BudgetMetadata, NoData, None]):
-    """Refuse the cycle if the owner's tokens of the day are used up, before any model call.
+    """Refuse the cycle if the owner's tokens of the day are used up, before any model call. The lower one of
+    `tokensPerDay` and GIEOK_TOKENS_PER_DAY counts.
 
     The cost of a call is not known in advance: cycles that started within the budget are finished.
     RateLimited has the number of seconds until the next day.
@@ -92,14 +102,19 @@ class CheckBudget(ReadStep[BudgetMetadata, NoData, None]):
     type = "CheckBudget"
     stages = frozenset({Stage.CONTEXT_SELECT})
 
+    def __init__(self, services: BudgetServices) -> None:
+        self._limit = services.tokens_per_day
+
     def read(self, view: UsageView, metadata: BudgetMetadata, inputs: NoData, context: StepContext) -> None:
-        if (budget := metadata.tokens_per_day) is None:
+        limits = [limit for limit in (metadata.tokens_per_day, self._limit) if limit is not None]
+        if not limits:
             return
+        budget = min(limits)
         used = view.usage.on(day_of(context.now))
         context.note("tokensToday", used.tokens)
         if used.tokens >= budget:
             raise RateLimited(
-                f"{used.tokens} tokens were used today, and the plan allows {budget} a day (tokensPerDay); "
+                f"{used.tokens} tokens were used today, and {budget} a day are allowed; "
                 "try again after 00:00 UTC",
                 seconds_left(context.now),
             )

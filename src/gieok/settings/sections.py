@@ -39,6 +39,8 @@ class ServiceSettings:
     """Open connections of one client address. A reverse proxy has one address for all its clients."""
     idempotency_hours: int = 24
     """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
+    tokens_per_day: int = 0
+    """Model tokens that an owner may use in a day, whatever a plan allows; 0 for no limit."""
 
 
 DEFAULT_SERVICE = ServiceSettings()
@@ -71,6 +73,13 @@ def parse_service(values: Mapping[str, str]) -> ServiceSettings:
             _hours,
             "a whole number from 1 to 8760",
             DEFAULT_SERVICE.idempotency_hours,
+        ),
+        tokens_per_day=_parse(
+            values,
+            "tokens_per_day",
+            lambda text: _in_range(int(text), 0, 10**12),
+            "a whole number from 0 (no limit)",
+            DEFAULT_SERVICE.tokens_per_day,
         ),
     )
 

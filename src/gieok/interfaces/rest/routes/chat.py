@@ -122,7 +122,7 @@ async def regenerate(body: Regenerate, caller: Writer, idempotency_key: Idempote
 
     If the model fails, nothing changes. `stream`, `waitMemory` and Idempotency-Key as in `chat/send`.
     """
-    plan = to_plan(body.plan) if body.plan is not None else None
+    plan = to_plan(body.plan, caller.user) if body.plan is not None else None
 
     async def turn(listen: Listener | None) -> ChatTurn:
         return await caller.user.chat.regenerate(
@@ -164,7 +164,7 @@ async def _plan(body: SendMessage, caller: Caller) -> str | ExecutionPlan:
     """The plan in the body, else the plan of the session. NotFound for an unknown session."""
     # Looked up even if the body has a plan, because `send` would start a session that does not exist.
     current = await caller.user.chat.plan_of(body.session_id) if body.session_id is not None else CHAT_PLAN
-    return current if body.plan is None else to_plan(body.plan)
+    return current if body.plan is None else to_plan(body.plan, caller.user)
 
 
 def _answer_in(language: Language) -> TurnAnswer:

@@ -58,7 +58,7 @@ router = APIRouter(tags=["sessions"], route_class=JsonRoute)
 )
 async def start(body: StartSession, caller: Writer, idempotency_key: IdempotencyKey = None) -> Response:
     """The session runs `plan` from its first message on, `chat_turn` by default."""
-    plan = CHAT_PLAN if body.plan is None else to_plan(body.plan)
+    plan = CHAT_PLAN if body.plan is None else to_plan(body.plan, caller.user)
     once = request_key(idempotency_key, body)
     session = await caller.user.sessions.start(
         body.persona_id, plan=plan, account_plan=caller.account_plan, once=once
@@ -112,7 +112,7 @@ async def save_messages(
 @router.post("/sessions/{id}/resume", responses=failures(404, 409), summary="Resume a session")
 async def resume(session_id: SessionPath, body: PlanBody, caller: Writer) -> SessionAnswer:
     """409 `PLAN_HASH_MISMATCH` with both hashes if the session last ran another plan."""
-    session = await caller.user.sessions.resume(session_id, to_plan(body.plan))
+    session = await caller.user.sessions.resume(session_id, to_plan(body.plan, caller.user))
     return SessionAnswer(session=session)
 
 
@@ -122,7 +122,7 @@ async def move(
 ) -> MovedAnswer:
     """The move is recorded in the audit log."""
     once = request_key(idempotency_key, body, session_id)
-    moved = await caller.user.sessions.move(session_id, to_plan(body.plan), once=once)
+    moved = await caller.user.sessions.move(session_id, to_plan(body.plan, caller.user), once=once)
     view = await caller.user.sessions.get(session_id)
     return MovedAnswer(session=view.session, move=moved)
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import BeforeValidator, Field
 
 from gieok import wire
-from gieok.app import ChatTurn
+from gieok.app import ChatTurn, User
 from gieok.app.background.jobs import Remembering
 from gieok.app.context import PromptContext
 from gieok.engine import ExecutionPlan, make_plan
@@ -48,13 +48,13 @@ PlanIn = Annotated[
 ]
 
 
-def to_plan(plan: str | dict[str, Any]) -> str | ExecutionPlan:
-    """The name of a shipped plan, or a parsed plan. PlanInvalid for anything else.
+def to_plan(plan: str | dict[str, Any], user: User) -> str | ExecutionPlan:
+    """The name of a shipped plan, or a parsed plan for conversations. PlanInvalid for anything else.
 
     A file path is not accepted: it would read the disk of the server.
     """
     if isinstance(plan, dict):
-        return make_plan(plan)
+        return user.check_caller_plan(make_plan(plan))
     if not is_shipped(plan):
         known = ", ".join(plan_names())
         raise PlanInvalid(
