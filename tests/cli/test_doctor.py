@@ -289,6 +289,8 @@ def test_installed_integrations_are_listed(run: Run) -> None:
     listed = finding(report(run), "integrations")
     assert listed["level"] == "ok"
     assert re.search(r"\bmcp 2\.", listed["text"])
+    assert re.search(r"\bpydantic-ai-slim 2\.", listed["text"])
+    assert "gieok[pydantic" not in listed["text"]
 
 
 def test_an_embedder_that_cannot_be_opened_fails(run: Run, home: Path) -> None:

@@ -11,6 +11,7 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -58,6 +59,8 @@ CLOCK_TOLERANCE = 300
 """Seconds that a file may be ahead of the clock. File servers and virtual machines drift."""
 INTEGRATIONS = ("langgraph", "mcp")
 """Packages that integrations need. Each is also the name of an extra."""
+AGENT_PACKAGES = ("pydantic-ai-slim", "openai-agents", "google-adk", "langmem")
+"""Packages that integrations work with, if they are installed. They are no extras."""
 
 Level = Literal["ok", "warning", "failed"]
 
@@ -445,6 +448,9 @@ def _integrations(t: Translator) -> Iterator[Finding]:
             installed.append(f"{package} {version(package)}")
         except PackageNotFoundError:
             missing.append(f"gieok[{package}]")
+    for package in AGENT_PACKAGES:
+        with suppress(PackageNotFoundError):
+            installed.append(f"{package} {version(package)}")
     parts = [t("doctor.integrations_service"), *([", ".join(installed)] if installed else [])]
     if missing:
         parts.append(t("doctor.integrations_missing", extras=", ".join(missing)))
