@@ -280,6 +280,7 @@ async def measure(
                 await gieok.user(conversation.owner).jobs.catch_up(PERSONA)
             figures = await search_all(gieok, conversations, plans["ours"], turn_of_hit)
             print(table_row(LABELLED, figures))
+    await _print_with_vectors(settings, conversations, turn_of_hit, only)
 
 
 async def measure_memories(
@@ -298,14 +299,19 @@ async def measure_memories(
             if only in (None, variant):
                 figures = await search_all(gieok, conversations, plan, lambda hit: turns[hit.id])
                 print(table_row(variant, figures), flush=True)
+    await _print_with_vectors(settings, conversations, lambda hit: turns[hit.id], only)
+
+
+async def _print_with_vectors(
+    settings: Settings,
+    conversations: Sequence[Conversation],
+    turn_of: Callable[[Hit], str | None],
+    only: str | None,
+) -> None:
     for embedder in EMBEDDERS:
         if only in (None, f"ours with {embedder}"):
-            with_vectors = await _with_vectors(settings, embedder, conversations, turns)
-            print(
-                table_row(f"ours with {embedder}", with_vectors)
-                if with_vectors
-                else f"{embedder}: not installed"
-            )
+            figures = await _with_vectors(settings, embedder, conversations, turn_of)
+            print(table_row(f"ours with {embedder}", figures) if figures else f"{embedder}: not installed")
 
 
 def _print_heading(name: str, conversations: Sequence[Conversation]) -> None:
@@ -330,7 +336,10 @@ async def load_all(
 
 
 async def _with_vectors(
-    settings: Settings, embedder: str, conversations: Sequence[Conversation], turns: Mapping[str, str]
+    settings: Settings,
+    embedder: str,
+    conversations: Sequence[Conversation],
+    turn_of: Callable[[Hit], str | None],
 ) -> Figures | None:
     """The search with an embedder, or None where its package is not installed.
 
@@ -344,7 +353,7 @@ async def _with_vectors(
     async with gieok:
         for conversation in conversations:
             await gieok.user(conversation.owner).companion.embed()
-        return await search_all(gieok, conversations, search_plans()["ours"], lambda hit: turns[hit.id])
+        return await search_all(gieok, conversations, search_plans()["ours"], turn_of)
 
 
 async def main() -> None:

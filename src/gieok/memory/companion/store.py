@@ -30,6 +30,9 @@ from gieok.text import syllable_pairs
 if TYPE_CHECKING:  # numpy loads only where it is used
     from gieok.ranking import Flags, Match, Neighbours, SearchIndex
 
+ENTRIES = 2**48
+"""Added to the number of a message or a fact in the index, so that it is not that of a memory."""
+
 MemoryStatus = Literal["active", "archived", "all"]
 """Filter of a list of memories."""
 

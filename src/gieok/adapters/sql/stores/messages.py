@@ -192,6 +192,11 @@ class SqlMessageStore:
                 key["details"] = None
             else:
                 values["details"] = (_place(row, "details"), row[6])
+            persona_id, index_number, space, vector = row[7:]
+            if vector is None:
+                key["vector"] = None
+            else:
+                values["vector"] = (vector_place(persona_id, index_number, space), vector)
             sealed.append(SealedRow("replace_message_seal", key, values))
         has_more = len(rows) == limit
         return SealPage(sealed, rows[-1][1].to_bytes(8, "big") + rows[-1][0].encode() if has_more else None)
@@ -311,6 +316,11 @@ def open_labels(keys: OwnerKeys, row: Row) -> tuple[str, ...]:
 
 def _open_details(keys: OwnerKeys, row: Row) -> dict[str, Any]:
     return {} if row[6] is None else json.loads(keys.open(_place(row, "details"), row[6]))
+
+
+def vector_place(persona_id: str, number: int, space: str) -> Place:
+    """Binds the vector of a message to its persona, its number in the index and its space."""
+    return Place("messages", f"vector in {space}", f"{persona_id} {number}", _VERSION)
 
 
 def _by_persona(rows: Sequence[Row]) -> dict[str | None, list[Row]]:

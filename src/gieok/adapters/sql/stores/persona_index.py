@@ -1,7 +1,7 @@
 """What all rows in the search index of a persona share: how their terms are packed, and the revision.
 
 Memories, the messages of the persona's sessions and its facts are one index. Messages and facts are numbered
-together, apart from the memories; in the index their numbers begin at `ENTRIES`.
+together, apart from the memories; in the index their numbers begin at `ENTRIES` (memory/companion/store.py).
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from gieok.ranking import pack_terms
 from gieok.vault import OwnerKeys
 
 _FIELD = "memories.terms"
-ENTRIES = 2**48
-"""Added to the number of a message or a fact in the index."""
 MEMORY, MESSAGE, FACT = 0, 1, 2
 """The kinds of rows, as the index has them."""
 

@@ -1,4 +1,4 @@
-"""Vectors of memories in SQL: sealed half floats, and the progress of embedding for each persona."""
+"""Vectors of memories and messages in SQL: sealed half floats, and how far a persona is embedded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Row, Tx
 from gieok.adapters.sql.stores.companion.rows import open_memory
+from gieok.adapters.sql.stores.messages import open_message, vector_place
 from gieok.adapters.sql.stores.seals import SealedRow, SealPage
+from gieok.memory.companion.store import ENTRIES
 from gieok.memory.companion.vectors.search import Embedded, Revision, StoredVector, Unembedded, Waiting
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Place
@@ -65,7 +67,10 @@ class SqlVectorStore:
 
     def is_finished(self, persona_id: str, space: str) -> bool:
         progress = self._tx.one("get_vector_progress", persona_id=check_ref(persona_id, "personaId"))
-        return progress is None or progress[0] != space or progress[1] >= progress[2]
+        if progress is None or progress[0] != space:
+            return True
+        _, embedded_to, last_number, _, _, messages_embedded_to, last_entry = progress
+        return embedded_to >= last_number and messages_embedded_to >= last_entry
 
     def begin(self, persona_id: str, space: str) -> None:
         self._tx.run("begin_vector_space", persona_id=check_ref(persona_id, "personaId"), space=space)
@@ -73,20 +78,25 @@ class SqlVectorStore:
     def waiting(self, persona_id: str, space: str, limit: int) -> Waiting:
         progress = self._tx.one("get_vector_progress", persona_id=check_ref(persona_id, "personaId"))
         if progress is None or progress[0] != space:
-            return Waiting(memories=(), up_to=0, removed=0)
-        _, embedded_to, last_number, _, removed = progress
-        rows = self._tx.all(
-            "list_unembedded_memories", persona_id=persona_id, space=space, after=embedded_to, limit=limit
-        )
+            return Waiting(memories=(), up_to=0, messages_up_to=0, removed=0)
+        _, embedded_to, last_number, _, removed, messages_embedded_to, last_entry = progress
+        scope = {"persona_id": persona_id, "space": space}
+        rows = self._tx.all("list_unembedded_memories", after=embedded_to, limit=limit, **scope)
         up_to = rows[-1][2] if len(rows) == limit else last_number
-        return Waiting(memories=tuple(map(self._unembedded, rows)), up_to=up_to, removed=removed)
+        waiting = list(map(self._unembedded, rows))
+        messages_up_to = messages_embedded_to
+        if room := limit - len(rows):
+            rows = self._tx.all("list_unembedded_messages", after=messages_embedded_to, limit=room, **scope)
+            messages_up_to = rows[-1][7] if len(rows) == room else last_entry
+            waiting += map(self._unembedded_message, rows)
+        return Waiting(memories=tuple(waiting), up_to=up_to, messages_up_to=messages_up_to, removed=removed)
 
     def save(self, persona_id: str, space: str, made: Sequence[Embedded], waiting: Waiting) -> int:
         self._tx.one("lock_memory_config", persona_id=check_ref(persona_id, "personaId"))
         progress = self._tx.one("get_vector_progress", persona_id=persona_id)
         if progress is None or progress[0] != space:
             return 0
-        _, embedded_to, last_number, stamp, removed = progress
+        _, embedded_to, last_number, stamp, removed, messages_embedded_to, _ = progress
         saved = sum(self._add(persona_id, space, stamp + 1, each) for each in made)
         if removed == waiting.removed:
             embedded_to = max(embedded_to, waiting.up_to)
@@ -97,6 +107,7 @@ class SqlVectorStore:
             "set_vector_progress",
             persona_id=persona_id,
             embedded_to=embedded_to,
+            messages_embedded_to=max(messages_embedded_to, waiting.messages_up_to),
             vector_stamp=stamp + 1 if saved or gone else stamp,
             vectors_removed=stamp + 1 if gone else removed,
         )
@@ -120,9 +131,23 @@ class SqlVectorStore:
         memory = open_memory(self._keys, row)
         return Unembedded(number=row[2], memory_id=memory.id, version=memory.version, text=memory.summary)
 
+    def _unembedded_message(self, row: Row) -> Unembedded:
+        text, number = open_message(self._keys, row).content, ENTRIES + row[7]
+        return Unembedded(number=number, memory_id=None, version=1, text=text)
+
     def _add(self, persona_id: str, space: str, stamp: int, made: Embedded) -> int:
         if made.values is None:
             return 0
+        if made.memory_id is None:
+            number = made.number - ENTRIES
+            return self._tx.run(
+                "set_message_vector",
+                space=space,
+                persona_id=persona_id,
+                number=number,
+                stamp=stamp,
+                vector=self._keys.seal(vector_place(persona_id, number, space), made.values),
+            )
         place = _place(made.memory_id, persona_id, space, made.number, made.version)
         return self._tx.run(
             "add_vector",
@@ -137,7 +162,10 @@ class SqlVectorStore:
 
     def _open(self, persona_id: str, space: str, row: Row) -> StoredVector:
         number, stamp, archived, memory_id, version, sealed = row
-        place = _place(UUID(bytes=memory_id), persona_id, space, number, version)
+        if memory_id is None:
+            place = vector_place(persona_id, number - ENTRIES, space)
+        else:
+            place = _place(UUID(bytes=memory_id), persona_id, space, number, version)
         return StoredVector(number, stamp, bool(archived), self._keys.open(place, sealed))
 
 

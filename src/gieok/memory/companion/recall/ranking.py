@@ -27,7 +27,7 @@ from gieok.memory.companion.recall.query import (
     find_speakers,
     look_up_terms,
 )
-from gieok.memory.companion.store import PersonaIndex
+from gieok.memory.companion.store import ENTRIES, PersonaIndex
 from gieok.memory.signals import Signal
 from gieok.ranking import (
     Column,
@@ -221,16 +221,21 @@ def _bm25(index: PersonaIndex, terms: QueryTerms, policy: RecallPolicy) -> Float
 
 
 def _vectors(index: PersonaIndex, similarity: Similarity | None) -> tuple[Floats, Floats]:
-    """How far each memory's vector is above the mean, in deviations and as a share of what is possible; 0
-    without a vector. StoreDamaged for a vector without a memory."""
+    """How far the vector of each row that is searched is above the mean, in deviations and as a share of what
+    is possible; 0 without a vector. StoreDamaged for a vector without a memory. A message may have been
+    deleted since the vectors were loaded."""
     values, meaning = np.zeros(len(index.rows)), np.zeros(len(index.rows))
-    if similarity is not None:
+    if similarity is not None and len(index.rows):
         numbers, cosines = similarity
         in_order, row_of = index.rows.by_number
-        places = in_order.searchsorted(numbers)
-        if len(numbers) and not (in_order[places.clip(max=len(in_order) - 1)] == numbers).all():
+        places = in_order.searchsorted(numbers).clip(max=len(in_order) - 1)
+        exists = in_order[places] == numbers
+        if not (exists | (numbers >= ENTRIES)).all():
             raise StoreDamaged("a vector refers to a memory that does not exist; restore a backup")
-        values[row_of[places]], meaning[row_of[places]] = above_mean(cosines), mean_distance(cosines)
+        rows = row_of[places]
+        searched = exists if index.visible is None else exists & index.visible[rows]
+        rows, cosines = rows[searched], cosines[searched]
+        values[rows], meaning[rows] = above_mean(cosines), mean_distance(cosines)
     return values, meaning
 
 

@@ -180,7 +180,7 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
         if not index.recall:
             return Recalled(memories=(), hits=(), degraded=())
         similarity = None
-        if self._vector_search is not None and query.vector is not None and "memory" in kinds:
+        if self._vector_search is not None and query.vector is not None and kinds != ("fact",):
             similarity = self._vector_search.compare(
                 view.vectors, persona_id, query.vector, include_archived=include_archived
             )

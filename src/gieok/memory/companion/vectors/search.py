@@ -1,4 +1,4 @@
-"""Vector search: the embedder, the store of vectors, and the comparison of a query with all memories."""
+"""Vector search: the embedder, the store of vectors, and the comparison of a query with all of them."""
 
 from __future__ import annotations
 
@@ -55,28 +55,33 @@ def supports(embedder: Embedder, text: str) -> bool:
 
 
 class Unembedded(Data):
-    """A memory without a vector in a space, and the text to embed."""
+    """A memory or a message without a vector in a space, and the text to embed."""
 
     number: int
-    memory_id: UUID
+    """Its number in the index."""
+    memory_id: UUID | None
+    """None for a message."""
     version: int
     text: str
 
 
 class Waiting(Data):
-    """The next memories of a persona to embed. After them, all memories up to `up_to` have a vector."""
+    """The next memories and messages of a persona to embed. After them, all memories up to `up_to` and all
+    messages up to `messages_up_to` have a vector."""
 
     memories: tuple[Unembedded, ...]
     up_to: int
+    messages_up_to: int
     removed: int
     """The last removal when this was read. After a later removal `up_to` is not valid."""
 
 
 class Embedded(Data, ser_json_bytes="base64"):
-    """The vector of a version of a memory, as half floats. None if its language is not supported."""
+    """The vector of a version of a memory or of a message, as half floats. None if its language is not
+    supported."""
 
     number: int
-    memory_id: UUID
+    memory_id: UUID | None
     version: int
     values: bytes | None
 
@@ -125,7 +130,7 @@ class VectorStore(Protocol):
         ...
 
     def unfinished(self, space: str, limit: int) -> Sequence[str]:
-        """Personas with memories without a vector in the space, or with vectors of an older space."""
+        """Personas with memories or messages without a vector in the space, or with older vectors."""
         ...
 
     def is_finished(self, persona_id: str, space: str) -> bool:
@@ -137,7 +142,7 @@ class VectorStore(Protocol):
         ...
 
     def waiting(self, persona_id: str, space: str, limit: int) -> Waiting:
-        """The oldest memories without a vector in the space."""
+        """The oldest memories without a vector in the space; if they are fewer than `limit`, messages too."""
         ...
 
     def save(self, persona_id: str, space: str, made: Sequence[Embedded], waiting: Waiting) -> int:
@@ -181,7 +186,7 @@ class VectorSearch:
     def compare(
         self, vectors: VectorStore, persona_id: str, query: Vector, *, include_archived: bool
     ) -> tuple[Whole, Cosines]:
-        """The numbers of the persona's memories with a vector, and the cosine of each with the query.
+        """The numbers of the persona's memories and messages with a vector, and the cosine of each.
 
         Call it in the transaction that reads the memories, so that every number exists there.
         """

@@ -204,7 +204,11 @@ WHERE owner = :owner AND space = :space AND persona_id = :persona_id AND number 
 
 -- name: repair_vector_progress(owner)!
 UPDATE persona_memory_configs
-SET vector_stamp = vector_stamp + 1, vectors_removed = vector_stamp + 1, embedded_to = 0
+SET
+    vector_stamp = vector_stamp + 1,
+    vectors_removed = vector_stamp + 1,
+    embedded_to = 0,
+    messages_embedded_to = 0
 WHERE owner = :owner;
 
 -- name: find_scopes(owner, limit)

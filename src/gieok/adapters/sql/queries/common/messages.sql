@@ -44,14 +44,15 @@ ORDER BY seq;
 
 -- name: list_message_seals(owner, session_ref, seq, limit)
 -- The next rows by session and number.
-SELECT session_ref, seq, id, role, at, content, details
+SELECT session_ref, seq, id, role, at, content, details, persona_id, number, vector_space, vector
 FROM messages
 WHERE owner = :owner AND (session_ref, seq) > (:session_ref, :seq)
 ORDER BY session_ref, seq
 LIMIT :limit;
 
--- name: replace_message_seal(owner, session_ref, seq, content, details)!
-UPDATE messages SET content = :content, details = :details
+-- name: replace_message_seal(owner, session_ref, seq, content, details, vector)!
+-- A vector that was saved since the row was read stays.
+UPDATE messages SET content = :content, details = :details, vector = coalesce(:vector, vector)
 WHERE owner = :owner AND session_ref = :session_ref AND seq = :seq;
 
 -- name: get_inactive_session(owner, before)^

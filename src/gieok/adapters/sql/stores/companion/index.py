@@ -11,13 +11,13 @@ from gieok.adapters.sql.stores.canon import persona_token
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.adapters.sql.stores.companion.rows import open_memory
 from gieok.adapters.sql.stores.messages import open_labels, open_message
-from gieok.adapters.sql.stores.persona_index import ENTRIES, FACT, MEMORY, MESSAGE, pack_row, tokens_of
+from gieok.adapters.sql.stores.persona_index import FACT, MEMORY, MESSAGE, pack_row, tokens_of
 from gieok.errors import StoreDamaged
 from gieok.memory.canon.documents import fact_document
 from gieok.memory.companion.hits import FoundFact, FoundMessage, HitKind
 from gieok.memory.companion.recall.query import memory_terms
 from gieok.memory.companion.records import Memory
-from gieok.memory.companion.store import AnalyzedRow
+from gieok.memory.companion.store import ENTRIES, AnalyzedRow
 from gieok.ranking import Flags, Match, Neighbours, SearchIndex, pack_terms
 from gieok.vault import OwnerKeys
 

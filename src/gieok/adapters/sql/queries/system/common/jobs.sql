@@ -35,13 +35,17 @@ ORDER BY owner
 LIMIT :limit;
 
 -- name: list_personas_without_vectors(space, limit)
--- Personas with memories that need a vector, or with vectors of another space, and without an unfinished job. A persona
--- may be listed twice. Three queries, because each has an index.
+-- Personas with memories or messages that need a vector, or with vectors of another space, and without an unfinished job. A persona
+-- may be listed twice. Four queries, because each has an index.
 WITH queued AS (SELECT owner, subject FROM jobs WHERE kind = 'embed' AND due_at IS NOT NULL)
 
 SELECT owner, persona_id
 FROM persona_memory_configs
 WHERE last_number > embedded_to AND (owner, persona_id) NOT IN (SELECT owner, subject FROM queued)
+UNION ALL
+SELECT owner, persona_id
+FROM persona_memory_configs
+WHERE last_entry > messages_embedded_to AND (owner, persona_id) NOT IN (SELECT owner, subject FROM queued)
 UNION ALL
 SELECT owner, persona_id
 FROM persona_memory_configs
