@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import DeadlockDetected, SerializationFailure
 
 from gieok.adapters.sql.driver.database import (
     DEFAULT_LIMITS,
@@ -57,6 +58,8 @@ _SETTINGS = (
     " set_config('lock_timeout', %s, false), set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
 _SET_OWNER = "SELECT set_config('gieok.owner', %s, true), (SELECT max(version) FROM gieok.schema_migrations)"
+DEADLOCK_ATTEMPTS = 5
+"""How often a transaction is run that ends in a deadlock."""
 _ANY_SCHEMA = 2**31
 _AS_WORKER = "SELECT set_config('gieok.worker', 'on', true)"
 """For one transaction. Row-level security then shows the jobs and tokens of every owner, and nothing else."""
@@ -285,12 +288,22 @@ def _probe(session: Session) -> None:
 
 def _run_batch(session: PostgresSession, items: list[WorkItem[object]]) -> None:
     for item in items:
-        session.begin(item)
-        item.run(session)
-        if item.error is None:
-            session.commit()
-        else:
-            session.roll_back()
+        attempts = 1
+        while _is_deadlocked(session, item) and attempts < DEADLOCK_ATTEMPTS:
+            item.error = None
+            attempts += 1
+
+
+def _is_deadlocked(session: PostgresSession, item: WorkItem[object]) -> bool:
+    """Run one transaction. True if PostgreSQL rolled it back because others lock the same rows in another
+    order: the others go on then, and it can be repeated."""
+    session.begin(item)
+    item.run(session)
+    if item.error is None:
+        session.commit()
+        return False
+    session.roll_back()
+    return isinstance(item.error, DeadlockDetected | SerializationFailure)
 
 
 def parse_url(url: str, what: str) -> dict[str, Any]:
