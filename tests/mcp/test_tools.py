@@ -50,6 +50,7 @@ async def what_is_remembered_is_recalled_and_can_be_forgotten(client: Client, _r
     best = found["hits"][0]
     assert (best["id"], best["kind"]) == (moved["memory"]["id"], "memory")
     assert "부산" in best["matchedWords"]
+    assert 0 < best["confidence"] <= 1
     english = await call(client, "recall", query="What is Jisu allergic to?", limit=1, kinds=["memory"])
     assert english["hits"][0]["text"] == "Jisu is allergic to peanuts."
 

@@ -35,6 +35,8 @@ def mcp(persona: str | None, read_only: bool, owner: str, t: Translator) -> None
 
 
 async def _serve(gieok: Gieok, owner: str, persona: str | None, read_only: bool, t: Translator) -> None:
+    import signal
+
     from mcp.server.stdio import stdio_server
 
     from gieok.access import OWNER_SCOPES
@@ -55,5 +57,8 @@ async def _serve(gieok: Gieok, owner: str, persona: str | None, read_only: bool,
         persona_id=persona,
     )
     server = create_server(lambda _ctx: client)
+    # A thread that waits for input cannot be cancelled, so Ctrl-C ends the process as SIGTERM does.
+    # Each call is stored completely or not at all.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     async with stdio_server() as (received, sent):
         await server.run(received, sent, server.create_initialization_options())

@@ -143,7 +143,8 @@ class RecalledHit(wire.WireModel):
     role: Literal["user", "assistant"] | None
     """Who said a message."""
     speaker: str | None
-    score: float
+    confidence: float
+    """How much of the query it covers, from 0 to 1."""
     matched_words: tuple[str, ...]
 
 
@@ -171,7 +172,7 @@ def _view(hit: Hit) -> RecalledHit:
         timestamp=hit.timestamp,
         role=hit.role,
         speaker=hit.speaker,
-        score=round(hit.score, 3),
+        confidence=round(hit.confidence, 2),
         matched_words=hit.why.matched_words,
     )
 
@@ -358,8 +359,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         "Search long-term memory: what the user said, felt, did and planned in earlier conversations, "
         "in Korean and English. Call it before you answer anything that may depend on the past (names, "
         "tastes, plans, promises; `지난번에`, `내가 말했던`, `as I told you`). Best hits first, each "
-        "with when it happened and why it was found. No hits means that nothing is stored about it: say "
-        "so, do not guess.",
+        "with when it happened and how much of the query it covers (`confidence`, 0 to 1). If no hit answers "
+        "the question, nothing is stored about it: say so, do not guess.",
         "read",
         Recall,
         Recalled,
