@@ -84,17 +84,20 @@ def show_disk(row: MemoryRow, search: FileSearch, t: Translator) -> Iterator[str
 
 
 def show_recall(story: Story, exchange: Exchange, t: Translator) -> Iterator[str]:
-    """Act 3: the best recalled hit of each kind with its score, and the reply."""
+    """Act 3: the best recalled hit of each kind with its score, the signals of the first, and the reply."""
     turn = exchange.turn
     yield from _note(t("demo.recall.lead", messages=len(turn.prompt.messages) - 1))
     yield from _indented(exchange.message, _speaker(story, t, t("demo.user")))
     shown = _best_of_each_kind(turn.recalled)
-    for rank, hit in shown.items():
+    for place, (rank, hit) in enumerate(shown.items()):
         prefix = f"{t('demo.recall.rank', rank=rank)}  "
         yield from (click.style(line, fg="green") for line in _indented(hit.text, prefix))
         below = " " * width(prefix)
         yield from _indented(_matched_words(exchange.message, hit, t), below)
-        yield from joined(list(_signals(hit, t)), below + t("demo.recall.score", score=hit.score), " + ")
+        score = t("demo.recall.score", score=hit.score)
+        yield from (
+            _indented(score, below) if place else joined(list(_signals(hit, t)), f"{below}{score} = ", " + ")
+        )
     yield from _note(t("demo.recall.sum", more=len(turn.recalled) - len(shown)))
     for line in _indented(turn.reply, _speaker(story, t, story.character)):
         yield click.style(line, bold=True)

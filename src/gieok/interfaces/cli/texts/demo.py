@@ -63,7 +63,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "{kind}, {days:.1f} days old, no matching word (fills an unused slot)",
         "{kind}, {days:.1f}일 전, 일치한 단어 없음(남은 자리를 채움)",
     ),
-    "demo.recall.score": ("score {score:.2f} = ", "점수 {score:.2f} = "),
+    "demo.recall.score": ("score {score:.2f}", "점수 {score:.2f}"),
     "demo.recall.sum": (
         "The best of each kind; {more} more were recalled. Score: the sum of signals × weights.",
         "종류마다 1개씩이며, 이 밖에 {more}개를 더 떠올렸습니다. 점수는 신호 × 가중치의 합입니다.",
