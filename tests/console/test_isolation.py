@@ -93,6 +93,7 @@ VISITS = [
     Visit("POST /decisions/{decision}/relations", 404, {"type": "REFINES", "target": "{other}"}),
     Visit("POST /decisions/{decision}/relations/{relation}/delete", 404),
     Visit("GET /decisions/evidence/{evidence}", 404),
+    Visit("GET /operator", 403),
     Visit("GET /data", 200),
     Visit("POST /data/export", 200),
     Visit("POST /data/import", 422),

@@ -16,6 +16,7 @@ from gieok.interfaces.console.pages import (
     facts,
     memories,
     memory,
+    operator,
     personas,
     plans,
     proposals,
@@ -37,6 +38,7 @@ PAGES = (
     decisions,
     plans,
     data,
+    operator,
 )
 
 

@@ -28,4 +28,5 @@ NAVIGATION = (
     NavItem("decisions", "read"),
     NavItem("plans", "read"),
     NavItem("data", "owner"),
+    NavItem("operator", "operator"),
 )
