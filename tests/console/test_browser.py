@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -14,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from gieok.interfaces.console.navigation import NAVIGATION
+from gieok.plans import load_plan
 from gieok.testing.settings import settings_for
 from tests.console.chromium import NoChromium, open_chromium
 from tests.rest.conftest import GENEROUS, Server, serving
@@ -29,6 +31,12 @@ PATHS = [
     "/console/sessions/{session}",
     "/console/decisions/{decision}",
     "/console/personas/{persona}/delete",
+    "/console/decisions/new",
+    "/console/decisions/import",
+    "/console/decisions/evidence/{evidence}",
+    "/console/plans/chat_turn",
+    "/console/plans/diff?old=chat_turn&new=chat_turn_whole",
+    "/console/data",
 ]
 
 
@@ -185,6 +193,95 @@ def test_the_nodes_of_the_graph_are_those_of_the_impact(tab: Tab, api: Api) -> N
         "box => box._cyreg.cy.nodes().filter(each => !each.isParent()).map(each => each.id())"
     )
     assert set(drawn) == {impact["origin"], *(each["rootId"] for each in impact["nodes"])}
+
+
+def test_a_row_of_the_list_marks_its_path_in_the_graph(tab: Tab, api: Api) -> None:
+    """By keyboard: the row that has the focus marks the path from the decision to its own node."""
+    body = {"strength": "axis", "scope": "domain", "domain": "wms"}
+    roots: list[str] = []
+    for number in range(3):
+        relations = [{"type": "REFINES", "target": roots[-1]}] if roots else []
+        saved = api.post("/decisions", {**body, "statement": f"결정 {number}", "relations": relations}, 201)
+        roots.append(saved["decision"]["rootId"])
+    page = tab()
+    page.goto(f"/console/decisions/{roots[0]}")
+    expect(page.locator("#impact-graph canvas").first).to_be_visible()
+    page.locator(f"[data-node='{roots[2]}'] a").first.focus()
+    marked = page.locator("#impact-graph").evaluate(
+        "box => box._cyreg.cy.nodes('.on-path').map(each => each.id())"
+    )
+    assert set(marked) == set(roots)
+
+
+def test_a_decision_is_saved_after_the_report(tab: Tab, api: Api) -> None:
+    body = {"strength": "axis", "scope": "domain", "domain": "wms"}
+    first = api.post("/decisions", {**body, "statement": "재고는 기록에서 계산한다"}, 201)["decision"][
+        "rootId"
+    ]
+    relation = [{"type": "CONFLICTS_WITH", "target": first}]
+    api.post("/decisions", {**body, "statement": "재고를 따로 저장한다", "relations": relation}, 201)
+    page = tab()
+    page.goto(f"/console/decisions/{first}")
+    page.get_by_role("link", name="Propose a change").click()
+    page.get_by_label("Statement").fill("재고는 기록에서만 계산한다")
+    page.get_by_role("button", name="Check").click()
+    expect(page.locator("#report")).to_contain_text("재고를 따로 저장한다")
+    assert api.get(f"/decisions/{first}")["decision"]["version"] == 1
+    page.get_by_role("button", name="Save this decision").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("재고는 기록에서만 계산한다")
+    assert api.get(f"/decisions/{first}")["decision"]["version"] == 2
+
+
+def test_the_graph_of_a_plan_has_its_steps(tab: Tab) -> None:
+    plan = load_plan("chat_turn")
+    page = tab()
+    page.goto("/console/plans/chat_turn")
+    expect(page.locator("#plan-graph canvas").first).to_be_visible()
+    drawn = page.locator("#plan-graph").evaluate(
+        "box => box._cyreg.cy.nodes().filter(each => !each.isParent())"
+        ".map(each => [each.id(), each.parent().data('label')])"
+    )
+    assert {tuple(each) for each in drawn} == {(step.id, step.stage.value) for step in plan.steps}
+
+
+@pytest.mark.parametrize("has_javascript", [True, False])
+def test_an_export_is_imported_after_a_preview(
+    tab: Tab, api: Api, service: Server, tmp_path: Path, has_javascript: bool
+) -> None:
+    """In place, where the file stays chosen; without JavaScript, the same file is chosen again."""
+    api.memory(api.persona("하루"), "면접을 앞두고 있음")
+    name = f"other-{uuid4()}"
+    file = tmp_path / "export.ndjson"
+    file.write_bytes(api.http.get("/api/v1/me/export").content)
+    page = tab(java_script_enabled=has_javascript)
+    page.context.clear_cookies()
+    page.goto("/console/data")
+    page.get_by_label("Token").fill(service.token(name))
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_label("File of an export").set_input_files(file)
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#import-preview tr[data-kind=memory] td")).to_have_text("1")
+    if not has_javascript:
+        page.get_by_label("File of an export").set_input_files(file)
+    page.get_by_role("button", name="Import now").click()
+    expect(page.get_by_role("status")).to_contain_text("Imported")
+    with service.client(name) as client:
+        assert len(Api(client).get("/memory/list")["memories"]) == 1
+
+
+def test_everything_is_erased_after_the_name_is_typed(tab: Tab, api: Api, owner: str) -> None:
+    api.memory(api.persona(), "지울 것")
+    page = tab()
+    page.goto("/console/data")
+    page.get_by_label("to confirm").fill("someone")
+    page.get_by_role("button", name="Erase for good").click()
+    expect(page.locator("#error-name")).to_be_visible()
+    expect(page.get_by_label("to confirm")).to_be_focused()
+    page.get_by_label("to confirm").fill(owner)
+    page.get_by_role("button", name="Erase for good").click()
+    expect(page.get_by_role("heading", name="Everything is erased")).to_be_visible()
+    page.goto("/console/memories")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
 def test_signing_in_and_out_by_the_form(tab: Tab, service: Server, owner: str) -> None:
