@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gieok import Gieok, Hit, PersonaDraft, User
+from gieok import Gieok, Hit, MemoryDraft, PersonaDraft, User
 from gieok.engine import ExecutionPlan, make_plan
 from gieok.errors import InputRefused
 from gieok.memory.fields import AccountPlan
@@ -110,6 +110,23 @@ async def test_kinds_are_one_ranking(user: User) -> None:
     for kinds in ("", "memory,thing", "everything"):
         with pytest.raises(InputRefused, match="kinds"):
             await user.companion.search("hana", "부산", kinds=kinds)  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+@pytest.mark.req("MIND-10")
+async def test_a_chat_recalls_at_least_two_memories(user: User) -> None:
+    """Behind the messages that match better: the memories that match, then the most important. The scores are
+    those of one ranking."""
+    await say(user, "s1", *(f"부산에서 {number}번 버스를 타고 회를 먹었어" for number in range(12)))
+    memories = (("부산 여행을 계획함.", 3), ("면접을 앞두고 긴장함.", 9), ("고양이를 키움.", 5))
+    for summary, importance in memories:
+        draft = MemoryDraft(persona_id="hana", summary=summary, importance=importance)
+        await user.companion.create(draft, account_plan="premium")
+    turn = await user.chat.send("hana", "부산에서 버스 타고 회 먹은 거 기억나?", session_ref="s2")
+    assert [hit.kind for hit in turn.recalled] == ["message"] * 6 + ["memory"] * 2
+    assert texts(turn.recalled)[-2:] == ["부산 여행을 계획함.", "면접을 앞두고 긴장함."]
+    assert [hit.why.filled for hit in turn.recalled[-2:]] == [False, True]
+    scores = [hit.score for hit in turn.recalled[:-1]]
+    assert scores == sorted(scores, reverse=True)
 
 
 @pytest.mark.req("MIND-15")

@@ -47,6 +47,8 @@ from gieok.ranking import (
 )
 from gieok.text import Period, syllable_pairs, terms
 
+_MEMORY = 0
+"""The kind of a row that is a memory."""
 _RERANKED = 30
 """How many of the best memories are compared by pairs of syllables, or more if more hits are requested."""
 _LATEST_SHARE = 0.6
@@ -74,7 +76,7 @@ class Ranking(NamedTuple):
     best: Positions
     """The places of the requested memories in `rows`, best first."""
     confidences: Confidences
-    """Of the requested memories."""
+    """Of the requested memories that match."""
 
 
 def rank_rows(
@@ -85,9 +87,13 @@ def rank_rows(
     similarity: Similarity | None = None,
     *,
     count: int,
+    memories: int = 0,
 ) -> tuple[Hit, ...]:
-    """Find the best `count` rows and explain each. `similarity` is None without an embedder."""
-    ranking = _rank(index, query, now, policy, similarity, count)
+    """Find the best `count` rows and explain each. `similarity` is None without an embedder.
+
+    If fewer than `memories` of them are memories, the next best memories follow.
+    """
+    ranking = _rank(index, query, now, policy, similarity, count, memories)
     return _explained(index, query, ranking, policy)
 
 
@@ -98,13 +104,15 @@ def _rank(
     policy: RecallPolicy,
     similarity: Similarity | None,
     count: int,
+    memories: int,
 ) -> Ranking:
     columns, weights = index.rows.columns, policy.weights
     matches = _match(index, query, policy, similarity)
     rows = np.flatnonzero((matches.total > 0) | (matches.time > 0))
     matching = len(rows)
-    if policy.fill and matching < (wanted := max(policy.top_k, count)):
-        rows = np.concatenate((rows, _fillers(index, rows, now, policy, wanted)))
+    missing = max(max(policy.top_k, count) - matching, memories - int((columns.kinds[rows] == _MEMORY).sum()))
+    if policy.fill and missing > 0:
+        rows = np.concatenate((rows, _fillers(index, rows, now, policy, missing)))
     ages = _ages(columns.at[rows], now)
     signals = {
         "bm25": matches.bm25[rows],
@@ -120,17 +128,31 @@ def _rank(
 
     pairs = frozenset(syllable_pairs(query.text)) if weights.pairs else frozenset[str]()
     at, numbers = columns.at[rows], columns.numbers[rows]
+    is_memory = columns.kinds[rows] == _MEMORY
     best = best_rows(scores[:matching], at, numbers, max(count, _RERANKED) if pairs else count)
+    if memories:
+        own = np.flatnonzero(is_memory[:matching])
+        own = own[best_rows(scores[own], at[own], numbers[own], memories)]
+        best = np.concatenate((best, own[~np.isin(own, best)]))
     if pairs:
         signals["pairs"] = _by_pairs(index, rows, best, pairs, policy)
         scores += weights.pairs * signals["pairs"]
-        best = best[best_rows(scores[best], at[best], numbers[best], count)]
+        best = best[best_rows(scores[best], at[best], numbers[best], len(best))]
+    best = _requested(best, is_memory, count, memories)
     certain = confidences(index, query, matches.terms, matches.time, matches.meaning, rows[best])
     if policy.min_confidence:
         kept = certain.values >= policy.min_confidence
         best, certain = best[kept], Confidences(certain.words[kept], certain.meaning[kept])
-    best = np.concatenate((best, np.arange(matching, len(rows))))[:count]
+    fillers = np.arange(matching, len(rows))
+    best = _requested(np.concatenate((best, fillers)), is_memory, count, memories)
     return Ranking(matches.terms, rows, matching, ages, signals, scores, best, certain)
+
+
+def _requested(places: Positions, is_memory: Flags, count: int, memories: int) -> Positions:
+    """The first `count` places, and the next memories until there are `memories` of them."""
+    first, rest = places[:count], places[count:]
+    missing = max(memories - int(is_memory[first].sum()), 0)
+    return np.concatenate((first, rest[is_memory[rest]][:missing]))
 
 
 class _Matches(NamedTuple):
@@ -252,17 +274,17 @@ def _in_periods(index: PersonaIndex, periods: Sequence[Period]) -> Floats:
 
 
 def _fillers(
-    index: PersonaIndex, matching: Positions, now: datetime, policy: RecallPolicy, wanted: int
+    index: PersonaIndex, matching: Positions, now: datetime, policy: RecallPolicy, count: int
 ) -> Positions:
-    """The most recent and important of the memories that do not match, so that there are `wanted` rows."""
+    """The most recent and important `count` of the memories that do not match."""
     others = np.ones(len(index.rows), np.bool_) if index.visible is None else index.visible.copy()
     others[matching] = False
-    others &= index.rows.columns.kinds == 0  # memories
+    others &= index.rows.columns.kinds == _MEMORY
     rows = np.flatnonzero(others)
     columns = index.rows.columns
     scores = policy.weights.recency * recency(_ages(columns.at[rows], now), policy.half_life_days)
     scores += policy.weights.importance * columns.importance[rows] / 10
-    best = best_rows(scores, columns.at[rows], columns.numbers[rows], wanted - len(matching))
+    best = best_rows(scores, columns.at[rows], columns.numbers[rows], count)
     return rows[best]
 
 

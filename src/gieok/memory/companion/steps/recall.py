@@ -18,7 +18,7 @@ from gieok.memory.companion.recall.query import Query, find_speakers, parse_quer
 from gieok.memory.companion.recall.ranking import rank_rows
 from gieok.memory.companion.records import Memory
 from gieok.memory.companion.rules import MAX_PAGE
-from gieok.memory.companion.store import CompanionView, PersonaIndex
+from gieok.memory.companion.store import CompanionView
 from gieok.memory.companion.vectors.search import Vector, VectorSearch, VectorServices, VectorView
 from gieok.memory.fields import AccountPlan, PersonaId
 from gieok.memory.profile import ProfileServices, ProfileView, local
@@ -189,19 +189,23 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
         least = max(policy.min_confidence, inputs.min_confidence or 0.0)
         policy = policy.model_copy(update={"min_confidence": least})
 
-        def ranked(index: PersonaIndex, count: int) -> tuple[Hit, ...]:
-            return rank_rows(index, parsed, context.now, policy, similarity, count=count)
-
         window = {(message.role, message.content) for message in (*inputs.window, *inputs.client_messages)}
         count = policy.top_k if inputs.limit is None else min(policy.top_k, inputs.limit)
-        found = ranked(index, count + len(window))
-        hits = [hit for hit in found if (hit.role, hit.text) not in window][:count]
-        missing = min(policy.min_memories, count) - sum(hit.kind == "memory" for hit in hits)
-        if missing > 0 and "memory" in kinds and len(kinds) > 1:
-            known = {hit.id for hit in hits}
-            memories_only = view.companion.index(persona_id, include_archived=include_archived)
-            more = [hit for hit in ranked(memories_only, count) if hit.id not in known][:missing]
-            hits = _without_last_quotes(hits, len(hits) + len(more) - count) + more
+        least_memories = min(policy.min_memories, count) if "memory" in kinds else 0
+        found = rank_rows(
+            index,
+            parsed,
+            context.now,
+            policy,
+            similarity,
+            count=count + len(window),
+            memories=least_memories,
+        )
+        left = [hit for hit in found if (hit.role, hit.text) not in window]
+        hits, rest = left[:count], left[count:]
+        missing = max(least_memories - sum(hit.kind == "memory" for hit in hits), 0)
+        more = [hit for hit in rest if hit.kind == "memory"][:missing]
+        hits = _without_last_quotes(hits, len(hits) + len(more) - count) + more
         context.note("recalled", [hit.id for hit in hits])
         context.note("filled", sum(hit.why.filled for hit in hits))
         degraded = _degraded(view, policy, kinds, query)
