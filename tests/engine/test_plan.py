@@ -266,3 +266,10 @@ def test_a_plan_is_frozen_with_its_hash() -> None:
 
 def test_every_shipped_plan_is_named_as_its_file() -> None:
     assert {name: load_plan(name).name for name in plan_names()} == {name: name for name in plan_names()}
+
+
+@pytest.mark.parametrize("version", [-1, "with space", 1.5, None, [], {}])
+def test_the_place_of_a_wrong_version_is_a_path_in_the_document(version: object) -> None:
+    with pytest.raises(PlanInvalid) as refused:
+        make_plan({"name": "x", "version": version, "steps": [{}]})
+    assert refused.value.at == "version"

@@ -1,4 +1,4 @@
-"""Query parameters of the reading routes: what is refused, and how a repeated parameter is read."""
+"""Query parameters of the reading routes: what is refused, also a repeated one."""
 
 from __future__ import annotations
 
@@ -78,9 +78,12 @@ def test_an_invalid_query_is_refused(client: httpx.Client, path: str, query: Que
     assert (answer.status_code, answer.json()["error"]) == (422, "VALIDATION_FAILED")
 
 
-def test_the_last_value_of_a_repeated_parameter_counts(client: httpx.Client) -> None:
+def test_a_repeated_parameter_is_refused_unless_it_is_a_list(client: httpx.Client) -> None:
+    """Client, proxy and service may each read another one of the values."""
     answer = client.get(f"{API}/memory/load?personaId=mina&limit=3&limit=1")
-    assert len(answer.json()["memories"]) == 1
+    assert (answer.status_code, answer.json()["at"]) == (422, "limit")
+    focus = "&".join(f"focus={uuid4()}" for _ in range(2))
+    assert client.get(f"{API}/decisions/context?domain=wms&{focus}").status_code == 404
 
 
 @pytest.mark.parametrize(("path", "query"), READS)

@@ -90,6 +90,9 @@ INDEX_AND_COUNTS: Mapping[str, Planted] = {
     "archived memories": Planted(
         "count", "persona_memory_configs", "UPDATE persona_memory_configs SET archived = archived + 1"
     ),
+    "withdrawn messages of a session": Planted(
+        "count", "sessions", "UPDATE sessions SET withdrawn_count = 1 WHERE session_ref = 'open'"
+    ),
     "messages of a session": Planted(
         "count", "sessions", "UPDATE sessions SET message_count = 99 WHERE session_ref = 'open'"
     ),

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import rfc8785
 from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
@@ -105,7 +105,7 @@ def make_plan(document: Any) -> ExecutionPlan:
         # Through JSON, so that an array may become a tuple while every other type stays strict.
         plan = ExecutionPlan.model_validate_json(json.dumps(document))
     except (ValidationError, TypeError) as error:
-        raise _invalid(error) from error
+        raise _invalid(error, cast("dict[str, Any]", document)) from error
     except ValueError:  # Python refuses to write out an integer of thousands of digits
         raise PlanInvalid("contains a number with too many digits", at="plan") from None
     _check_ids(plan)
@@ -129,11 +129,23 @@ def without_prefix(message: str) -> str:
     return message.removeprefix("Value error, ")
 
 
-def _invalid(error: ValidationError | TypeError) -> PlanInvalid:
+def _invalid(error: ValidationError | TypeError, document: dict[str, Any]) -> PlanInvalid:
     if isinstance(error, TypeError):
         return PlanInvalid("contains something that is not JSON", at="plan")
     location, message = first_problem(error)
-    return PlanInvalid(message, at=place(location))
+    is_missing = error.errors(include_url=False, include_input=False)[0]["type"] == "missing"
+    found = _in_document(location, document)
+    return PlanInvalid(message, at=place(location[: len(found) + 1] if is_missing else found))
+
+
+def _in_document(location: tuple[int | str, ...], document: Any) -> tuple[int | str, ...]:
+    """The part of a location that is in the document: pydantic adds the type that it tried of a union."""
+    for depth, part in enumerate(location):
+        members = dict(enumerate(cast("list[Any]", document))) if isinstance(document, list) else document
+        if not isinstance(members, dict) or part not in members:
+            return location[:depth]
+        document = cast("dict[int | str, Any]", members)[part]
+    return location
 
 
 def _check_ids(plan: ExecutionPlan) -> None:

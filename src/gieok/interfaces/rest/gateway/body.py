@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, get_origin
 
 from fastapi import Request, Response
 from fastapi.dependencies.models import Dependant
@@ -41,21 +41,25 @@ class BodyTimeout(InputRefused):
 
 
 class StrictRoute(APIRoute):
-    """A FastAPI route that refuses query parameters, and an Idempotency-Key, that it does not have.
+    """A FastAPI route that refuses query parameters, and an Idempotency-Key, that it does not have, and a
+    repeated query parameter unless it is a list.
 
     A client that relies on a key which is ignored would repeat its request and do everything twice.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        known = _query_names(self.dependant)
+        known, lists = _query_names(self.dependant), _query_names(self.dependant, only_lists=True)
         takes_key = any(each.alias.lower() == IDEMPOTENCY_KEY for each in self.dependant.header_params)
         allowed = f"it has {', '.join(sorted(known))}" if known else "it has none"
 
         async def handle_strictly(request: Request) -> Response:
-            for name in request.query_params:
+            names = [name for name, _ in request.query_params.multi_items()]
+            for name in names:
                 if name not in known:
                     raise InputRefused(f"is not a query parameter of this call; {allowed}", at=name[:100])
+                if name not in lists and names.count(name) > 1:
+                    raise InputRefused("is given more than once; send it once", at=name)
             if not takes_key and IDEMPOTENCY_KEY in request.headers:
                 raise InputRefused("is not supported by this call; leave it out", at="Idempotency-Key")
             return await handle(request)
@@ -63,10 +67,14 @@ class StrictRoute(APIRoute):
         return handle_strictly
 
 
-def _query_names(dependant: Dependant) -> set[str]:
-    """The query parameters of a route and of its dependencies."""
-    own = {field.alias for field in dependant.query_params}
-    return own.union(*map(_query_names, dependant.dependencies))
+def _query_names(dependant: Dependant, *, only_lists: bool = False) -> set[str]:
+    """The query parameters of a route and of its dependencies; of these, those that are lists."""
+    own = {
+        field.alias
+        for field in dependant.query_params
+        if not only_lists or get_origin(field.field_info.annotation) in (list, tuple)
+    }
+    return own.union(*(_query_names(each, only_lists=only_lists) for each in dependant.dependencies))
 
 
 class JsonRoute(StrictRoute):

@@ -309,16 +309,21 @@ SET
 WHERE owner = :owner;
 
 -- name: find_message_counts(owner, limit)
+-- Withdrawn messages are not compared where retention has deleted messages: they may be among those.
 SELECT session.session_ref
 FROM sessions AS session
 LEFT JOIN (
-    SELECT session_ref, count(*) AS row_count, max(seq) AS last FROM messages WHERE owner = :owner GROUP BY session_ref
+    SELECT session_ref, count(*) AS row_count, max(seq) AS last, count(withdrawn_at) AS withdrawn
+    FROM messages
+    WHERE owner = :owner
+    GROUP BY session_ref
 ) AS actual ON actual.session_ref = session.session_ref
 WHERE
     session.owner = :owner
     AND (
         session.message_count <> session.removed_count + coalesce(actual.row_count, 0)
         OR session.message_count <> coalesce(actual.last, session.removed_count)
+        OR session.removed_count = 0 AND session.withdrawn_count <> coalesce(actual.withdrawn, 0)
     )
 ORDER BY session.session_ref
 LIMIT :limit;
@@ -328,13 +333,14 @@ LIMIT :limit;
 UPDATE sessions
 SET
     message_count = actual.row_count,
+    withdrawn_count = CASE WHEN sessions.removed_count = 0 THEN actual.withdrawn ELSE withdrawn_count END,
     claimed_count = CASE WHEN claimed_count > actual.row_count THEN actual.row_count ELSE claimed_count END,
     summarized_count = CASE WHEN summarized_count > actual.row_count THEN actual.row_count ELSE summarized_count END,
     unremembered_count = CASE WHEN unremembered_count > actual.row_count THEN actual.row_count ELSE unremembered_count END
 FROM (
     SELECT
         session.session_ref, session.removed_count + count(one.seq) AS row_count,
-        coalesce(max(one.seq), session.removed_count) AS last
+        coalesce(max(one.seq), session.removed_count) AS last, count(one.withdrawn_at) AS withdrawn
     FROM sessions AS session
     LEFT JOIN messages AS one ON one.owner = :owner AND one.session_ref = session.session_ref
     WHERE session.owner = :owner
@@ -342,4 +348,7 @@ FROM (
 ) AS actual
 WHERE
     sessions.owner = :owner AND sessions.session_ref = actual.session_ref AND actual.row_count = actual.last
-    AND sessions.message_count <> actual.row_count;
+    AND (
+        sessions.message_count <> actual.row_count
+        OR sessions.removed_count = 0 AND sessions.withdrawn_count <> actual.withdrawn
+    );
