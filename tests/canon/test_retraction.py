@@ -138,6 +138,8 @@ def test_a_no_takes_back_only_what_the_reply_asks_in_its_words() -> None:
     assert taken_back(notes, "Do you like Berlin?", "no")[0] == frozenset()
     assert taken_back(notes, "Wait, you live in Berlin since March?", "haha no")[0] == {0}
     assert taken_back(notes, "You live in Berlin since March.", "no")[0] == frozenset()
+    dated = ["job: quit the bakery on 2026-05-17"]
+    assert taken_back(dated, "WAIT. you quit the bakery??", "lol no. I dropped my apron")[0] == {0}
     assert taken_back(["퇴사: 회사를 그만둠"], "뭐? 회사를 그만뒀다고? 진짜 퇴사야?", "아니 ㅋㅋ")[0] == {0}
 
 

@@ -13,7 +13,7 @@ from gieok.text.modality import is_no, misspoke, only_joked
 from gieok.text.sentence import is_question, sentences
 
 ASKED = 0.6
-"""The share of a note's terms in a question of the reply, if the user's no is to take it back."""
+"""The share of a note's words in a question of the reply, if the user's no is to take it back."""
 _FIRST_WORD = re.compile(
     r"\W*(?:(?:lol|lmao|haha+|oh|um|아|에이|엥|헐|[ㅋㅎ]+)[\s,.!~]+)*+([^\s,.!?~]+)", re.IGNORECASE
 )
@@ -29,7 +29,7 @@ def taken_back(notes: Sequence[str], reply: str, answer: str) -> tuple[frozenset
     everything = frozenset(range(len(notes)))
     if only_joked(answer):
         return everything, Reason.JOKE
-    said = [frozenset(terms(note)) for note in notes]
+    said = [frozenset(term for term in terms(note) if not term.isdigit()) for note in notes]  # no dates
     if misspoke(answer):
         words = frozenset(terms(answer))
         named = frozenset(number for number in everything if not said[number].isdisjoint(words))
