@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEV    := $(VENV)/.ready-dev
 
-.PHONY: demo test clients soak planted lint bench race docs requirements constraints clean
+.PHONY: demo test clients soak planted lint bench race screenshots docs requirements constraints clean
 
 demo: $(READY)
 	@$(BIN)/gieok demo
@@ -44,6 +44,10 @@ bench: $(DEV)
 # Gieok beside other memory stores, each in an environment of its own in .race. For recall, set GIEOK_RECALL_DATA.
 race: $(DEV)
 	$(BIN)/python -m bench.peers $(RACE_ARGS)
+
+# The pictures of the web console in docs/images, from the data of the demo. Needs Chromium: `playwright install chromium`.
+screenshots: $(DEV)
+	$(BIN)/python -m tests.console.screenshots
 
 # Build the documentation in site/. A broken link or anchor is an error.
 docs: $(DEV)

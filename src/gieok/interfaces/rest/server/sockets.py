@@ -16,11 +16,14 @@ def listen(host: str, port: int) -> socket.socket:
     """Open a listening socket. SettingsInvalid says why that is not possible, and what to do."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        listening = socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        # Without uvloop, asyncio leaves it off for such a socket, and a short answer waits 40 ms for an ACK.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except socket.gaierror:
         raise SettingsInvalid(f"'{host}' is not an address of this machine; give another --host") from None
     except OSError as error:
         raise SettingsInvalid(_reason(error, host, port)) from None
+    return listening
 
 
 def is_loopback(host: str) -> bool:
