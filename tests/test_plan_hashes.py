@@ -51,7 +51,7 @@ PINNED = {
     "remember_turn": "4d8fc8662bbda2301ea97d125e18d59ad5741d27067a8b55be2387abb74b3a32",
     "remember_turn_without_turn_memory": "4b503ee22c9e462cb90880b267dddeb4b91750b1063ee432f5350a3e1b3e0029",
     "replace_excerpt": "d47c73eb7d65a44d9e31aa4f9b750768a8927d08a32bbcc7b9deca0ec7c67b2d",
-    "reply_only": "ff9b8ce6c720c1826284c3b2c32169fae4d6e2739227fd38bac046abee7dcc4f",
+    "reply_only": "6c6da487cb708bcdb8991bc7723c48201d92c946e0e6ba8ca6ac916984f6cc7d",
     "request_summary": "099cbd59dad14f3826c5633f22449c8734b3836abcaf5e1283f2a45c064e2762",
     "restore_memory": "b757fa51aa10fccb0a37f28bc0167aef4ccdf32cfae08c9deffc8f889ac9bd2f",
     "retire_fact": "181662ab61142039b15fe950e826cc9dcf2748f4162c0ce4158f8c7938ec962d",

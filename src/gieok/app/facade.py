@@ -41,7 +41,7 @@ from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine,
 from gieok.errors import InputRefused
 from gieok.memory.audit import AuditEntry
 from gieok.memory.companion.vectors.search import Embedder, VectorSearch
-from gieok.memory.conversation.records import Message
+from gieok.memory.conversation.records import Message, ToolUse
 from gieok.memory.cursors import decode_cursor, encode_cursor
 from gieok.memory.fields import DEFAULT_ACCOUNT_PLAN, AccountPlan
 from gieok.memory.jobs.records import JobPosition, JobStatus, ServiceJobs
@@ -324,7 +324,7 @@ class User:
             self._cycles, self.chat, persona_id, message, session_ref, budget, account_plan, plan
         )
 
-    async def reply(
+    async def reply(  # noqa: PLR0913  options of a public call, all by keyword
         self,
         persona_id: str,
         message: str,
@@ -332,13 +332,15 @@ class User:
         session_ref: str | None = None,
         recent_messages: Sequence[Message] = (),
         instructions: str | None = None,
+        tool_use: ToolUse | None = None,
         account_plan: AccountPlan | None = None,
         plan: str | ExecutionPlan = REPLY_PLAN,
         listen: Listener | None = None,
     ) -> UnstoredReply:
         """The reply that a chat turn with this message would give. Neither is stored, nor remembered.
 
-        Counts the tokens that it used. Arguments and errors as in `chat.send` and `context`.
+        Counts the tokens that it used. `tool_use` are tools for a model that knows them; their calls are part
+        of the result. Other arguments and errors are as in `chat.send` and `context`.
         """
         check_message(message)
         request = {
@@ -348,6 +350,7 @@ class User:
             "message": message,
             "recentMessages": check_recent(recent_messages),
             "instructions": instructions,
+            "toolUse": tool_use,
         }
         return reply_of(await self._cycles.run(plan, request, listen))
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, NamedTuple
 from uuid import uuid4
 
 from gieok.app import User
 from gieok.app.cycles import Listener
+from gieok.app.session_plans import CHAT_PLAN
 from gieok.errors import PlanHashMismatch, SessionEnded
 from gieok.interfaces.openai.alignment import Match, align, blocks_of
-from gieok.interfaces.openai.schema import SHOWN, Window
+from gieok.interfaces.openai.schema import SHOWN, Completed, Window
 from gieok.memory.conversation.records import Message
 from gieok.memory.fields import AccountPlan
 from gieok.memory.requests import RequestKey
-from gieok.memory.sessions.records import MAX_MESSAGES
-from gieok.memory.usage import ModelUsage
+from gieok.memory.sessions.records import MAX_MESSAGES, ChatMessage
 
 SESSIONS = 20
 """How many sessions with the persona a window is compared with, the newest ones."""
@@ -25,13 +26,6 @@ LATER = 40
 Memory = Literal["queued", "stored", "off"]
 
 
-class Completed(NamedTuple):
-    """A reply and what it cost."""
-
-    text: str
-    usage: ModelUsage
-
-
 class Place(NamedTuple):
     """The session of a window, and what the window replaces there."""
 
@@ -39,6 +33,12 @@ class Place(NamedTuple):
     replaces: str | None
     """A message of the first turn to be withdrawn. None if nothing is."""
     match: Match
+    is_ended: bool
+
+    @property
+    def is_replaced(self) -> bool:
+        """A repeated greeting on another day is no reason to withdraw the former one."""
+        return not self.is_ended or self.match.equal > 1
 
 
 @dataclass
@@ -51,6 +51,7 @@ class Completion:
     account_plan: AccountPlan
     once: RequestKey | None
     is_remembered: bool
+    requested_at: datetime
     id: str = field(default_factory=lambda: f"chatcmpl-{uuid4().hex}")
     session_ref: str | None = None
     turn_id: str | None = None
@@ -61,6 +62,8 @@ class Completion:
         place = await self._find_place()
         if not self.is_remembered or not self.window.is_spoken:
             return await self._reply_only(place, listen)
+        if self.window.tool_use is not None:
+            return await self._reply_with_tools(place)
         self.turn_id, self.memory = str(uuid4()), "queued"  # the chat plan remembers every turn
         if place is not None:
             self.session_ref = place.session_ref
@@ -70,8 +73,7 @@ class Completion:
                 pass
         self.session_ref = str(uuid4())
         completed = await self._send(listen, replaces=None)
-        # A repeated greeting on another day is no reason to withdraw the former one.
-        if place is not None and place.replaces is not None and place.match.equal > 1:
+        if place is not None and place.replaces is not None and place.match.equal > 1:  # no mere greeting
             await self.user.sessions.withdraw(place.session_ref, place.replaces)
         return completed
 
@@ -99,10 +101,36 @@ class Completion:
             session_ref=place.session_ref if place else None,
             recent_messages=self.window.messages[-SHOWN:],
             instructions=self.window.instructions or None,
+            tool_use=self.window.tool_use,
             account_plan=self.account_plan,
             listen=listen,
         )
-        return Completed(made.reply, made.usage)
+        return Completed(made.reply, made.usage, made.tool_calls)
+
+    async def _reply_with_tools(self, place: Place | None) -> Completed:
+        """Reply, and store the turn if the reply is complete. Without a listener, because that is known only
+        at the end: a turn in which the client has calls to make is not stored yet.
+        """
+        done = await self._reply_only(place, None)
+        if done.tool_calls:
+            return done
+        if place is not None and place.replaces is not None and place.is_replaced:
+            await self.user.sessions.withdraw(place.session_ref, place.replaces)
+        if place is None or place.is_ended:
+            started = await self.user.sessions.start(
+                self.persona_id, plan=CHAT_PLAN, account_plan=self.account_plan
+            )
+            self.session_ref = started.session_ref
+        else:
+            self.session_ref = place.session_ref
+        self.turn_id = str(uuid4())
+        spoken = ChatMessage(
+            id=self.turn_id, role="user", content=self.window.message, timestamp=self.requested_at
+        )
+        reply = ChatMessage(id=str(uuid4()), role="assistant", content=done.text, timestamp=self.requested_at)
+        saved = await self.user.sessions.save(self.session_ref, [spoken, reply])
+        self.memory = "queued" if saved.remembering else "stored"
+        return done
 
     async def _find_place(self) -> Place | None:
         """Where the window belongs: the best match of the newest sessions. None if there is none."""
@@ -116,7 +144,7 @@ class Completion:
             if match is None or (best is not None and match.rank <= best.match.rank):
                 continue
             replaces = None if match.replaces is None else stored[match.replaces].id
-            best = Place(session.session_ref, replaces, match)
+            best = Place(session.session_ref, replaces, match, session.ended_at is not None)
             if match.is_whole:
                 break
         return best

@@ -11,15 +11,17 @@ from fastapi.responses import JSONResponse, Response
 
 from gieok.app import User
 from gieok.errors import InputRefused, NotFound
-from gieok.interfaces.openai.completions import Completed, Completion
+from gieok.interfaces.openai.completions import Completion
 from gieok.interfaces.openai.schema import (
     MODEL_PREFIX,
     ChatCompletionRequest,
+    Completed,
     CompletionHead,
     completion,
     delta_chunk,
     model_entry,
     to_window,
+    tool_call_parts,
     usage_chunk,
 )
 from gieok.interfaces.rest.gateway.body import JsonRoute
@@ -71,6 +73,7 @@ async def chat_completions(
         account_plan=caller.account_plan,
         once=request_key(idempotency_key, body, persona.id),
         is_remembered=x_gieok_memory is None,
+        requested_at=now,
     )
     if body.stream:
         has_usage = body.stream_options is not None and body.stream_options.include_usage
@@ -79,7 +82,7 @@ async def chat_completions(
         stream.headers.update(_headers(made))
         return stream
     done = await made.run(None)
-    answer = completion(_head(made, int(now.timestamp()), body.model), done.text, done.usage)
+    answer = completion(_head(made, int(now.timestamp()), body.model), done)
     return JSONResponse(answer, headers=_headers(made))
 
 
@@ -99,7 +102,10 @@ class _Chunks:
         return _line(delta_chunk(self._head, {**role, "content": text}, None))
 
     async def done(self, turn: Completed) -> bytes:
-        end = _line(delta_chunk(self._head, {}, "stop"))
+        held = self.token(turn.text) if self._is_first and turn.text else b""  # with tools it comes whole
+        calls = {"tool_calls": tool_call_parts(turn.tool_calls)} if turn.tool_calls else {}
+        role = {"role": "assistant"} if self._is_first else {}
+        end = held + _line(delta_chunk(self._head, {**role, **calls}, turn.finish_reason))
         usage = _line(usage_chunk(self._head, turn.usage)) if self._has_usage else b""
         return end + usage + data_line("[DONE]")
 

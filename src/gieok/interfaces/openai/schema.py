@@ -8,12 +8,13 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from gieok.errors import InputRefused
-from gieok.memory.conversation.records import Message
+from gieok.memory.conversation.records import Message, Tool, ToolCall, ToolStep, ToolUse
 from gieok.memory.usage import ModelUsage
 
 MODEL_PREFIX = "gieok/"
 """What the name of a model begins with; the id of a persona follows."""
 MAX_MESSAGES = 10_000
+MAX_TOOLS = 128
 SHOWN = 10
 """How many messages of the client's window the model is shown. The chat plan shows no more."""
 
@@ -31,11 +32,45 @@ class ContentPart(OpenAIRequest):
     text: str | None = None
 
 
+class FunctionCall(OpenAIRequest):
+    name: str
+    arguments: str = "{}"
+
+
+class CallPart(OpenAIRequest):
+    """A call of a tool that the model has asked for."""
+
+    id: str
+    function: FunctionCall
+
+
 class ChatMessage(OpenAIRequest):
     """One message of the window."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[ContentPart] | None = None
+    tool_calls: list[CallPart] | None = None
+    tool_call_id: str | None = None
+
+
+class FunctionSpec(OpenAIRequest):
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    description: str | None = None
+    parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    strict: bool | None = None
+
+
+class ToolSpec(OpenAIRequest):
+    type: Literal["function"]
+    function: FunctionSpec
+
+
+class NamedFunction(OpenAIRequest):
+    name: str
+
+
+class NamedChoice(OpenAIRequest):
+    function: NamedFunction
 
 
 class StreamOptions(OpenAIRequest):
@@ -55,6 +90,8 @@ class ChatCompletionRequest(OpenAIRequest):
     stream_options: StreamOptions | None = None
     n: int | None = 1
     response_format: ResponseFormat | None = None
+    tools: Annotated[list[ToolSpec], Field(max_length=MAX_TOOLS)] | None = None
+    tool_choice: Literal["none", "auto", "required"] | NamedChoice | None = None
 
 
 class Window(NamedTuple):
@@ -68,6 +105,8 @@ class Window(NamedTuple):
     """The system messages of the client, wherever they stand."""
     is_spoken: bool
     """Whether the user said `message`. If not, it is an instruction after the last reply."""
+    tool_use: ToolUse | None
+    """The client's tools, and the calls that were made for `message` so far."""
 
 
 def to_window(request: ChatCompletionRequest) -> Window:
@@ -79,13 +118,19 @@ def to_window(request: ChatCompletionRequest) -> Window:
     said: list[Message] = []
     instructions: list[str] = []
     after_reply: list[str] = []
+    steps: list[ToolStep] = []
     for number, message in enumerate(request.messages):
         text = _text_of(message, number)
+        if message.role == "assistant" and message.tool_calls:
+            steps.append(ToolStep(text=text, calls=tuple(map(_to_call, message.tool_calls))))
+            continue
+        if message.role == "tool":
+            steps = _with_result(steps, message.tool_call_id, text, number)
         if not text.strip():
             continue
         if message.role == "user" or message.role == "assistant":  # noqa: PLR1714  narrows the type
             instructions += after_reply
-            after_reply = []
+            after_reply, steps = [], []
             said.append(Message(role=message.role, content=text))
         elif message.role in ("system", "developer"):
             is_after_reply = bool(said) and said[-1].role == "assistant"
@@ -101,7 +146,36 @@ def to_window(request: ChatCompletionRequest) -> Window:
         message="\n".join(spoken or after_reply),
         instructions="\n\n".join(instructions),
         is_spoken=bool(spoken),
+        tool_use=_tool_use(request, steps),
     )
+
+
+def _to_call(part: CallPart) -> ToolCall:
+    return ToolCall(id=part.id, name=part.function.name, arguments=part.function.arguments)
+
+
+def _with_result(steps: Sequence[ToolStep], call_id: str | None, result: str, number: int) -> list[ToolStep]:
+    """The steps with the result of a call. InputRefused if no step has it."""
+    if not any(call.id == call_id for step in steps for call in step.calls):
+        raise InputRefused("must be the id of a call before it", at=f"messages.{number}.tool_call_id")
+
+    def filled(call: ToolCall) -> ToolCall:
+        return call.model_copy(update={"result": result}) if call.id == call_id else call
+
+    return [step.model_copy(update={"calls": tuple(map(filled, step.calls))}) for step in steps]
+
+
+def _tool_use(request: ChatCompletionRequest, steps: Sequence[ToolStep]) -> ToolUse | None:
+    """The tools of a request. None if the model must not use any."""
+    if not request.tools or request.tool_choice == "none":
+        return None
+    tools = tuple(Tool.model_validate(each.function.model_dump()) for each in request.tools)
+    choice = request.tool_choice or "auto"
+    if isinstance(choice, NamedChoice):
+        if choice.function.name not in {tool.name for tool in tools}:
+            raise InputRefused("names no tool of this request", at="tool_choice")
+        choice = (choice.function.name,)
+    return ToolUse(tools=tools, choice=choice, steps=tuple(steps))
 
 
 def _text_of(message: ChatMessage, number: int) -> str:
@@ -121,17 +195,45 @@ class CompletionHead(NamedTuple):
     model: str
 
 
-def completion(head: CompletionHead, text: str, usage: ModelUsage) -> dict[str, Any]:
+class Completed(NamedTuple):
+    """A reply and what it cost."""
+
+    text: str
+    usage: ModelUsage
+    tool_calls: tuple[ToolCall, ...] = ()
+
+    @property
+    def finish_reason(self) -> str:
+        return "tool_calls" if self.tool_calls else "stop"
+
+
+def tool_call_parts(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+    """Calls in OpenAI's form, with their positions for a stream."""
+    return [
+        {
+            "index": number,
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": call.arguments},
+        }
+        for number, call in enumerate(calls)
+    ]
+
+
+def completion(head: CompletionHead, done: Completed) -> dict[str, Any]:
     """A whole answer."""
-    message = {"role": "assistant", "content": text, "refusal": None}
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    message: dict[str, Any] = {"role": "assistant", "content": done.text or None, "refusal": None}
+    if done.tool_calls:
+        parts = tool_call_parts(done.tool_calls)
+        message["tool_calls"] = [{name: part[name] for name in part if name != "index"} for part in parts]
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": done.finish_reason}
     return {
         "id": head.id,
         "object": "chat.completion",
         "created": head.created,
         "model": head.model,
         "choices": [choice],
-        "usage": _usage(usage),
+        "usage": _usage(done.usage),
     }
 
 

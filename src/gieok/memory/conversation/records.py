@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import AliasChoices, Field
@@ -91,6 +91,44 @@ class Context(Data):
     """Whose days are meant."""
 
 
+class Tool(Data):
+    """A function of the client that the model may call."""
+
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any]
+    """The JSON schema of its arguments, as the client wrote it."""
+    strict: bool | None = None
+
+
+class ToolCall(Data):
+    """A call that the model asks for. The client makes it and sends the result with its next request."""
+
+    id: str
+    name: str
+    arguments: str
+    """A JSON document, as the model wrote it."""
+    result: str | None = None
+    """None until the client has made the call."""
+
+
+class ToolStep(Data):
+    """Calls that the model asked for at once, in the turn that is going on."""
+
+    text: str = ""
+    """What it said with them."""
+    calls: tuple[ToolCall, ...]
+
+
+class ToolUse(Data):
+    """The tools of a request, and what was called in its turn so far."""
+
+    tools: tuple[Tool, ...]
+    choice: Literal["auto", "required"] | tuple[str, ...] = "auto"
+    """Whether the model must call one of them, or one of those with these names."""
+    steps: tuple[ToolStep, ...] = ()
+
+
 class Prompt(Data):
     """The assembled prompt.
 
@@ -109,6 +147,8 @@ class Prompt(Data):
     user_name: str | None = None
     now: datetime
     """The time on the user's clock."""
+    tool_use: ToolUse | None = None
+    """For a model that knows tools."""
 
 
 PartKind = Literal["persona", "today", "state", "facts", "memories", "lore", "earlier", "window"]
@@ -127,5 +167,7 @@ class Reply(Data):
     """The reply of a model, and its tokens."""
 
     text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Only where the prompt has tools. The text may then be empty."""
     input_tokens: int
     output_tokens: int

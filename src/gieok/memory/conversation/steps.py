@@ -20,6 +20,8 @@ from gieok.memory.conversation.records import (
     Reply,
     StateFact,
     TimedMessage,
+    ToolCall,
+    ToolUse,
 )
 from gieok.memory.conversation.rules import PromptLimits, assemble, not_shown
 from gieok.memory.fields import MAX_MESSAGE_CHARS, Timestamp, storable
@@ -108,6 +110,8 @@ class AssembleInputs(Data):
     """Empty for a prompt that ends with the recent messages."""
     instructions: str | None = None
     """What the client tells the model besides the persona."""
+    tool_use: ToolUse | None = None
+    """The client's tools. They do not count towards the budget."""
     budget: Annotated[int, Field(ge=1, le=MAX_BUDGET)] | None = None
     """The token budget of this request; None for the plan's."""
 
@@ -140,7 +144,8 @@ class PromptAssemble(ActStep[AssembleMetadata, AssembleInputs, AssembledPrompt])
         for part in made.parts:
             if part.left_out:
                 context.note(f"{part.kind}LeftOut", part.left_out)
-        return AssembledPrompt(prompt=made.prompt, parts=made.parts, tokens=made.tokens, budget=budget)
+        prompt = made.prompt.model_copy(update={"tool_use": inputs.tool_use})
+        return AssembledPrompt(prompt=prompt, parts=made.parts, tokens=made.tokens, budget=budget)
 
 
 class ChatModel(Protocol):
@@ -165,6 +170,7 @@ class CallInputs(Data):
 class Answer(Data):
     text: str
     usage: ModelUsage
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 class LLMCall(ActStep[ModelLimits, CallInputs, Answer]):
@@ -184,8 +190,9 @@ class LLMCall(ActStep[ModelLimits, CallInputs, Answer]):
             reply = await model.reply(inputs.prompt, lambda piece: context.emit("token", piece))
             if not meter.calls:  # a model without a meter reports the tokens in its reply
                 meter.count(1, reply.input_tokens, reply.output_tokens)
-        _check_reply(reply.text)
-        return Answer(text=reply.text, usage=meter.usage)
+        if not reply.tool_calls:
+            _check_reply(reply.text)
+        return Answer(text=reply.text, usage=meter.usage, tool_calls=reply.tool_calls)
 
 
 def _check_reply(text: str) -> None:

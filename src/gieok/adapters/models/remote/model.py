@@ -45,7 +45,7 @@ from gieok.errors import ModelUnavailable
 from gieok.memory.answers import Remembered, parse_remembered
 from gieok.memory.blocks import date_with_weekday
 from gieok.memory.companion.records import SessionSummary, Spoken
-from gieok.memory.conversation.records import Prompt, Reply
+from gieok.memory.conversation.records import Prompt, Reply, ToolCall
 from gieok.memory.decisions.compaction import ConversationMessage
 from gieok.memory.fields import MAX_MESSAGE_CHARS, Language
 from gieok.memory.model_calls import Meter, ModelLimits
@@ -101,7 +101,10 @@ class RemoteModel:
         async def stream_reply() -> Reply:
             meter.count(1, 0, 0)
             async with model_request_stream(
-                self._model, _reply_messages(prompt), model_settings=_model_settings(meter.limits)
+                self._model,
+                _reply_messages(prompt),
+                model_settings=_reply_settings(prompt, meter.limits),
+                model_request_parameters=_reply_parameters(prompt),
             ) as stream:
                 try:
                     async for event in stream:
@@ -114,7 +117,10 @@ class RemoteModel:
                 _check_finish_reason(stream, self._name)
                 usage = stream.usage
             return Reply(
-                text="".join(received), input_tokens=usage.input_tokens, output_tokens=usage.output_tokens
+                text="".join(received),
+                tool_calls=_tool_calls(stream.get()) if prompt.tool_use else (),
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
             )
 
         return await call_with_retries(self._name, meter.limits, stream_reply, lambda: not received)
@@ -317,7 +323,50 @@ def _reply_messages(prompt: Prompt) -> list[ModelMessage]:
             messages.append(ModelRequest(parts=[UserPromptPart(message.content)]))
         else:
             messages.append(ModelResponse(parts=[TextPart(message.content)]))
-    return [*messages, ModelRequest(parts=[UserPromptPart(last)], instructions=prompt.system)]
+    messages.append(ModelRequest(parts=[UserPromptPart(last)], instructions=prompt.system))
+    for step in prompt.tool_use.steps if prompt.tool_use else ():
+        text = [TextPart(step.text)] if step.text else []
+        calls = [ToolCallPart(call.name, call.arguments, tool_call_id=call.id) for call in step.calls]
+        results = [ToolReturnPart(call.name, call.result or "", tool_call_id=call.id) for call in step.calls]
+        messages.append(ModelResponse(parts=[*text, *calls]))
+        messages.append(ModelRequest(parts=results, instructions=prompt.system))
+    return messages
+
+
+def _reply_parameters(prompt: Prompt) -> ModelRequestParameters:
+    """The client's tools, untouched."""
+    tools = prompt.tool_use.tools if prompt.tool_use else ()
+    return ModelRequestParameters(
+        function_tools=[
+            ToolDefinition(
+                name=tool.name,
+                description=tool.description,
+                parameters_json_schema=tool.parameters,
+                strict=tool.strict,
+            )
+            for tool in tools
+        ]
+    )
+
+
+def _reply_settings(prompt: Prompt, limits: ModelLimits) -> ModelSettings:
+    settings = _model_settings(limits)
+    if prompt.tool_use is not None and prompt.tool_use.choice != "auto":
+        choice = prompt.tool_use.choice
+        settings["tool_choice"] = choice if isinstance(choice, str) else list(choice)
+    return settings
+
+
+def _tool_calls(response: ModelResponse) -> tuple[ToolCall, ...]:
+    return tuple(
+        ToolCall(
+            id=part.tool_call_id,
+            name=part.tool_name,
+            arguments=part.args if isinstance(part.args, str) else part.args_as_json_str(),
+        )
+        for part in response.parts
+        if isinstance(part, ToolCallPart)
+    )
 
 
 def _text_of(event: ModelResponseStreamEvent) -> str:
