@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 @user_option("User whose memory is served.")
 @lang_option
 def mcp(persona: str | None, read_only: bool, owner: str, t: Translator) -> None:
-    """Serve memory to an MCP client, such as Claude Code, on standard input and output.
+    """Serve memory to an MCP client, such as Claude Code.
 
-    The client starts this command itself: see the how-to page `mcp`. Needs `pip install 'gieok[mcp]'`.
+    The client starts this command itself and talks to it over standard input and output: see the how-to page
+    `mcp`. Needs `pip install 'gieok[mcp]'`.
     """
     from importlib.util import find_spec
 
