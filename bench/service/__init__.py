@@ -1,7 +1,8 @@
 """The service: requests per second of one process, relative to an empty FastAPI route.
 
-The database has 100,000 memories, 1,000 of them of the owner who sends the requests. The load comes from
-another process. Chat turns come last and alone: their jobs run on in the background.
+The database has 100,000 memories, 1,000 of them of the owner who sends the requests, and 1,000 documents of
+that owner. The load comes from another process. Chat turns come last and alone: their jobs run on in the
+background.
 """
 
 from __future__ import annotations
@@ -24,11 +25,14 @@ from bench.turns.filler import checkpoint
 from bench.turns.saving import OWNER
 from bench.vocabulary import Vocabulary
 from gieok import Gieok
+from gieok.app.documents import put_operation
+from gieok.memory.documents.records import MAX_OPERATIONS, PutDocument
 from tests.service.process import Place, Service
 
 EMPTY = "an empty route"
 GOALS = {"memory/load": 0.25, "memory/search": 0.2}
 API = "/api/v1"
+NAMESPACE = ["notes", "work"]
 
 
 @dataclass(frozen=True)
@@ -64,16 +68,20 @@ async def _fill(place: Place, words: Vocabulary, size: Size) -> list[str]:
         await save(gieok, words, size.own)
         fill(file, size.others)
         user = gieok.user(OWNER)
+        for start in range(0, size.own, MAX_OPERATIONS):
+            numbers = range(start, min(start + MAX_OPERATIONS, size.own))
+            await user.documents.batch([_put(words, str(number)) for number in numbers])
         started = [await user.sessions.start(PERSONA, plan="chat_turn") for _ in range(CONNECTIONS)]
     checkpoint(file)
     return [each.session_ref for each in started]
 
 
+def _put(words: Vocabulary, key: str) -> PutDocument:
+    return put_operation(NAMESPACE, key, {"text": " ".join(words.draw(16))})
+
+
 def _requests(words: Vocabulary, token: str, sessions: Sequence[str]) -> dict[str, Iterator[bytes]]:
     """An endless supply of requests for each measured route."""
-
-    def endless(make: Callable[[], bytes]) -> Iterator[bytes]:
-        return iter(make, None)
 
     def search() -> bytes:
         text = quote(" ".join(words.draw(3)))
@@ -103,12 +111,30 @@ def _requests(words: Vocabulary, token: str, sessions: Sequence[str]) -> dict[st
 
     return {
         "memory/load": cycle([request("GET", f"{API}/memory/load?personaId={PERSONA}", token)]),
-        "memory/search": endless(search),
-        "memory/create": endless(create),
-        "mcp recall": endless(recall),
-        "chat/send": endless(send),
-        "v1/chat/completions": endless(complete),
+        "memory/search": _endless(search),
+        "memory/create": _endless(create),
+        "mcp recall": _endless(recall),
+        **_document_requests(words, token),
+        "chat/send": _endless(send),
+        "v1/chat/completions": _endless(complete),
     }
+
+
+def _document_requests(words: Vocabulary, token: str) -> dict[str, Iterator[bytes]]:
+    def search() -> bytes:
+        body = {"namespace": NAMESPACE, "query": " ".join(words.draw(3))}
+        return request("POST", f"{API}/documents/search", token, body)
+
+    def put() -> bytes:
+        document = _put(words, words.draw(1)[0])
+        body = {"namespace": NAMESPACE, "key": document.key, "value": document.value}
+        return request("PUT", f"{API}/documents", token, body)
+
+    return {"documents/search": _endless(search), "documents put": _endless(put)}
+
+
+def _endless(make: Callable[[], bytes]) -> Iterator[bytes]:
+    return iter(make, None)
 
 
 async def _measure(url: str, empty: str, requests: dict[str, Iterator[bytes]], size: Size) -> Table:
@@ -128,6 +154,7 @@ async def _measure(url: str, empty: str, requests: dict[str, Iterator[bytes]], s
     rows: list[Row] = []
     for names in (
         ("memory/load", "memory/search", "mcp recall", "memory/create"),
+        ("documents/search", "documents put"),
         ("chat/send",),
         ("v1/chat/completions",),
     ):

@@ -27,7 +27,7 @@ from gieok.ranking import Column, Floats, Match, best_rows, bm25f, idf, normalis
 SPELLING_WEIGHT = 0.5
 """Weight of a term that is not in the query, but another spelling of one that is."""
 OPENED = 100
-"""How many documents are opened at a time."""
+"""How many documents are opened at a time, at most."""
 MAX_RESULT_CHARS = 3_000_000
 _MICROS_PER_DAY = 86_400_000_000
 
@@ -73,7 +73,8 @@ def search_documents(
     explain = _explainer(candidates, ranking, {**spelled, **by_term}, policy)
     page: list[FoundDocument] = []
     chars = skipped = 0
-    for place, document in _opened(store, candidates, ranking.rows, now):
+    first = OPENED if asked.filter else min(asked.offset + asked.limit, OPENED)
+    for place, document in _opened(store, candidates, ranking.rows, now, first):
         if not matches(document.value, asked.filter):
             continue
         if skipped < asked.offset:
@@ -98,14 +99,17 @@ def list_namespaces(
 
 
 def _opened(
-    store: DocumentStore, candidates: Candidates, rows: Column, now: datetime
+    store: DocumentStore, candidates: Candidates, rows: Column, now: datetime, first: int
 ) -> Iterator[tuple[int, Document]]:
-    """The documents of these rows in order, each with its place, without expired ones. A few at a time."""
+    """The documents of these rows in order, each with its place, without expired ones. They are opened in
+    chunks: as many as a page needs if none is left out, then more."""
     ids = candidates.rows.columns.ids
-    for start in range(0, len(rows), OPENED):
-        roots = [UUID(bytes=ids[row].tobytes()) for row in rows[start : start + OPENED]]
+    start, size = 0, first
+    while start < len(rows):
+        roots = [UUID(bytes=ids[row].tobytes()) for row in rows[start : start + size]]
         documents = store.open(roots, now)
         yield from ((start + place, documents[root]) for place, root in enumerate(roots) if root in documents)
+        start, size = start + size, OPENED
 
 
 def _newest(candidates: Candidates) -> _Ranking:
