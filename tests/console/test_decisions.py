@@ -91,6 +91,20 @@ def test_graph_and_list_have_the_nodes_of_the_api(browser: Browser, api: Api) ->
         assert path == [(edge["from"], edge["type"], edge["to"]) for edge in node["path"]]
 
 
+def test_a_large_blast_radius_is_cut_and_can_be_shown_whole(
+    browser: Browser, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gieok.interfaces.console.pages.decisions.SHOWN", 2)
+    first, *_ = chain(api)
+    cut = browser.get(f"/decisions/{first}")
+    nearest = [node["rootId"] for node in api.get(f"/decisions/{first}/impact", limit=2)["nodes"]]
+    assert re.findall(r'data-node="([^"]+)"', cut) == nearest
+    assert "?all=1" in cut
+    whole = browser.get(f"/decisions/{first}?all=1")
+    assert len(re.findall(r'data-node="([^"]+)"', whole)) == 3
+    assert "?all=1" not in whole
+
+
 def test_only_pages_with_a_graph_load_the_library(browser: Browser, api: Api) -> None:
     root = save(api, "하나")
     assert "cytoscape" in browser.get(f"/decisions/{root}")
@@ -232,6 +246,8 @@ def test_markdown_records_are_shown_first_and_imported_then(browser: Browser, ap
     relations = api.get(f"/decisions/{second['rootId']}/relations")["relations"]
     assert [(each["type"], each["target"]) for each in relations] == [("DEPENDS_ON", first["rootId"])]
     assert text_of(upload(browser, RECORDS)).count("unchanged") == 2
+    unrelated = {**RECORDS, "0002-reserve.md": "---\nrelations: []\n---\n# 출고는 예약에서 뺀다\n"}
+    assert "relations changed" in upload(browser, unrelated)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -14,7 +15,7 @@ from gieok.interfaces.console.page import Page, WritePage
 from gieok.interfaces.markdown.folder import Folder, entries, read_records
 from gieok.interfaces.markdown.records import Defaults
 from gieok.memory.decisions.exchange import DecisionEntry, EntryResult
-from gieok.memory.decisions.records import STRENGTHS, Strength, content_of
+from gieok.memory.decisions.records import STRENGTHS, RelationType, Strength, content_of
 
 router = APIRouter(prefix="/decisions")
 
@@ -89,13 +90,25 @@ def _read(page: Page) -> Read:
 
 
 async def _outcomes(page: Page, found: Sequence[DecisionEntry]) -> Sequence[str]:
-    """Whether each decision would be added or changed. Relations are compared when it is imported."""
-    stored = {each.root_id: each for each in await page.user.decisions.active([e.root_id for e in found])}
-    return [
-        "added"
-        if each.root_id not in stored
-        else "unchanged"
-        if content_of(stored[each.root_id]) == each.content
-        else "changed"
-        for each in found
-    ]
+    """What the import would do with each decision, as the key of a text."""
+    decisions = page.user.decisions
+    stored = {each.root_id: each for each in await decisions.active([each.root_id for each in found])}
+    outcomes: list[str] = []
+    for entry in found:
+        if entry.root_id not in stored:
+            outcomes.append("outcome.added")
+        elif content_of(stored[entry.root_id]) != entry.content:
+            outcomes.append("outcome.changed")
+        elif entry.relations is None or await _relations(page, entry) == {
+            (each.type, each.target) for each in entry.relations
+        }:
+            outcomes.append("outcome.unchanged")
+        else:
+            outcomes.append("decision_import.relations")
+    return outcomes
+
+
+async def _relations(page: Page, entry: DecisionEntry) -> set[tuple[RelationType, UUID]]:
+    """The relations that the stored decision declares."""
+    found = await page.user.decisions.relations(entry.root_id)
+    return {(each.type, each.target) for each in found if each.source == entry.root_id}

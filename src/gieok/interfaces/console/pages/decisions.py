@@ -34,6 +34,8 @@ from gieok.memory.decisions.rules import MAX_LIST, check_query
 router = APIRouter(prefix="/decisions")
 
 PAGE_SIZE = 50
+SHOWN = 200
+"""Affected decisions and relations that a page shows at first; `?all=1` shows all of them."""
 _SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
@@ -118,9 +120,11 @@ async def _show_one(
 ) -> Response:
     decisions = page.user.decisions
     decision = await decisions.get(root_id)
-    impact = await decisions.impact(root_id)
+    limit = None if page.query.get("all") else SHOWN
+    impact = await decisions.impact(root_id, limit=limit)
     relations = await decisions.relations(root_id)
-    ends = {end for each in relations for end in (each.source, each.target)}
+    shown = relations[:limit]
+    ends = {end for each in shown for end in (each.source, each.target)}
     names = await names_of(page, [root_id, *(node.root_id for node in impact.nodes), *ends])
     return page.render(
         "decision.html",
@@ -128,7 +132,9 @@ async def _show_one(
         decision=decision,
         impact=impact,
         graph=impact_graph(impact, names),
-        relations=relations,
+        relations=shown,
+        is_cut=limit is not None and (impact.truncated or len(shown) < len(relations)),
+        shown_at_most=SHOWN,
         names=names,
         versions=list(reversed(await decisions.history(root_id, limit=MAX_LIST))),
         evidence=await _cards(page, decision.evidence_ids),
