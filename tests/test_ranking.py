@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gieok.ranking import (
     EMPTY_INDEX,
     IndexRow,
+    Match,
     SearchIndex,
     above_mean,
     best_of_session,
@@ -25,6 +26,7 @@ from gieok.ranking import (
     pack_terms,
     ranks_of,
     recency,
+    session_coverage,
 )
 
 WORD, OTHER = 7, -7
@@ -126,6 +128,18 @@ def test_every_row_of_a_session_gets_its_best_score() -> None:
     sessions = np.array([0, 0, -1, -1], np.int32)
     assert best_of_session(np.array([0.9, 0.1, 0.5, 0.2]), sessions).tolist() == [0.9, 0.9, 0.5, 0.2]
     assert best_of_session(np.array([0.5]), np.array([-1], np.int32)).tolist() == [0.5]
+
+
+def test_a_session_is_worth_the_terms_that_it_contains() -> None:
+    """Each term once, however often; a row without a session has its own."""
+    sessions = np.array([0, 0, 1, -1, -1], np.int32)
+
+    def match(*rows: int) -> Match:
+        ones = np.ones(len(rows), np.uint16)
+        return Match(np.array(rows, np.int32), ones, ones)
+
+    covered = session_coverage([(match(0, 1, 3), 2.0), (match(1, 2), 1.0)], sessions)
+    assert covered.tolist() == [3.0, 3.0, 1.0, 2.0, 0.0]
 
 
 @pytest.mark.parametrize("usual", [0.1, 0.7])

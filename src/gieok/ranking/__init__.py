@@ -23,6 +23,7 @@ from gieok.ranking.signals import (
     normalised,
     ranks_of,
     recency,
+    session_coverage,
 )
 
 __all__ = [
@@ -49,4 +50,5 @@ __all__ = [
     "packed_tokens",
     "ranks_of",
     "recency",
+    "session_coverage",
 ]

@@ -6,11 +6,13 @@ conversations, and lost to BM25 alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from gieok.ranking.bm25 import Floats
-from gieok.ranking.index import NO_SESSION, Column, Flags, Neighbours
+from gieok.ranking.index import NO_SESSION, Column, Flags, Match, Neighbours
 
 _PADDING_ZEROS = 4
 _FULL_DEVIATIONS = 4.0
@@ -63,6 +65,25 @@ def best_of_session(scores: Floats, sessions: Column) -> Floats:
     result = scores.copy()
     result[inside] = best[sessions[inside]]
     return result
+
+
+def session_coverage(matches: Iterable[tuple[Match, float]], sessions: Column) -> Floats:
+    """For each row, the sum of the weights of the terms that its session contains.
+
+    A row without a session has the sum of its own terms.
+
+    Where there are many sessions, the one that contains most of a question is probably the one to look in.
+    """
+    inside = sessions != NO_SESSION
+    alone = np.zeros(len(sessions))
+    covered = np.zeros(int(sessions.max(initial=NO_SESSION)) + 1)
+    for (rows, _, _), weight in matches:
+        contains = np.zeros(len(covered), np.bool_)
+        contains[sessions[rows[inside[rows]]]] = True
+        covered += weight * contains
+        alone[rows] += weight
+    alone[inside] = covered[sessions[inside]]
+    return alone
 
 
 def above_mean(values: Floats) -> Floats:

@@ -33,6 +33,7 @@ from gieok.ranking import (
     Column,
     Flags,
     Floats,
+    Match,
     above_mean,
     best_of_session,
     best_rows,
@@ -44,6 +45,7 @@ from gieok.ranking import (
     normalised,
     ranks_of,
     recency,
+    session_coverage,
 )
 from gieok.text import Period, syllable_pairs, terms
 
@@ -196,10 +198,14 @@ def _signals_of_match(
     match = normalised(matches.total)
     asks, replies = _marked(index, QUESTION_MARK), _marked(index, REPLY_MARK)
     none = np.zeros(len(match))
-    in_session = best_of_session(matches.total[rows], index.rows.columns.sessions[rows])
+    sessions = index.rows.columns.sessions
+    if matches.vectors.any():
+        in_session = best_of_session(matches.total, sessions)
+    else:
+        in_session = session_coverage(_weighted(index, matches.terms), sessions)
     is_match = (matches.total[rows] > 0) | (matches.time[rows] > 0)
     return {
-        "session": normalised(in_session) * is_match,
+        "session": normalised(in_session)[rows] * is_match,
         "speaker": (match * _spoken(index, query, matches.terms))[rows],
         "statement": (match * ~asks)[rows],
         "answer": following_scores(normalised(matches.own), asks, index.neighbours)[rows],
@@ -231,11 +237,16 @@ def _latest(index: PersonaIndex, statements: Floats) -> Floats:
     return values
 
 
-def _bm25(index: PersonaIndex, terms: QueryTerms, policy: RecallPolicy) -> Floats:
-    weighted = [
+def _weighted(index: PersonaIndex, terms: QueryTerms) -> list[tuple[Match, float]]:
+    """The rows that contain each term, and its idf."""
+    return [
         (match, (ALTERNATIVE_WEIGHT if term in terms.alternatives else 1) * idf(index.count, len(match.rows)))
         for term, match in terms.matches.items()
     ]
+
+
+def _bm25(index: PersonaIndex, terms: QueryTerms, policy: RecallPolicy) -> Floats:
+    weighted = _weighted(index, terms)
     scores = bm25f(
         index.rows, weighted, index.visible, k1=policy.k1, b=policy.b, added_weight=policy.added_weight
     )
