@@ -38,17 +38,17 @@ def test_the_first_persona_is_chosen(browser: Browser, persona: str) -> None:
 def test_a_turn_shows_the_reply_and_what_it_recalled_and_learned(
     browser: Browser, api: Api, persona: str
 ) -> None:
-    page = say(browser, persona, "면접이 걱정돼. 나 부산으로 이사했어")
-    said, reply = messages_of(api, persona)
-    shown = text_of(page)
-    assert said in shown
-    assert reply in shown
     memory = api.get("/memory/list", personaId=persona)["memories"][0]["id"]
-    assert f'data-hit="{memory}"' in page
+    assert f'data-hit="{memory}"' in say(browser, persona, "면접이 걱정돼")
+    shown = text_of(say(browser, persona, "나 부산으로 이사했어"))
+    for message in messages_of(api, persona):
+        assert message in shown
     facts = api.get(f"/personas/{persona}/state")
     for fact in (*facts["facts"], *facts["ordinary"]):
         assert fact["value"] in shown
     assert facts["block"].splitlines()[0] in shown
+    assert "Steps of this turn" in shown
+    assert "RecallMemories" in shown
 
 
 def test_the_bar_has_the_tokens_of_the_context(browser: Browser, api: Api, persona: str) -> None:

@@ -84,6 +84,23 @@ def test_filters_are_those_of_the_api(browser: Browser, api: Api, field: str, va
     assert ids_in(browser.post("/memories", {field: value}, 200).text) == expected
 
 
+def test_the_histogram_counts_memories_by_month(browser: Browser, api: Api) -> None:
+    persona, other = api.persona(), api.persona()
+    for day in ("2026-01-31", "2026-03-01", "2026-03-31"):
+        api.memory(persona, f"{day}의 일", occurredAt=f"{day}T12:00:00Z")
+    archived = api.memory(persona, "아카이브", occurredAt="2026-03-05T12:00:00Z")
+    api.post(f"/memory/{archived['id']}/archive", None)
+    api.memory(other, "다른 사람", occurredAt="2025-12-01T12:00:00Z")
+    page = browser.get(f"/memories?persona={persona}")
+    assert re.findall(r'data-month="([\d-]+)" data-count="(\d+)"', page) == [
+        ("2026-01", "1"),
+        ("2026-03", "3"),
+    ]
+    (link,) = re.findall(r'href="/console(/memories[^"]*from=2026-03-01[^"]*)"', page)
+    assert len(ids_in(browser.get(link.replace("&amp;", "&")))) == 3
+    assert 'data-month="2025-12"' in browser.get("/memories")
+
+
 def test_a_wrong_day_is_named_beside_its_field(browser: Browser) -> None:
     page = browser.get("/memories?from=yesterday")
     assert 'id="error-from"' in page

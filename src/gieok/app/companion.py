@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, overload
 from uuid import UUID
 
@@ -390,6 +391,11 @@ class Companion:
         return await self._cycles.answer_once(
             once, "configure_memories", request, lambda _: config, MemoryConfig
         )
+
+    async def days(self, persona_id: str | None = None) -> Sequence[tuple[date, int]]:
+        """How many memories of one persona or of all happened on each day (UTC), oldest first. Archived ones
+        count too, and days without a memory are omitted."""
+        return await self._scope.read(lambda view: view.companion.days(persona_id))
 
     async def counts(self, persona_id: str | None = None) -> MemoryCounts:
         """How many memories a persona has, or all together."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import UUID
@@ -148,6 +148,10 @@ class CompanionStore(Protocol):
 
     def list(self, persona_id: str | None, status: MemoryStatus, limit: int, offset: int) -> MemoryPage:
         """The memories of one persona or of all, newest first."""
+        ...
+
+    def days(self, persona_id: str | None) -> Sequence[tuple[date, int]]:
+        """How many memories of one persona or of all happened on each day (UTC), archived ones too."""
         ...
 
     def index(

@@ -26,6 +26,8 @@ from gieok.memory.profile import zone
 router = APIRouter(prefix="/memories")
 
 PAGE_SIZE = 25
+MOST_MONTHS = 60
+"""Months of the histogram."""
 _STATUSES: tuple[MemoryStatus, ...] = get_args(MemoryStatus)
 _ORIGINS: tuple[Origin, ...] = get_args(Origin)
 _IN_URL = ("persona", "status", "origin", "emotion", "from", "to")
@@ -111,11 +113,49 @@ async def _show(page: Page, wanted: Wanted) -> Response:
         template,
         wanted=wanted,
         personas=[] if page.is_fragment else await page.user.personas.list(),
+        months=[] if page.is_fragment else _months(await page.user.companion.days(wanted.persona_id)),
         emotions=list(Emotion),
         origins=_ORIGINS,
         statuses=_STATUSES,
         **found,
     )
+
+
+@dataclass(frozen=True)
+class Month:
+    """A bar of the histogram: its memories, and its place and height as shares of the whole."""
+
+    first: date
+    last: date
+    count: int
+    start: float
+    width: float
+    height: float
+
+
+def _months(days: Sequence[tuple[date, int]]) -> list[Month]:
+    """The memories by month, from the first to the last one; the newest months if there are many."""
+    counts: dict[date, int] = {}
+    for day, count in days:
+        month = day.replace(day=1)
+        counts[month] = counts.get(month, 0) + count
+    if not counts:
+        return []
+    months = [min(counts)]
+    while months[-1] < max(counts):
+        months.append((months[-1] + timedelta(days=31)).replace(day=1))
+    months, most = months[-MOST_MONTHS:], max(counts.values())
+    return [
+        Month(
+            first=month,
+            last=(month + timedelta(days=31)).replace(day=1) - timedelta(days=1),
+            count=counts.get(month, 0),
+            start=number / len(months),
+            width=1 / len(months),
+            height=counts.get(month, 0) / most,
+        )
+        for number, month in enumerate(months)
+    ]
 
 
 async def _find(page: Page, wanted: Wanted) -> dict[str, Any]:

@@ -67,6 +67,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "chat.reason.not_said": ("nobody said it", "아무도 말하지 않음"),
     "chat.reason.from_prompt": ("from the prompt, not the user", "사용자가 아니라 프롬프트에서 온 것"),
     "chat.reason.malformed": ("malformed", "형식 오류"),
+    "chat.steps": ("Steps of this turn", "이번 대화의 단계"),
     "chat.usage": ("{input} tokens in, {output} out", "입력 {input}토큰, 출력 {output}토큰"),
     "done.withdrawn": (
         "The last turn was withdrawn, with what was remembered of it.",

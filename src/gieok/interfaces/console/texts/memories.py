@@ -44,6 +44,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "memories.selected": ("With the selected ones", "선택한 기억"),
     "memories.bulk.none": ("Select at least one memory.", "기억을 하나 이상 선택하세요."),
     "memories.bulk.delete": ("Delete {count} memories for good?", "기억 {count}개를 영구 삭제할까요?"),
+    "memories.histogram": ("When it happened", "일어난 시기"),
+    "memories.histogram.month": ("{month}: {count}", "{month}: {count}개"),
     "memory": ("Memory", "기억"),
     "memory.summary": ("Text", "내용"),
     "memory.importance": ("Importance", "중요도"),

@@ -130,6 +130,16 @@ WHERE owner = :owner AND CASE WHEN archived_at IS NULL THEN :active ELSE :archiv
 ORDER BY created_at DESC, number DESC, id
 LIMIT :limit OFFSET :offset;
 
+-- name: count_memories_by_day(owner)
+-- By the day on which they happened, in UTC, since 1970.
+SELECT occurred_at / 86400000000, count(*) FROM memories WHERE owner = :owner GROUP BY 1 ORDER BY 1;
+
+-- name: count_memories_of_persona_by_day(owner, persona_id)
+SELECT occurred_at / 86400000000, count(*) FROM memories
+WHERE owner = :owner AND persona_id = :persona_id
+GROUP BY 1
+ORDER BY 1;
+
 -- name: list_memory_seals(owner, after, limit)
 -- The next rows by id.
 SELECT

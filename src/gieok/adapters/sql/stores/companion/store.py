@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
@@ -38,6 +38,8 @@ from gieok.memory.companion.rules import RankKey, check_page, topic_set
 from gieok.memory.companion.store import MemoryStatus
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Place
+
+_EPOCH = date(1970, 1, 1)
 
 
 class SqlCompanionStore:
@@ -194,6 +196,13 @@ class SqlCompanionStore:
         _check_count(min(limit, max(total - offset, 0)), len(rows))
         memories = tuple(open_memory(self._keys, row) for row in rows)
         return MemoryPage(memories=memories, total=total, has_more=offset + len(memories) < total)
+
+    def days(self, persona_id: str | None) -> list[tuple[date, int]]:
+        if persona_id is None:
+            rows = self._tx.all("count_memories_by_day")
+        else:
+            rows = self._tx.all("count_memories_of_persona_by_day", persona_id=_persona(persona_id))
+        return [(_EPOCH + timedelta(days=day), count) for day, count in rows]
 
     def index(
         self, persona_id: str, *, kinds: Collection[HitKind] = ("memory",), include_archived: bool
