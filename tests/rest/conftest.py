@@ -52,7 +52,7 @@ class Server:
         self.metrics = Metrics()
         self.codes = SignInCodes()
         """One-time codes of the web console."""
-        self._settings = settings
+        self.settings = settings
         self._options = options
         self._extend = extend
         self._tracing = tracing
@@ -114,7 +114,7 @@ class Server:
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         async with await Gieok.open(
-            self._settings, observe=self._observe, **self._gieok_options
+            self.settings, observe=self._observe, **self._gieok_options
         ) as self.gieok:
             app = create_app(self.gieok, self._options, self.metrics, self._tracing, self.codes)
             self._extend(app)

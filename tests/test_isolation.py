@@ -1,0 +1,264 @@
+"""No interface shows or changes data of another owner. One table: an interface that is added needs a row.
+
+The library and the client are called with another owner's ids, every public method of them; arguments are
+found by the names of parameters, so that a new method is covered at once or fails here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+from uuid import UUID, uuid4
+
+import pytest
+from click.testing import CliRunner
+from langchain_core.messages import HumanMessage
+
+import gieok.interfaces
+from gieok import DecisionProposal, MemoryDraft, Message, PersonaDraft
+from gieok.client import GieokClient
+from gieok.errors import GieokError
+from gieok.interfaces.cli import main
+from gieok.interfaces.langgraph import DecisionMemory, DecisionState
+from gieok.memory.companion.records import MemoryChanges, MemoryConfig, MemoryOutline
+from gieok.memory.decisions.records import Target
+from gieok.memory.sessions.records import ChatMessage
+from tests.rest.conftest import Server
+from tests.rest.routes.conftest import Api, shared
+from tests.rest.test_isolation import SECRET, create_one_of_each
+
+__all__ = ["shared"]
+
+Ids = dict[str, str]
+COMMANDS = """
+memory list | memory show {memory} | memory history {memory} | memory search 이야기 --persona {persona}
+memory edit {memory} --importance 1 | memory archive {memory} | memory delete {memory} --yes | memory export -
+session list | session show {session} | session delete {session} --yes
+persona list | persona show {persona} | persona delete {persona} --yes
+fact list --persona {persona} | fact history {fact} --persona {persona}
+fact retire {fact} --persona {persona}
+decision list | decision show {decision} | decision history {decision} | decision impact {decision}
+decision context wms | decision compact {session} | decision walk {decision} | decision policy
+decision relate {decision} DEPENDS_ON {other} | jobs list | jobs retry {job} | audit | usage
+"""
+
+
+def _values(server: Server, ids: Ids) -> dict[str, Any]:
+    """An argument for each name of a parameter: another owner's ids, and content of one's own."""
+    now = server.gieok.engine.clock()
+    message = ChatMessage(id="m9", role="user", content="안녕", timestamp=now)
+    draft = MemoryDraft(persona_id=ids["persona"], summary="x")
+    root = UUID(ids["decision"])
+
+    async def stream() -> AsyncIterator[bytes]:
+        yield b"nothing\n"
+
+    return {
+        "persona_id": ids["persona"],
+        "session_ref": ids["session"],
+        "memory_id": UUID(ids["memory"]),
+        "job_id": UUID(ids["job"]),
+        "root_id": root,
+        "root_ids": [root],
+        "source": root,
+        "target": UUID(ids["other"]),
+        "relation_id": UUID(ids["relation"]),
+        "evidence_id": UUID(ids["evidence"]),
+        "targets": [Target(kind="evidence", id=UUID(ids["evidence"]))],
+        "lane": ids["persona"],
+        "message": "뭐라고 했어?",
+        "messages": [message],
+        "query": SECRET,
+        "plan": "chat_turn",
+        "draft": draft,
+        "drafts": [draft],
+        "outline": MemoryOutline(persona_id=ids["persona"]),
+        "changes": MemoryChanges(importance=1),
+        "config": MemoryConfig(recall=True, active_limit=None),
+        "content": "x",
+        "title": "x",
+        "hint": "x",
+        "domain": "wms",
+        "category": "GOAL",
+        "key": "x",
+        "value": "x",
+        "principles": ["x"],
+        "proposal": DecisionProposal(statement="x", strength="normal", scope="global"),
+        "relation_type": "DEPENDS_ON",
+        "namespace": ("x",),
+        "operations": [],
+        "refreshed": [],
+        "entries": [],
+        "write": list[Any]().append,
+        "request": {"personaId": ids["persona"]},
+        "stream": stream(),
+    }
+
+
+_OWN = {
+    "run": {"plan": "load_memories"},
+    "personas": {"draft": PersonaDraft(name="x"), "content": b"{}"},
+    "imports": {"content": b"{}"},
+    "documents": {"value": {"x": 1}},
+    "compact": {"messages": [Message(role="user", content="x")]},
+    "create_of_messages": {"messages": [Message(role="user", content="x")]},
+}
+"""Arguments of other types, by part or method."""
+
+
+async def _call_everything(root: Any, server: Server, ids: Ids) -> str:
+    """Call every public method of every part of an API. Returns all answers and errors as text."""
+    methods: list[tuple[bool, str, Any]] = []
+    for part_name in (name for name in dir(root) if not name.startswith("_")):
+        part = getattr(root, part_name)
+        found = [part] if inspect.ismethod(part) else []
+        if not found and type(part).__module__.startswith("gieok"):
+            found = [each for name, each in inspect.getmembers(part, inspect.ismethod) if name[0] != "_"]
+        methods += [(each.__name__.startswith("delete"), part_name, each) for each in found]
+    seen: list[str] = []
+    for _, part_name, method in sorted(methods, key=lambda each: each[:2]):  # deletes last
+        if method.__name__ not in ("erase", "check_caller_plan"):  # of the caller's own data; no data
+            seen.append(f"{part_name}.{method.__name__}: {await _call(method, part_name, server, ids)}")
+    return "\n".join(seen)
+
+
+async def _call(method: Callable[..., Any], part: str, server: Server, ids: Ids) -> str:
+    values = {**_values(server, ids), **_OWN.get(part, {}), **_OWN.get(method.__name__, {})}
+    parameters = inspect.signature(method).parameters.values()
+    required = [
+        each.name
+        for each in parameters
+        if each.default is each.empty and each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+    ]
+    arguments = {name: values[name] for name in required}
+    try:
+        called = method(**arguments)
+        if inspect.isasyncgen(called):
+            return " ".join([_text(each) async for each in called])
+        return _text(await called)
+    except GieokError as error:
+        return f"{type(error).__name__} {error}"
+
+
+def _text(answer: object) -> str:
+    if isinstance(answer, bytes):
+        text = answer.decode(errors="replace")
+    else:
+        text = repr([*cast("Sequence[Any]", answer)] if isinstance(answer, Sequence) else answer)
+    return text.replace("\n", " ")
+
+
+def _library(server: Server, ids: Ids, _: Path) -> str:
+    return server.run(_call_everything(server.gieok.user(f"stranger-{uuid4()}"), server, ids))
+
+
+def _client(server: Server, ids: Ids, _: Path) -> str:
+    token = server.token(f"stranger-{uuid4()}")
+
+    async def call() -> str:
+        async with GieokClient(server.url, token) as client:
+            return await _call_everything(client, server, ids)
+
+    return asyncio.run(call())
+
+
+def _command_line(server: Server, ids: Ids, home: Path) -> str:
+    settings = server.settings
+    environ = {
+        "GIEOK_DATABASE_URL": settings.database_url,
+        "GIEOK_ROOT_KEY_FILE": str(settings.own_key_file),
+        "HOME": str(home),
+    }
+    seen: list[str] = []
+    for line in COMMANDS.strip().replace("\n", " | ").split(" | "):
+        words = [word.format(**ids) for word in line.split()]
+        done = CliRunner(env=environ).invoke(main, [*words, "--user", f"stranger-{ids['job'][:8]}"])
+        assert done.exit_code in (0, 1), f"{line}: {done.output}"
+        seen.append(f"{line}: {done.output}")
+    return "\n".join(seen)
+
+
+def _langgraph(server: Server, ids: Ids, _: Path) -> str:
+    """The loading node, and the tools with ids of the other owner. GieokStore uses `user.documents`."""
+    user = server.gieok.user(f"stranger-{uuid4()}")
+    memory = DecisionMemory(user)
+    relation = {"type": "DEPENDS_ON", "target": ids["other"]}
+
+    async def call() -> str:
+        state = DecisionState(messages=[HumanMessage("이야기")], domain="wms")
+        seen = [repr(await memory.load(by_words=True)(state))]
+        arguments: dict[str, dict[str, Any]] = {
+            "read_evidence": {"evidence_id": ids["evidence"]},
+            "propose_decision": {
+                "statement": "x",
+                "strength": "normal",
+                "root_id": ids["decision"],
+                "relations": [relation],
+            },
+        }
+        for tool in memory.tools():
+            seen.append(f"{tool.name}: {await tool.ainvoke(arguments[tool.name])}")
+        return "\n".join(seen)
+
+    return server.run(call())
+
+
+INTERFACES: dict[str, Callable[[Server, Ids, Path], str]] = {
+    "library": _library,
+    "client": _client,
+    "cli": _command_line,
+    "langgraph": _langgraph,
+}
+ELSEWHERE = {
+    "rest": "tests/rest/test_isolation.py",
+    "mcp": "tests/mcp/test_isolation.py",
+    "console": "tests/console/test_isolation.py",
+    "openai": "its route is in the table of tests/rest/test_isolation.py",
+    "agents": "gets a `User`: what the library shows",
+    "claude": "gets a `User`: what the library shows",
+    "markdown": "files of decisions, read and written through a `User`",
+}
+"""Interfaces with a table of their own, or with no way to an owner but one of the rows above."""
+
+
+@pytest.fixture
+def world(shared: Server) -> Iterator[tuple[Api, Ids]]:
+    with shared.client(f"owner-{uuid4()}") as client:
+        api = Api(client)
+        yield api, create_one_of_each(api)
+
+
+@pytest.mark.req("OPS-4")
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_no_interface_shows_or_changes_data_of_another_owner(
+    shared: Server, world: tuple[Api, Ids], interface: str, tmp_path: Path
+) -> None:
+    owner, ids = world
+    before = _stored(owner)
+    seen = INTERFACES[interface](shared, ids, tmp_path)
+    assert [line for line in seen.splitlines() if SECRET in line] == []
+    assert _stored(owner) == before
+
+
+def test_the_same_calls_show_the_owner_their_data(shared: Server) -> None:
+    """So the calls above reach the data, and are refused for the owner's name only."""
+    name = f"owner-{uuid4()}"
+    with shared.client(name) as client:
+        ids = create_one_of_each(Api(client))
+    seen = shared.run(_call_everything(shared.gieok.user(name), shared, ids)).splitlines()
+    showing = {line.partition(":")[0] for line in seen if SECRET in line}
+    assert {"canon.state", "companion.search", "data.export", "decisions.evidence"} <= showing
+
+
+def test_every_interface_is_in_the_table() -> None:
+    folder = Path(gieok.interfaces.__file__).parent
+    found = {path.stem for path in folder.iterdir() if not path.name.startswith("_")}
+    assert found - set(INTERFACES) == set(ELSEWHERE)
+
+
+def _stored(owner: Api) -> list[str]:
+    records = owner.http.get("/api/v1/me/export").text.splitlines()[1:-1]
+    return [record for record in records if not record.startswith('{"kind":"audit')]
