@@ -31,6 +31,8 @@ PATH_KINDS = {
     "evidence": "evidence",
 }
 """The kind of thing whose id follows this segment of a path."""
+NOTHING = "00000000-0000-0000-0000-000000000000"
+"""The id of nothing: a deletion whose header has the text must not succeed, or less is stored."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,7 @@ class Fields:
 
     def _of_operation(self, method: str, path: str, call: Schema) -> Iterator[Attempt]:
         parameters: list[Schema] = call.get("parameters", [])
-        known = self._existing_path(path)
-        needed = {
-            each["name"]: self._ids[REFERENCES.get(each["name"], "persona")]
-            for each in parameters
-            if each["in"] == "query" and each["required"]
-        }
+        known, needed = self._existing_path(path), self._needed(parameters)
         schema = self._body_schema(call)
         body = None if schema is None else self._sample(schema)
         where = f"{method} {path}"
@@ -80,10 +77,21 @@ class Fields:
             elif each["in"] == "query":
                 yield Attempt(f"{where} query {name}", method, known, {**needed, name: TEXT}, body=body)
             else:
-                yield Attempt(f"{where} header {name}", method, known, needed, {name: TEXT}, body)
+                own = (
+                    Fields(self._document, dict.fromkeys(self._ids, NOTHING)) if method == "DELETE" else self
+                )
+                target = own._existing_path(path), own._needed(parameters)
+                yield Attempt(f"{where} header {name}", method, *target, {name: TEXT}, body)
         if schema is not None:
             for place, value in self._with_text(schema, body):
                 yield Attempt(f"{where} {place}", method, known, needed, body=value)
+
+    def _needed(self, parameters: list[Schema]) -> dict[str, str]:
+        return {
+            each["name"]: self._ids[REFERENCES.get(each["name"], "persona")]
+            for each in parameters
+            if each["in"] == "query" and each["required"]
+        }
 
     def _existing_path(self, path: str) -> str:
         parts = path.split("/")

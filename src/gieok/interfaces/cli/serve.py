@@ -65,8 +65,9 @@ def serve(host: str | None, port: int | None, workers: int, t: Translator) -> No
 @user_option("Sign in as this user.")
 @lang_option
 def console(port: int, no_browser: bool, owner: str, t: Translator) -> None:
-    """Open the web console in the browser: see, correct and delete what is remembered.
+    """Open the web console in the browser.
 
+    It shows what is remembered and why, so that a user can correct and delete it.
     It uses the database of the settings, on this machine only, with a token of its own that ends with the
     command. `gieok serve` offers the same pages at /console. Ctrl-C stops it.
     """
