@@ -107,6 +107,30 @@ async def test_confidence_does_not_depend_on_the_other_hits_of_a_query(user: Use
     assert poor.confidence < 0.5
 
 
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("내일 중요한 면접이 있어", "면접이 걱정돼. 나 부산으로 이사했어"),
+        (
+            "내일 중요한 면접이 있어",
+            "오늘 아침에 늦잠을 자서 지하철을 놓쳤고 점심은 김밥을 먹었는데 면접 준비는 못 했어",
+        ),
+        (
+            "I have a job interview tomorrow",
+            "I overslept this morning, missed the subway, had soup for lunch, called my sister, "
+            "and I still have not prepared for the interview, what a job",
+        ),
+    ],
+)
+async def test_a_chat_recalls_for_a_message_that_tells_several_things(
+    user: User, said: str, message: str
+) -> None:
+    """In a young conversation too, where every message is about the same thing."""
+    await tell(user, [said] * 3)
+    turn = await user.chat.send("hana", message, new_session=True)
+    assert said in [hit.text for hit in turn.recalled]
+
+
 async def test_the_reasons_say_what_the_confidence_is_made_of(user: User) -> None:
     await tell(user, SAID["en"])
     hit = (await search(user, "dentist in Busan"))[0]

@@ -18,6 +18,11 @@ from gieok.ranking import Flags, Floats, idf
 
 _NEAR = 0.5
 """What a word counts that is not in the row, but in the one before or after it in its session."""
+_LEAST_ROWS = 100
+"""An index with fewer rows counts as one with so many: in a few messages about one thing, its word is not
+common but what they are about."""
+_MOST_WORDS = 6
+"""A message with more words than this tells more than one thing, and a hit need not be about all of them."""
 _NONE = -1
 
 Positions = NDArray[np.intp]
@@ -50,7 +55,7 @@ def confidences(
     A time that the query names counts as one of its words, in place of those that name it. A word that the
     index does not contain counts too.
     """
-    before, after = _neighbours_of(index, rows)
+    count, (before, after) = max(index.count, _LEAST_ROWS), _neighbours_of(index, rows)
 
     def found(match: NDArray[np.int32]) -> Floats:
         near = _NEAR * (_contains(match, before) | _contains(match, after))
@@ -61,15 +66,16 @@ def confidences(
         weight, best = 0.0, np.zeros(len(rows))
         for term in own:
             match = terms.matches.get(term)
-            importance = idf(index.count, 0 if match is None else len(match.rows))
+            importance = idf(count, 0 if match is None else len(match.rows))
             share = ALTERNATIVE_WEIGHT if term in terms.alternatives else 1.0
             weight = max(weight, importance)
             if match is not None:
                 np.maximum(best, share * importance * found(match.rows), out=best)
         total, matched = total + weight, matched + best
     if query.periods:
-        weight = idf(index.count, int(np.count_nonzero(in_period)))
+        weight = idf(count, int(np.count_nonzero(in_period)))
         total, matched = total + weight, matched + weight * (in_period[rows] > 0)
+    total = min(total, _MOST_WORDS * idf(count, 0))
     words = np.minimum(matched / total, 1.0) if total else matched
     return Confidences(words, meaning[rows])
 
