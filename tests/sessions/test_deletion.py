@@ -154,7 +154,7 @@ async def test_a_persona_is_deleted_with_everything_that_belongs_to_it(
     assert (await user.companion.list("hana", status="all")).total == 0
     assert (await user.companion.config("hana")).active_limit is None
     kinds = behind.run("SELECT DISTINCT kind FROM chain_versions WHERE kind <> 'persona'")
-    assert {kind for (kind,) in kinds} == {"decision", "policy"}
+    assert {kind for (kind,) in kinds} == {"decision", "document", "policy"}
     assert behind.run("SELECT count(*) FROM sessions WHERE persona_id = 'hana'") == [(0,)]
     assert behind.run("SELECT DISTINCT session_ref FROM messages") == [("with-duri",)]
     assert len((await user.decisions.list()).decisions) > 0
