@@ -81,5 +81,6 @@ async def run(
 def small_budget() -> ExecutionPlan:
     """The shipped compaction plan with a budget for a short conversation."""
     document = json.loads(read_plan("compact_conversation"))
-    document["steps"][1]["metadata"].update(tokenBudget=300, chunkTokens=80, hintTokens=15)
+    (compact,) = [step for step in document["steps"] if step["type"] == "CompactConversation"]
+    compact["metadata"].update(tokenBudget=300, chunkTokens=80, hintTokens=15)
     return make_plan(document)

@@ -24,6 +24,7 @@ from schemathesis.core.failures import Failure
 from schemathesis.core.result import Ok
 from schemathesis.generation.stateful.state_machine import APIStateMachine
 
+from gieok.access import ALL_SCOPES
 from gieok.errors import InputRefused
 from gieok.refs import check_ref
 from tests.rest.conftest import Server
@@ -93,7 +94,7 @@ class SchemaClient:
 
     def use_new_owner(self) -> None:
         """Continue as another owner, who has one of everything too."""
-        with self._server.client(f"owner-{uuid4()}") as client:
+        with self._server.client(f"owner-{uuid4()}", scopes=ALL_SCOPES) as client:
             self._ids = create_one_of_each(Api(client))
             self._headers = {"Authorization": client.headers["Authorization"]}
 

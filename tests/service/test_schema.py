@@ -33,7 +33,16 @@ SLOW = [
     HealthCheck.filter_too_much,
 ]
 TIMEOUT = 7_200 if SOAK else 600
-TAGS = {"memory": 700, "chat": 130, "sessions": 250, "personas": 600, "decisions": 900, "me": 30}
+TAGS = {
+    "memory": 700,
+    "chat": 130,
+    "sessions": 250,
+    "personas": 600,
+    "decisions": 900,
+    "documents": 100,
+    "me": 30,
+    "operator": 5,
+}
 """The tags of the API, with the minimum number of requests: a test that sends none cannot fail."""
 
 

@@ -6757,6 +6757,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `PAYLOAD_TOO_LARGE` */
             413: {
                 headers: {
@@ -7077,6 +7086,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `PAYLOAD_TOO_LARGE` */
             413: {
                 headers: {
@@ -7176,6 +7194,15 @@ export interface operations {
             };
             /** @description `NOT_FOUND` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7895,6 +7922,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `PAYLOAD_TOO_LARGE` */
             413: {
                 headers: {
@@ -8099,6 +8135,15 @@ export interface operations {
             };
             /** @description `NOT_FOUND` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8558,6 +8603,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `PAYLOAD_TOO_LARGE` */
             413: {
                 headers: {
@@ -8670,6 +8724,15 @@ export interface operations {
             };
             /** @description `NOT_FOUND` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9116,6 +9179,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `PAYLOAD_TOO_LARGE` */
             413: {
                 headers: {
@@ -9216,6 +9288,15 @@ export interface operations {
             };
             /** @description `NOT_FOUND` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9765,6 +9846,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `PAYLOAD_TOO_LARGE` */
             413: {
                 headers: {
@@ -10186,6 +10276,15 @@ export interface operations {
             };
             /** @description `NOT_FOUND` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10627,6 +10726,15 @@ export interface operations {
             };
             /** @description `NOT_FOUND` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11472,6 +11580,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `PAYLOAD_TOO_LARGE` */
             413: {
                 headers: {
@@ -11582,6 +11699,15 @@ export interface operations {
             };
             /** @description `NOT_FOUND` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12121,6 +12247,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `PAYLOAD_TOO_LARGE` */
             413: {
                 headers: {
@@ -12221,6 +12356,15 @@ export interface operations {
             };
             /** @description `NOT_FOUND` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12652,6 +12796,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `PAYLOAD_TOO_LARGE` */
             413: {
                 headers: {
@@ -12856,6 +13009,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `PAYLOAD_TOO_LARGE` */
             413: {
                 headers: {
@@ -12957,6 +13119,15 @@ export interface operations {
             };
             /** @description `NOT_FOUND` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13357,6 +13528,15 @@ export interface operations {
             };
             /** @description `FORBIDDEN` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13937,6 +14117,15 @@ export interface operations {
             };
             /** @description `FORBIDDEN` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

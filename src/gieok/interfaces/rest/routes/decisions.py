@@ -140,7 +140,7 @@ async def policy_history(caller: Reader, after: AfterVersion = 0, limit: Limit =
     return PoliciesAnswer(versions=tuple(versions), has_more=more)
 
 
-@router.post("/decisions/compact", responses=failures(404, 502), summary="Compact a conversation")
+@router.post("/decisions/compact", responses=failures(404, 409, 502), summary="Compact a conversation")
 async def compact(
     body: CompactConversation, caller: Writer, idempotency_key: IdempotencyKey = None
 ) -> CompactAnswer:
@@ -165,7 +165,7 @@ async def compact(
     )
 
 
-@router.post("/decisions/walks", status_code=202, responses=failures(404), summary="Start a deep walk")
+@router.post("/decisions/walks", status_code=202, responses=failures(404, 409), summary="Start a deep walk")
 async def walk(body: WalkDecisions, caller: Writer, idempotency_key: IdempotencyKey = None) -> WalkAnswer:
     """A worker follows anchors and relations. `GET /jobs/{id}` has the result when the job is done."""
     job = await caller.user.decisions.walk(
@@ -210,7 +210,7 @@ async def impact(
 @router.post(
     "/decisions/{rootId}/relations",
     status_code=201,
-    responses=failures(404),
+    responses=failures(404, 409),
     summary="Relate a decision to another",
 )
 async def relate(
@@ -231,7 +231,9 @@ async def list_relations(root_id: DecisionPath, caller: Reader) -> RelationsAnsw
     return RelationsAnswer(relations=tuple(await caller.user.decisions.relations(root_id)))
 
 
-@router.delete("/decisions/{rootId}/relations/{id}", responses=failures(404), summary="Delete a relation")
+@router.delete(
+    "/decisions/{rootId}/relations/{id}", responses=failures(404, 409), summary="Delete a relation"
+)
 async def unrelate(
     root_id: DecisionPath,
     relation_id: RelationPath,
@@ -275,7 +277,7 @@ async def get_evidence(evidence_id: EvidencePath, caller: Reader) -> EvidenceAns
     return EvidenceAnswer(evidence=await caller.user.decisions.evidence(evidence_id))
 
 
-@router.post("/anchors", status_code=201, responses=failures(404), summary="Add an anchor")
+@router.post("/anchors", status_code=201, responses=failures(404, 409), summary="Add an anchor")
 async def add_anchor(body: AddAnchor, caller: Writer, idempotency_key: IdempotencyKey = None) -> AnchorAnswer:
     """A pointer from a session to the evidence and the decisions that were discussed in it."""
     targets = [Target(kind=each.kind, id=each.id) for each in body.targets]

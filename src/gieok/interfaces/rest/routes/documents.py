@@ -40,7 +40,7 @@ KeyQuery = Annotated[Key, Query()]
 LabelsQuery = Annotated[list[Label], Query(max_length=MAX_LABELS, description="`*` is any label.")]
 
 
-@router.put("", responses=failures(), summary="Write a document")
+@router.put("", responses=failures(409), summary="Write a document")
 async def put(
     body: PutDocument, caller: Writer, idempotency_key: IdempotencyKey = None
 ) -> SavedDocumentAnswer:
@@ -65,7 +65,7 @@ async def get(caller: Reader, namespace: NamespaceQuery, key: KeyQuery) -> Docum
     return DocumentAnswer(document=document)
 
 
-@router.delete("", responses=failures(404), summary="Delete a document")
+@router.delete("", responses=failures(404, 409), summary="Delete a document")
 async def delete(
     caller: Writer, namespace: NamespaceQuery, key: KeyQuery, idempotency_key: IdempotencyKey = None
 ) -> Done:
@@ -114,7 +114,7 @@ async def search(body: SearchDocuments, caller: Reader) -> FoundDocumentsAnswer:
     return FoundDocumentsAnswer(documents=found)
 
 
-@router.post("/batch", responses=failures(), summary="Run several operations at once")
+@router.post("/batch", responses=failures(409), summary="Run several operations at once")
 async def batch(body: DocumentBatch, caller: Writer, idempotency_key: IdempotencyKey = None) -> BatchAnswer:
     """All reads see the state before the batch. All changes are one commit: they are stored whole or not."""
     once = request_key(idempotency_key, body)

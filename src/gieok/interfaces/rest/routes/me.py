@@ -64,7 +64,7 @@ async def get_profile(caller: Reader) -> ProfileAnswer:
     return ProfileAnswer(**dict(await caller.user.profile.get()))
 
 
-@json_router.put("/profile", responses=failures(), summary="Change the profile")
+@json_router.put("/profile", responses=failures(409), summary="Change the profile")
 async def set_profile(
     body: SetProfile, caller: Writer, idempotency_key: IdempotencyKey = None
 ) -> ProfileAnswer:

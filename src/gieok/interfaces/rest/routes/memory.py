@@ -250,7 +250,7 @@ async def edit(
     return json_response(MemoryAnswer(memory=memory), caller.language, headers=headers)
 
 
-@router.delete("", responses=failures(), summary="Delete all memories")
+@router.delete("", responses=failures(409), summary="Delete all memories")
 async def delete_all(
     caller: Writer, persona_id: PersonaFilter = None, idempotency_key: IdempotencyKey = None
 ) -> DeletedMemoriesAnswer:
@@ -259,7 +259,7 @@ async def delete_all(
     return DeletedMemoriesAnswer(deleted=await caller.user.companion.delete_all(persona_id, once=once))
 
 
-@router.delete("/{id}", responses=failures(404), summary="Delete a memory")
+@router.delete("/{id}", responses=failures(404, 409), summary="Delete a memory")
 async def delete(memory_id: MemoryPath, caller: Writer, idempotency_key: IdempotencyKey = None) -> Done:
     """Permanently, with its moment and its index entries."""
     await caller.user.companion.delete(memory_id, once=request_key(idempotency_key, None, str(memory_id)))
@@ -267,7 +267,7 @@ async def delete(memory_id: MemoryPath, caller: Writer, idempotency_key: Idempot
 
 
 @router.post(
-    "/{id}/archive", response_model=ArchivedAnswer, responses=failures(404), summary="Archive a memory"
+    "/{id}/archive", response_model=ArchivedAnswer, responses=failures(404, 409), summary="Archive a memory"
 )
 async def archive(memory_id: MemoryPath, caller: Writer, idempotency_key: IdempotencyKey = None) -> Response:
     """It stays searchable, but is no longer loaded for new conversations."""

@@ -152,7 +152,7 @@ async def edit(
     return PersonaAnswer(persona=card)
 
 
-@router.delete("/{id}", responses=failures(404), summary="Delete a persona")
+@router.delete("/{id}", responses=failures(404, 409), summary="Delete a persona")
 async def delete(
     persona_id: PersonaPath, caller: Writer, idempotency_key: IdempotencyKey = None
 ) -> DeletedPersonaAnswer:
@@ -195,7 +195,9 @@ async def config(persona_id: PersonaPath, caller: Reader) -> ConfigAnswer:
     return ConfigAnswer(config=await companion.config(persona_id), counts=await companion.counts(persona_id))
 
 
-@router.put("/{id}/memory-config", responses=failures(404), summary="Change the memory settings of a persona")
+@router.put(
+    "/{id}/memory-config", responses=failures(404, 409), summary="Change the memory settings of a persona"
+)
 async def configure(
     persona_id: PersonaPath,
     body: ConfigureMemories,
@@ -257,7 +259,7 @@ async def fact_history(
     return FactVersionsAnswer(versions=tuple(versions), has_more=more)
 
 
-@router.delete("/{id}/state/{rootId}", responses=failures(404), summary="Retire a fact")
+@router.delete("/{id}/state/{rootId}", responses=failures(404, 409), summary="Retire a fact")
 async def retire_fact(
     persona_id: PersonaPath, root_id: FactPath, caller: Writer, idempotency_key: IdempotencyKey = None
 ) -> FactAnswer:

@@ -50,7 +50,7 @@ async def messages(
     return LogAnswer(**dict(page))
 
 
-@router.delete("/{id}", responses=failures(404), summary="Delete a session")
+@router.delete("/{id}", responses=failures(404, 409), summary="Delete a session")
 async def delete(
     session_id: SessionPath,
     caller: Writer,
@@ -67,7 +67,7 @@ async def delete(
     return DeletedSessionAnswer(deleted=wire.DeletedSession(**asdict(deleted)))
 
 
-@router.delete("/{id}/turns/last", responses=failures(404), summary="Withdraw the last turn")
+@router.delete("/{id}/turns/last", responses=failures(404, 409), summary="Withdraw the last turn")
 async def withdraw_last(
     session_id: SessionPath, caller: Writer, idempotency_key: IdempotencyKey = None
 ) -> WithdrawnAnswer:
@@ -76,7 +76,9 @@ async def withdraw_last(
     return WithdrawnAnswer(withdrawn=await caller.user.sessions.withdraw(session_id, once=once))
 
 
-@router.delete("/{id}/turns/{turnId}", responses=failures(404), summary="Withdraw a turn and all later ones")
+@router.delete(
+    "/{id}/turns/{turnId}", responses=failures(404, 409), summary="Withdraw a turn and all later ones"
+)
 async def withdraw(
     session_id: SessionPath, turn_id: TurnPath, caller: Writer, idempotency_key: IdempotencyKey = None
 ) -> WithdrawnAnswer:

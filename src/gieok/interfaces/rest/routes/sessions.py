@@ -53,7 +53,7 @@ router = APIRouter(tags=["sessions"], route_class=JsonRoute)
     "/sessions",
     status_code=201,
     response_model=StartedAnswer,
-    responses=failures(404),
+    responses=failures(404, 409),
     summary="Start a session",
 )
 async def start(body: StartSession, caller: Writer, idempotency_key: IdempotencyKey = None) -> Response:
@@ -116,7 +116,7 @@ async def resume(session_id: SessionPath, body: PlanBody, caller: Writer) -> Ses
     return SessionAnswer(session=session)
 
 
-@router.post("/sessions/{id}/plan", responses=failures(404), summary="Move a session to another plan")
+@router.post("/sessions/{id}/plan", responses=failures(404, 409), summary="Move a session to another plan")
 async def move(
     session_id: SessionPath, body: PlanBody, caller: Writer, idempotency_key: IdempotencyKey = None
 ) -> MovedAnswer:
@@ -130,7 +130,10 @@ async def move(
 @router.post(
     "/sessions/{id}/close",
     response_model=SummaryAnswer | ClosedAnswer,
-    responses={**failures(404, 502), 202: {"model": ClosedAnswer, "description": "A job summarises it."}},
+    responses={
+        **failures(404, 409, 502),
+        202: {"model": ClosedAnswer, "description": "A job summarises it."},
+    },
     summary="End a session",
 )
 async def close(
