@@ -35,8 +35,11 @@ class Terminal:
         os.write(self._ours, text.encode())
 
     def interrupt(self) -> None:
-        """Press Ctrl-C."""
+        """Press Ctrl-C, again after a while without any output: Python loses a signal that arrives between
+        the prompt and the moment when it waits for input."""
         self._program.send_signal(signal.SIGINT)
+        while not select.select([self._ours], [], [], 5.0)[0]:
+            self._program.send_signal(signal.SIGINT)
 
     def until(self, text: str) -> None:
         """Read until the terminal shows `text`, after the text of the previous call."""
