@@ -59,11 +59,6 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture
-def owner() -> str:
-    return f"owner-{uuid4()}"
-
-
-@pytest.fixture
 def api(service: Server, owner: str) -> Iterator[Api]:
     with service.client(owner, "premium") as client:
         yield Api(client)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -14,7 +14,9 @@ from gieok.interfaces.console import PAGES
 from tests.console.conftest import Browser
 from tests.rest.conftest import Server
 from tests.rest.routes.conftest import Api
-from tests.rest.test_isolation import SECRET, create_one_of_each, stored
+from tests.rest.test_isolation import SECRET, stored, world
+
+__all__ = ["world"]
 
 
 @dataclass(frozen=True)
@@ -113,14 +115,6 @@ WITHOUT_OWNER = {
     "POST /plans/diff",
 }
 """Routes that show no owner's data."""
-
-
-@pytest.fixture(scope="module")
-def world(shared: Server) -> Iterator[tuple[Api, dict[str, str]]]:
-    """An owner with secret data, and the ids of their things."""
-    with shared.client(f"owner-{uuid4()}") as client:
-        api = Api(client)
-        yield api, create_one_of_each(api)
 
 
 @pytest.mark.req("OPS-4")

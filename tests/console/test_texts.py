@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from string import Formatter
 from typing import get_args
 
 import pytest
@@ -24,6 +23,7 @@ from gieok.memory.decisions.records import STRENGTHS, Scope
 from gieok.memory.jobs.records import JobKind, JobStatus
 from gieok.memory.observations import Category, Reason
 from gieok.plans import load_plan
+from tests.cli.test_texts import names_in
 
 FOLDER = Path(gieok.interfaces.console.__file__).parent
 SOURCES = "\n".join(
@@ -60,10 +60,6 @@ COMPUTED = {
     "error": ["403", "404", "409", "422", "429", "503"],
 }
 """Keys that templates compute: a prefix, and every value that can follow it."""
-
-
-def names_in(text: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
 @pytest.mark.parametrize("key", TEXTS)

@@ -53,8 +53,8 @@ class Documents:
         """Write a document: a new one, or a new version of it.
 
         `index` lists the paths that are searchable; None is all text in it, () is nothing. `ttl` is how long
-        it is kept after it was written, or read with `refresh_ttl`. `once` is an idempotency
-        key. InputRefused if the value is not JSON.
+        it is kept after it was written, or read with `refresh_ttl`. `once` is an idempotency key.
+        InputRefused if the value is not JSON.
         """
         (saved,) = await self.batch([put_operation(namespace, key, value, index=index, ttl=ttl)], once=once)
         assert isinstance(saved, ChangeResult) and saved.saved is not None  # noqa: S101, PT018

@@ -196,7 +196,7 @@ def _signals_of_match(
     what the assistant replied. The memory right after a question that matches is probably its answer.
     """
     match = normalised(matches.total)
-    asks, replies = _marked(index, QUESTION_MARK), _marked(index, REPLY_MARK)
+    asks, replies = _marked(index, QUESTION_MARK, REPLY_MARK)
     none = np.zeros(len(match))
     sessions = index.rows.columns.sessions
     if matches.vectors.any():
@@ -214,12 +214,12 @@ def _signals_of_match(
     }
 
 
-def _marked(index: PersonaIndex, mark: str) -> Flags:
-    """Which rows have a mark."""
-    marked = np.zeros(len(index.rows), np.bool_)
-    if (found := index.find([mark]).get(mark)) is not None:
-        marked[found.rows] = True
-    return marked
+def _marked(index: PersonaIndex, *marks: str) -> list[Flags]:
+    """Which rows have each mark."""
+    marked = {mark: np.zeros(len(index.rows), np.bool_) for mark in marks}
+    for mark, found in index.find(marks).items():
+        marked[mark][found.rows] = True
+    return list(marked.values())
 
 
 def _latest(index: PersonaIndex, statements: Floats) -> Floats:
