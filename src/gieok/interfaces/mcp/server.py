@@ -1,4 +1,4 @@
-"""The protocol: lists and calls tools, lists and reads resources, for whoever `client_of` says calls.
+"""The protocol: lists and calls tools, lists and reads resources, for the client that `client_of` returns.
 
 Errors of a tool are results with `isError`, with the error code of Gieok and a sentence that a model can act
 on. Other errors are JSON-RPC errors with the code in `data`.

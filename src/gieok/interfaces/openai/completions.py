@@ -69,7 +69,7 @@ class Completion:
             self.session_ref = place.session_ref
             try:
                 return await self._send(listen, replaces=place.replaces)
-            except (SessionEnded, PlanHashMismatch):  # it goes on in a new session
+            except (SessionEnded, PlanHashMismatch):  # it continues in a new session
                 pass
         self.session_ref = str(uuid4())
         completed = await self._send(listen, replaces=None)

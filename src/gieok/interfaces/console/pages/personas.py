@@ -43,7 +43,7 @@ async def create(page: WritePage) -> Response:
 
 @router.post("/import")
 async def import_file(page: WritePage) -> Response:
-    """Import a character card. What is wrong with the file is said beside it."""
+    """Import a character card. Errors in the file are shown next to its field."""
     content = page.form.files.get("file", b"")
     if not content:
         return await _show(page, 422, errors={"file": page.t("field.required")})
