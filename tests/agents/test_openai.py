@@ -67,7 +67,7 @@ async def test_items_are_found_by_their_words(gieok: Gieok, session: GieokSessio
 
 def scripted(asked: list[Any]) -> Any:
     """A model of the SDK that notes what it is asked, and replies with its number."""
-    agents: Any = pytest.importorskip("agents", reason="openai-agents is not installed")
+    agents: Any = pytest.importorskip("agents", reason="openai-agents is not installed: make adapters")
     responses: Any = pytest.importorskip("openai.types.responses", reason="openai is not installed")
 
     class Scripted(agents.models.interface.Model):

@@ -10,7 +10,7 @@ import pytest
 from gieok import Gieok
 from gieok.interfaces.langgraph import GieokStore
 
-langmem: Any = pytest.importorskip("langmem", reason="langmem is not installed: pip install langmem")
+langmem: Any = pytest.importorskip("langmem", reason="langmem is not installed: make adapters")
 
 CONFIG: dict[str, Any] = {"configurable": {"user": "mina"}}
 NAMESPACE = ("memories", "{user}")
