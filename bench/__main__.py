@@ -8,7 +8,7 @@ import os
 import platform
 from datetime import UTC, datetime
 
-from bench import call_paths, companion, decisions, engine, mind, offline, service, start, turns
+from bench import call_paths, companion, decisions, engine, growing, mind, offline, service, start, turns
 from bench.table import render
 
 BENCHMARKS = {
@@ -16,6 +16,7 @@ BENCHMARKS = {
     "companion": companion.run,
     "decisions": decisions.run,
     "engine": engine.run,
+    "growing": growing.run,
     "mind": mind.run,
     "offline": offline.run,
     "service": service.run,

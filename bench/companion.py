@@ -170,15 +170,15 @@ def _selections(gieok: Gieok, texts: Sequence[str]) -> TimedRun:
     return run_once
 
 
-async def save(gieok: Gieok, words: Vocabulary, count: int) -> None:
+async def save(gieok: Gieok, words: Vocabulary, count: int, *, owner: str = OWNER) -> None:
     """Save the persona of the user and `count` memories."""
-    await gieok.user(OWNER).personas.create(_HANA, persona_id=PERSONA)
+    await gieok.user(owner).personas.create(_HANA, persona_id=PERSONA)
     memories = list(_memories(words, count))
 
     def save(view: SqlView) -> None:
         view.companion.save(memories)
 
-    await scope_of(gieok).write(save)
+    await gieok.scope(owner).write(save)
 
 
 def _memories(words: Vocabulary, count: int) -> Iterator[Memory]:

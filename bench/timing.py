@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from statistics import median
 
 TimedRun = Callable[[], Awaitable[float]]
@@ -43,3 +43,8 @@ async def interleaved(rounds: int, cases: Mapping[str, TimedRun]) -> Timings:
         order.reverse()
     gc.unfreeze()
     return timings
+
+
+def p99(seconds: Sequence[float]) -> float:
+    """The latency that one request of a hundred exceeds."""
+    return sorted(seconds)[len(seconds) * 99 // 100]

@@ -86,7 +86,7 @@ class Postgres:
 
     def give_back(self, url: str) -> None:
         """Clean a database for the next test, which is quicker than to make one. A changed one is dropped."""
-        name = _name(url)
+        name = database_name(url)
         with psycopg.connect(self.admin_url(), autocommit=True) as connection:
             connection.execute(_OTHERS, [name])
         try:
@@ -101,7 +101,7 @@ class Postgres:
         self._clean.append(url)
 
     def _form(self, url: str) -> str:
-        with psycopg.connect(self.admin_url(_name(url))) as connection:
+        with psycopg.connect(self.admin_url(database_name(url))) as connection:
             row = connection.execute(_FORM).fetchone()
         assert row is not None
         return row[0]
@@ -109,7 +109,7 @@ class Postgres:
     def drop(self, url: str) -> None:
         """Remove a database; a thousand of them would fill the disk and make every search of it slow."""
         with psycopg.connect(self.admin_url(), autocommit=True) as connection:
-            connection.execute(f"DROP DATABASE {_name(url)} WITH (FORCE)".encode())
+            connection.execute(f"DROP DATABASE {database_name(url)} WITH (FORCE)".encode())
 
     def stop(self) -> None:
         self._server.stop()
@@ -121,5 +121,6 @@ class Postgres:
         self._server.cleanup()
 
 
-def _name(url: str) -> str:
+def database_name(url: str) -> str:
+    """The name in the URL of a database."""
     return url.rpartition("/")[2]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import call_paths, decisions, engine, mind, mind_cost, service, start, turns
+from bench import call_paths, decisions, engine, growing, mind, mind_cost, service, start, turns
 from bench.table import Goal, Row, Table, render
 
 ROOT = Path(__file__).parents[1]
@@ -91,6 +91,20 @@ async def test_the_service_is_measured() -> None:
         "v1/chat/completions",
     }
     assert all(0 < row.ratio < 1 and "p99" in row.figure for row in rows.values())
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.xdist_group("postgres")
+async def test_growing_is_measured() -> None:
+    """Each call with one process and with two beside SQLite, and in a crowd of owners; its size on disk."""
+    processes, crowd = await growing.run(short=True)
+    assert [row.what for row in processes.rows] == [
+        f"{call}, PostgreSQL, {count}" for call in growing.CALLS for count in ("1 process", "2 processes")
+    ]
+    assert {row.against for row in processes.rows} == {growing.SQLITE}
+    assert [row.what for row in crowd.rows] == [*growing.CALLS, "disk"]
+    assert "220 memories of 22 owners" in crowd.title
+    assert all(row.ratio > 0 for row in (*processes.rows, *crowd.rows))
 
 
 def test_a_table_says_what_was_wanted_and_whether_it_was_reached() -> None:

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from bench.companion import PERSONA, fill, save
 from bench.service.http_load import CONNECTIONS, load, mcp_call, request
 from bench.table import Row, Table, at_least, millis, rate
-from bench.timing import TimedRun, Timings, interleaved
+from bench.timing import TimedRun, Timings, interleaved, p99
 from bench.turns.filler import checkpoint
 from bench.turns.saving import OWNER
 from bench.vocabulary import Vocabulary
@@ -167,15 +167,11 @@ async def _measure(url: str, empty: str, requests: dict[str, Iterator[bytes]], s
 
 def _row(name: str, timings: Timings, latencies: dict[str, list[float]]) -> Row:
     def figure(of: str) -> str:
-        return f"{rate(timings.of(of))}, p99 {millis(_p99(latencies[of]))}"
+        return f"{rate(timings.of(of))}, p99 {millis(p99(latencies[of]))}"
 
     ratio = 1 / timings.ratio(name, EMPTY)
     goal = at_least(ratio, GOALS[name]) if name in GOALS else None
     return Row(name, figure(name), EMPTY, figure(EMPTY), ratio, goal)
-
-
-def _p99(seconds: list[float]) -> float:
-    return sorted(seconds)[len(seconds) * 99 // 100]
 
 
 @contextmanager

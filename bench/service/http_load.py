@@ -61,19 +61,21 @@ class _Connection(asyncio.Protocol):
         self._transport.close()
 
 
-async def load(url: str, requests: Sequence[bytes]) -> tuple[float, list[float]]:
-    """Send all requests. Returns the total time and the latencies, in seconds."""
+async def load(
+    url: str, requests: Sequence[bytes], *, connections: int = CONNECTIONS
+) -> tuple[float, list[float]]:
+    """Send all requests, one at a time per connection. Returns the total time and the latencies."""
     address, remaining, latencies = urlsplit(url), iter(requests), list[float]()
     assert address.hostname
     assert address.port
     loop, started = asyncio.get_running_loop(), perf_counter()
-    connections = [
+    opened = [
         await loop.create_connection(
             lambda: _Connection(remaining, latencies), address.hostname, address.port
         )
-        for _ in range(CONNECTIONS)
+        for _ in range(connections)
     ]
-    await asyncio.gather(*(connection.done for _, connection in connections))
+    await asyncio.gather(*(connection.done for _, connection in opened))
     return perf_counter() - started, latencies
 
 

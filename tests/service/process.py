@@ -56,10 +56,10 @@ class Place:
 class Service:
     """A running `gieok serve`, killed at the end of the block. Its log is in the place."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, *, workers: int = 1) -> None:
         with place.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [program(), "serve", "--port", "0"],
+                [program(), "serve", "--port", "0", "--workers", str(workers)],
                 env=place.environ,
                 cwd=place.folder,
                 stdout=subprocess.PIPE,
