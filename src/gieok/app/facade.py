@@ -20,6 +20,7 @@ from gieok.adapters.sql.stores.jobs import count_all, list_all
 from gieok.app.assembly import Closing, Model, build_registry, choose_memory_model, choose_model
 from gieok.app.background.jobs import ANALYZER, JOB_PLANS, MAX_JOBS, JobPlans, Jobs
 from gieok.app.background.worker import Background
+from gieok.app.cache import SharedCache, open_cache
 from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat, check_message, check_recent
 from gieok.app.chat_imports import Imports
@@ -74,9 +75,11 @@ class Gieok:
         observe: Callable[[CycleRecord], None] | None = None,
         job_plans: JobPlans = JOB_PLANS,
         steps: Iterable[AnyStep] = (),
+        cache: SharedCache | None = None,
     ) -> None:
         self.database = database
         self.vault = vault
+        self.cache = cache
         self.vector_search = vector_search
         self.caches = Caches.create()
         vault.on_keys_removed(self.caches.clear)
@@ -126,9 +129,8 @@ class Gieok:
         `steps` are your own steps, which plans may use besides the built-in ones. `model`, `embedder` and
         `job_plans` replace those of the settings; `model` then also remembers. Background work, such as
         remembering a turn, runs in a task of its own; `background=False` leaves it to workers (default:
-        GIEOK_BACKGROUND, or true). If this fails or is cancelled, nothing stays open.
-        Raises StoreDamaged if the keystore is missing or belongs to another database; it never creates a
-        new keystore for existing data.
+        GIEOK_BACKGROUND, or true). If this fails or is cancelled, nothing stays open. Raises StoreDamaged if
+        the keystore is missing or belongs to another database; it creates no new one for existing data.
         """
         settings = settings or load_settings()
         async with AsyncExitStack() as unless_done:
@@ -149,6 +151,7 @@ class Gieok:
                 observe=observe,
                 job_plans=job_plans,
                 steps=steps,
+                cache=open_cache(settings, vault),
             )
             opened._own_models = [] if model else [each for each in (chosen, remembering) if each]
             opened.retention = settings.retention
@@ -172,6 +175,8 @@ class Gieok:
                 await model.close()
         if self.vector_search is not None:
             await self.vector_search.close()
+        if self.cache is not None:
+            await self.cache.close()
         await self.database.close()
         await asyncio.to_thread(self.vault.close)
 

@@ -31,6 +31,7 @@ from gieok.settings.sections import (
     check_model,
     parse_account_plan,
     parse_background,
+    parse_cache_url,
     parse_embedder,
     parse_jwt,
     parse_retention,
@@ -41,7 +42,7 @@ from gieok.settings.sections import (
 _PREFIX = "GIEOK_"
 _NAMES = (
     *("database_url", "keystore_url", "root_key_file", "model", "model_base_url"),
-    *("memory_model", "timezone", "account_plan", "background"),
+    *("memory_model", "timezone", "account_plan", "background", "cache_url"),
     *(*SERVICE_NAMES, *RETENTION_NAMES, *JWT_NAMES, *EMBEDDER_NAMES),
 )
 _SECRETS = ("root_key", "root_key_next", "embedder_api_key", "model_api_key")
@@ -87,6 +88,8 @@ class Settings:
     """Whether an open Gieok does background work itself, or leaves it to `gieok worker`."""
     retention: RetentionSettings = DEFAULT_RETENTION
     """How long jobs, watches, audit entries, usage and raw messages are kept."""
+    cache_url: str | None = field(default=None, repr=False)
+    """A Redis server that the processes of a service share: `redis://…`, `rediss://…` or `unix://…`."""
 
     @property
     def data_folder(self) -> Path | None:
@@ -125,6 +128,7 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
         account_plan=parse_account_plan(values),
         background=parse_background(values),
         retention=parse_retention(_select(values, RETENTION_NAMES)),
+        cache_url=parse_cache_url(values),
     )
 
 

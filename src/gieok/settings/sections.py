@@ -158,6 +158,14 @@ def parse_background(values: Mapping[str, str]) -> bool:
     return _parse(values, "background", _BOOLEANS.__getitem__, "true or false", True)
 
 
+def parse_cache_url(values: Mapping[str, str]) -> str | None:
+    """The URL of the cache; None without one. SettingsInvalid for another kind of server."""
+    url = values.get("cache_url")
+    if url is not None and not url.startswith(("redis://", "rediss://", "unix://")):
+        raise SettingsInvalid("cache_url must begin with redis://, rediss:// or unix://")
+    return url
+
+
 def parse_account_plan(values: Mapping[str, str]) -> AccountPlan:
     """The default account plan. SettingsInvalid for an unknown one."""
     plans: Mapping[str, AccountPlan] = {"free": "free", "premium": "premium"}

@@ -28,6 +28,7 @@ from gieok.vault.sealing import Sealer, length_prefixed
 T = TypeVar("T")
 
 _TAG_DOMAIN = "gieok tombstone 1"
+_CACHE_DOMAIN = "gieok cache name 1"
 _OWNERS_PAGE = 1000
 _CHECK_OWNER = "gieok:check"
 _LIFE = 1_000_000
@@ -267,6 +268,11 @@ class Vault:
     def keystore_id(self) -> str:
         """Permanent id of the keystore. A database stores it to detect that it got another keystore."""
         return self._head().keystore_id
+
+    def cache_name(self, *parts: str) -> str:
+        """A keyed hash that names something in a cache outside the database. It is the same in every process
+        with this keystore, and tells nothing about `parts`."""
+        return hmac.digest(self._tag_key, length_prefixed(_CACHE_DOMAIN, *parts), "sha256")[:16].hex()
 
     def check(self) -> None:
         """Read the keystore as a request does that needs keys. Raises what that request would raise."""

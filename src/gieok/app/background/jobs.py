@@ -325,6 +325,8 @@ async def _erase(gieok: Gieok, claimed: ClaimedJob) -> None:
     """
     if await asyncio.to_thread(gieok.vault.is_erased, claimed.owner):
         await erase_owner(gieok.database, gieok.vault, claimed.owner)
+        if gieok.cache is not None:
+            await gieok.cache.forget(claimed.owner)
         return
     _log.warning("job %s is ignored: the keystore has no erasure of its owner", claimed.job.id)
     await JobScope(gieok.database, claimed.owner).write(

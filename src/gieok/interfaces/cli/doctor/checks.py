@@ -12,10 +12,10 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import apsw
 
@@ -31,6 +31,8 @@ from gieok.app.embedding import choose_embedder
 from gieok.app.opening import stored_keystore_id
 from gieok.errors import GieokError, RootKeyMissing, SettingsInvalid
 from gieok.interfaces.cli.database import PRODUCTS, schema_text
+from gieok.interfaces.cli.doctor.report import Finding, Report, Setting
+from gieok.interfaces.cli.doctor.servers import check_cache
 from gieok.interfaces.cli.keys import keys_exist, root_key_place
 from gieok.interfaces.cli.output import human_size, redact_url
 from gieok.interfaces.cli.texts import Translator
@@ -62,40 +64,6 @@ INTEGRATIONS = ("langgraph", "mcp")
 AGENT_PACKAGES = ("pydantic-ai-slim", "openai-agents", "google-adk", "langmem")
 """Packages that integrations work with, if they are installed. They are no extras."""
 
-Level = Literal["ok", "warning", "failed"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Result of one check. Messages of GieokError contain their remedy, so `remedy` is None for them."""
-
-    name: str
-    level: Level
-    text: str
-    remedy: str | None = None
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A setting in use, and where its value comes from. Secrets are masked."""
-
-    name: str
-    value: str
-    origin: str
-
-
-@dataclass(frozen=True)
-class Report:
-    """Output of `gieok doctor --json`."""
-
-    versions: dict[str, str]
-    settings: list[Setting]
-    checks: list[Finding]
-
-    @property
-    def ok(self) -> bool:
-        return all(each.level != "failed" for each in self.checks)
-
 
 def run_checks(t: Translator) -> Report:
     """Run all checks. If the settings are invalid, run those that need none."""
@@ -117,6 +85,7 @@ def run_checks(t: Translator) -> Report:
         *_disk(settings, t),
         *_guarded("model", lambda: _model(settings, t)),
         *_guarded("embedder", lambda: _embedder(settings, t)),
+        *_guarded("cache", lambda: check_cache(settings, t)),
         *_integrations(t),
     ]
     return Report(_versions(), _settings_in_use(settings), checks)
@@ -152,6 +121,7 @@ def _settings_in_use(settings: Settings) -> list[Setting]:
         "timezone": settings.timezone,
         "account_plan": settings.account_plan,
         "background": str(settings.background).lower(),
+        "cache_url": redact_url(settings.cache_url) if settings.cache_url else "-",
         **{name: str(value).lower() for name, value in asdict(settings.service).items()},
         **{name: str(days) for name, days in asdict(settings.retention).items()},
         **(asdict(settings.jwt) if settings.jwt else dict.fromkeys(JWT_NAMES, "-")),

@@ -147,6 +147,24 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "none; search uses words only",
         "없음. 단어로만 검색합니다",
     ),
+    "check.cache": ("cache", "캐시"),
+    "doctor.cache_ok": (
+        "Redis {version}, {url}, {used} of {most}, {keys} keys",
+        "Redis {version}, {url}, {used} / {most}, 키 {keys}개",
+    ),
+    "doctor.cache_unlimited": ("unlimited memory", "제한 없는 메모리"),
+    "doctor.cache_away": (
+        "{url} does not answer ({problem}); Gieok works without it, and each process has limits of its own",
+        "{url}: 응답이 없습니다({problem}). Gieok은 캐시 없이 동작하며 요청 제한은 프로세스별로 적용됩니다",
+    ),
+    "doctor.cache_away_remedy": (
+        "start Redis, correct GIEOK_CACHE_URL, or unset it",
+        "Redis를 시작하거나 GIEOK_CACHE_URL을 고치거나 해제하세요",
+    ),
+    "doctor.cache_policy_remedy": (
+        "set maxmemory-policy to allkeys-lru: when the memory is full, nothing new would be cached",
+        "maxmemory-policy를 allkeys-lru로 설정하세요. 메모리가 가득 차면 새 값을 캐시하지 못합니다",
+    ),
     "doctor.integrations_service": ("OpenAI's API (/v1 of the service)", "OpenAI API(서비스의 /v1)"),
     "doctor.integrations_missing": ("not installed: {extras}", "설치되지 않음: {extras}"),
     "doctor.analyzer_ok": ("{sample} is analysed as {term}", "{sample} → {term}"),

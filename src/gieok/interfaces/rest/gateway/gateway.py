@@ -47,6 +47,7 @@ from gieok.interfaces.rest.gateway.limits import (
     RateLimiter,
     RequestLimits,
     ServiceOptions,
+    SharedRateLimiter,
 )
 from gieok.interfaces.rest.gateway.logs import FinishedRequest, RouteTemplates
 from gieok.interfaces.rest.gateway.metrics import METRICS_PATH
@@ -79,7 +80,9 @@ class Gateway:
         self._templates = templates
         self._on_finish = on_finish
         self._error_page = error_page
-        self._rate = RateLimiter(options.rate_per_second, options.rate_burst)
+        rate, burst = options.rate_per_second, options.rate_burst
+        self._rate = RateLimiter(rate, burst)
+        self._shared_rate = SharedRateLimiter(gieok.cache, rate, burst) if gieok.cache else None
         self._limits = RequestLimits(options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -137,6 +140,8 @@ class Gateway:
         principal = await self._gieok.tokens.authenticate(token)
         scope[PRINCIPAL] = principal
         self._rate.take(principal.owner)
+        if self._shared_rate is not None:
+            await self._shared_rate.take(principal.owner)
         _check_query(scope)
         receive: Receive = body
         request = (scope["method"], scope["path"])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import NamedTuple
 
+from gieok.app.cache import SharedBuckets
 from gieok.app.owner_data import MAX_IMPORT_BYTES
 from gieok.errors import RateLimited
 from gieok.settings.sections import DEFAULT_SERVICE, ServiceSettings
@@ -30,6 +31,10 @@ _MODEL_PATHS = re.compile(
 """Paths of requests that may wait for a language model or an embedder."""
 MAX_OWNERS = 10_000
 """Owners whose requests are counted. Beyond that, the least recently active owner is forgotten."""
+
+
+LEASE_SECONDS = 1.0
+"""How long a process keeps tokens of a shared limit that it has not used."""
 
 
 class Slots(NamedTuple):
@@ -120,10 +125,51 @@ class RateLimiter:
         if len(self._buckets) > MAX_OWNERS:
             self._buckets.popitem(last=False)
         if tokens < 1:
-            raise RateLimited(
-                f"more than {self._per_second:g} requests per second; wait, then send fewer",
-                (1 - tokens) / self._per_second,
-            )
+            raise _too_many(self._per_second, (1 - tokens) / self._per_second)
+
+
+def _too_many(per_second: float, retry_after: float) -> RateLimited:
+    return RateLimited(f"more than {per_second:g} requests per second; wait, then send fewer", retry_after)
+
+
+class SharedRateLimiter:
+    """The same bucket for all processes, in a shared cache. If that is away, all requests pass: the process
+    has its own limiter besides.
+
+    A process takes up to a hundredth of the burst at a time, so that a busy owner does not cost one command a
+    request. What it has not used after a second is lost: together, processes never allow more than the limit.
+    """
+
+    def __init__(
+        self, buckets: SharedBuckets, per_second: float, burst: int, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._buckets = buckets
+        self._per_second = per_second
+        self._burst = burst
+        self._clock = clock
+        self._wanted = max(1, burst // 100)
+        self._taken: OrderedDict[str, tuple[int, float]] = OrderedDict()
+        """Tokens of each owner that this process has taken and not used, and when they are lost."""
+
+    async def take(self, owner: str) -> None:
+        """Take one token. RateLimited if the owner's bucket is empty."""
+        if self._use(owner):
+            return
+        taken = await self._buckets.take(owner, self._wanted, self._per_second, self._burst)
+        if taken is None or self._use(owner, taken[0]):
+            return
+        raise _too_many(self._per_second, taken[1])
+
+    def _use(self, owner: str, granted: int = 0) -> bool:
+        """Use one token of those that are left and those that were granted now, if there is one."""
+        now = self._clock()
+        left, until = self._taken.pop(owner, (0, now))
+        tokens = granted + (left if now < until else 0)
+        if tokens > 1:
+            self._taken[owner] = tokens - 1, now + LEASE_SECONDS if granted else until
+            if len(self._taken) > MAX_OWNERS:
+                self._taken.popitem(last=False)
+        return tokens > 0
 
 
 class ConcurrencyLimiter:

@@ -1,0 +1,213 @@
+"""The adapter on a real server: what it stores, and that no failure of the server reaches a caller."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import AsyncIterator
+from time import monotonic
+
+import pytest
+
+from gieok.adapters.redis import cache as adapter
+from gieok.adapters.redis.cache import RedisCache
+from gieok.errors import SettingsInvalid
+from tests.redis_server import RedisServer
+
+PATIENT = 10.0
+"""Seconds for a command of tests that are not about time."""
+
+
+def name(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+@pytest.fixture
+async def cache(redis_server: RedisServer) -> AsyncIterator[RedisCache]:
+    opened = RedisCache(redis_server.url, name, seconds=PATIENT)
+    yield opened
+    await opened.close()
+
+
+async def written(cache: RedisCache) -> None:
+    """Wait for the writes in the background."""
+    await cache.forget("nobody")
+
+
+async def test_a_window_is_read_back_and_belongs_to_its_session(cache: RedisCache) -> None:
+    cache.save_window("ana", "s1", b"one")
+    cache.save_window("ana", "s2", b"two")
+    await written(cache)
+    found = [await cache.window(*each) for each in (("ana", "s1"), ("ana", "s2"), ("ben", "s1"))]
+    assert found == [b"one", b"two", None]
+
+
+async def test_every_key_expires(cache: RedisCache, redis_server: RedisServer) -> None:
+    cache.save_window("ana", "s1", b"one")
+    await cache.take("ana", 1, 10.0, 20)
+    await written(cache)
+    assert len(redis_server.names()) == 2
+    lifetimes = {key.split(b":")[1]: redis_server.admin.ttl(key) for key in redis_server.names()}
+    assert 0 < lifetimes[b"windows"] <= adapter.WINDOW_SECONDS
+    assert 0 < lifetimes[b"rate"] <= 3  # 2 s to refill it, and 1 s
+
+
+async def test_an_owner_has_a_limited_number_of_windows(
+    cache: RedisCache, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adapter, "WINDOWS_PER_OWNER", 3)
+    for number in (1, 2, 3, 3, 4):
+        cache.save_window("ana", f"s{number}", b"text")
+        await written(cache)
+    (key,) = redis_server.names()
+    assert redis_server.admin.hlen(key) == 1
+    assert await cache.window("ana", "s4") == b"text"
+
+
+async def test_forget_deletes_every_key_of_the_owner_and_no_other(
+    cache: RedisCache, redis_server: RedisServer
+) -> None:
+    for owner in ("ana", "ben"):
+        cache.save_window(owner, "s1", b"one")
+        await cache.take(owner, 1, 10.0, 20)
+    await cache.forget("ana")
+    assert len(redis_server.names()) == 2
+    assert await cache.window("ana", "s1") is None
+    assert await cache.window("ben", "s1") == b"one"
+
+
+async def test_a_bucket_grants_the_burst_once(cache: RedisCache) -> None:
+    """At a rate at which nothing comes back during the test."""
+    assert await cache.take("ana", 3, 1e-3, 5) == (3, 0.0)
+    granted, wait = await cache.take("ana", 3, 1e-3, 5) or (None, 0)
+    assert granted == 2
+    granted, wait = await cache.take("ana", 3, 1e-3, 5) or (None, 0)
+    assert granted == 0
+    assert 900 < wait <= 1000
+    assert await cache.take("ben", 1, 1e-3, 5) == (1, 0.0)
+
+
+async def test_a_bucket_is_refilled_at_the_rate(cache: RedisCache, redis_server: RedisServer) -> None:
+    """By the server's clock: the test moves the time of the last request back."""
+    await cache.take("ana", 5, 1e-3, 5)
+    (key,) = redis_server.names()
+    at = float(redis_server.admin.hget(key, "at") or 0)
+    redis_server.admin.hset(key, "at", at - 2000)
+    granted, _ = await cache.take("ana", 5, 1e-3, 5) or (None, 0)
+    assert granted == 2
+    redis_server.admin.hset(key, "at", at + 1e6)  # the clock was set back
+    granted, _ = await cache.take("ana", 5, 1e-3, 5) or (None, 0)
+    assert granted == 0
+
+
+async def test_concurrent_requests_never_get_more_than_the_burst(redis_server: RedisServer) -> None:
+    """Of two clients with their own connections."""
+    first, second = (RedisCache(redis_server.url, name, seconds=PATIENT) for _ in range(2))
+    taken = await asyncio.gather(*(each.take("ana", 1, 1e-3, 50) for each in (first, second) * 60))
+    await first.close()
+    await second.close()
+    assert sum(granted for granted, _ in filter(None, taken)) == 50
+
+
+@pytest.mark.parametrize("value", ["text", "list", "tokens"])
+async def test_wrong_data_is_ignored(cache: RedisCache, redis_server: RedisServer, value: str) -> None:
+    cache.save_window("ana", "s1", b"one")
+    await cache.take("ana", 1, 1e-3, 5)
+    await written(cache)
+    for key in redis_server.names():
+        if value == "tokens":
+            redis_server.admin.hset(key, mapping={"tokens": "nan", "at": "x"})
+            continue
+        redis_server.admin.delete(key)
+        redis_server.admin.set(key, b"x") if value == "text" else redis_server.admin.rpush(key, b"x")
+    assert await cache.window("ana", "s1") == (b"one" if value == "tokens" else None)
+    assert await cache.take("ana", 1, 1e-3, 5) == ((1, 0.0) if value == "tokens" else None)
+    cache.save_window("ana", "s1", b"two")
+    await written(cache)
+    assert cache.is_up
+
+
+async def test_a_full_server_is_ignored(cache: RedisCache, redis_server: RedisServer) -> None:
+    cache.save_window("ana", "s1", b"one")
+    await written(cache)
+    redis_server.fill_up()
+    cache.save_window("ana", "s1", b"two")
+    await written(cache)
+    assert await cache.window("ana", "s1") == b"one"
+    assert await cache.take("ana", 1, 10.0, 20) is None
+    await cache.forget("ana")
+    assert redis_server.names() == []
+    redis_server.make_room()
+    assert await cache.take("ana", 1, 10.0, 20) == (1, 0.0)
+
+
+async def until_up(cache: RedisCache) -> None:
+    until = monotonic() + 30
+    while not cache.is_up:
+        assert monotonic() < until
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("failure", ["kill", "pause"])
+async def test_a_server_that_is_away_costs_one_timeout_and_comes_back(
+    redis_server: RedisServer, failure: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A command that is not sent takes no time: a thousand of them take less than one timeout."""
+    cache = RedisCache(redis_server.url, name, seconds=1.0)
+    cache.save_window("ana", "s1", b"one")
+    await written(cache)
+    with caplog.at_level(logging.INFO, adapter.__name__):
+        redis_server.kill() if failure == "kill" else redis_server.pause()
+        assert await cache.window("ana", "s1") is None
+        assert not cache.is_up
+        started = monotonic()
+        for _ in range(1000):
+            assert await cache.window("ana", "s1") is None
+            cache.save_window("ana", "s1", b"two")
+        assert await cache.take("ana", 1, 10.0, 20) is None
+        assert monotonic() - started < 1.0
+        redis_server.start() if failure == "kill" else redis_server.resume()
+        await until_up(cache)
+    assert await cache.window("ana", "s1") == (None if failure == "kill" else b"one")
+    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
+    await cache.close()
+
+
+async def test_a_cancelled_command_does_not_give_its_answer_to_the_next(
+    cache: RedisCache, redis_server: RedisServer
+) -> None:
+    for number in (1, 2):
+        cache.save_window("ana", f"s{number}", str(number).encode())
+    await written(cache)
+    redis_server.pause()
+    waiting = asyncio.create_task(cache.window("ana", "s1"))
+    await asyncio.sleep(0.05)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    redis_server.resume()
+    assert [await cache.window("ana", "s2") for _ in range(5)] == [b"2"] * 5
+
+
+async def test_close_ends_the_search_for_a_lost_server(redis_server: RedisServer) -> None:
+    cache = RedisCache(redis_server.url, name)
+    redis_server.kill()
+    assert await cache.window("ana", "s1") is None
+    await cache.close()
+    redis_server.start()
+
+
+async def test_the_status_has_memory_and_keys(cache: RedisCache, redis_server: RedisServer) -> None:
+    await cache.take("ana", 1, 10.0, 20)
+    found = await cache.status()
+    assert (found.problem, found.keys, found.max_bytes, found.policy) == (None, 1, 0, "noeviction")
+    assert found.used_bytes > 0
+    redis_server.kill()
+    assert (await cache.status()).problem is not None
+    redis_server.start()
+
+
+def test_a_bad_url_is_refused() -> None:
+    with pytest.raises(SettingsInvalid, match="cache_url"):
+        RedisCache("redis://127.0.0.1:port/0", name)
