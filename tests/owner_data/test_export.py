@@ -87,8 +87,16 @@ MADE_ANEW = {
     "persona_heads",
     "chain_heads",
 }
-NOT_THEIRS_TO_TAKE = {"tokens", "requests", "notices", "usage_days", "remembered"}
-"""Access tokens, request bookkeeping and results of jobs mean nothing in another installation."""
+NOT_THEIRS_TO_TAKE = {
+    "tokens",
+    "requests",
+    "notices",
+    "usage_days",
+    "remembered",
+    "staged_commits",
+    "staged_changes",
+}
+"""Access tokens, bookkeeping of requests and commits, and results of jobs mean nothing elsewhere."""
 
 
 @pytest.mark.req("OPS-3")

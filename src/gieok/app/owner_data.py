@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gieok.app import Gieok
 
 MAX_IMPORT_BYTES = 100 * 1024 * 1024
-"""Default limit of an import: on SQLite, other writers wait while its rows are inserted."""
+"""Default limit of an import. Preparing it takes seconds per megabyte."""
 EXPORTS_AT_ONCE = 2
 """Exports that read the database at once. Each holds a connection and a snapshot meanwhile."""
 CHUNK_BYTES = 64 * 1024
@@ -92,7 +92,7 @@ class OwnerData:
         report: Report = _no_report,
         once: str | None = None,
     ) -> ImportResult:
-        """Import what `export` produced, in one transaction. Chunks may have any size. Idempotent.
+        """Import what `export` produced, as a whole or not at all. Chunks may have any size. Idempotent.
 
         Records that exist already and are the same stay unchanged. InputRefused names a wrong line, Conflict
         a record that exists with other content; PayloadTooLarge beyond `max_bytes`. `once` is an idempotency

@@ -1,6 +1,7 @@
 """SQLite: one writer thread with group commit, and reads on the calling thread or on reader threads.
 
-A heavy write runs on a thread of its own, on a copy of the owner's rows: see `sqlite_copy`.
+A heavy write runs on a thread of its own, on a copy of the owner's rows, and is committed in parts if it is
+large: see `sqlite_copy` and `sqlite_staging`.
 
 A read runs on the calling thread, because reading a few rows takes less time than a hop to another thread.
 Heavy reads, and reads that would have to wait for a lock, go to a pool of reader threads.
@@ -12,9 +13,12 @@ import asyncio
 import os
 import threading
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from time import monotonic
 from typing import Any, TypeVar, cast
 
 import apsw
@@ -41,15 +45,25 @@ from gieok.adapters.sql.driver.migrations import (
     pending,
 )
 from gieok.adapters.sql.driver.queries import Dialect, load_queries, load_system_queries
-from gieok.adapters.sql.driver.sqlite_copy import ChangedMeanwhileError, OwnerChanges, run_on_copy
+from gieok.adapters.sql.driver.sqlite_copy import OwnerChanges, run_on_copy
 from gieok.adapters.sql.driver.sqlite_file import translate_error
+from gieok.adapters.sql.driver.sqlite_staging import (
+    ChangedMeanwhileError,
+    StagedCommit,
+    UnfinishedCommitError,
+    advance,
+    apply_at_once,
+    check_finished,
+)
 from gieok.adapters.sql.driver.thread_pool import ThreadPool, WorkItem
-from gieok.errors import StoreUnavailable
+from gieok.errors import GieokError, OutcomeUnknown, StoreUnavailable
 
 T = TypeVar("T")
 
 COPY_ATTEMPTS = 3
 """How often a heavy write is repeated because the owner's rows were changed in the meantime."""
+HELP_SECONDS = 0.02
+"""How often a transaction looks whether a commit that another task of this process applies is finished."""
 
 _NO_SESSION = cast(Session, None)
 _GET_META = "SELECT value FROM meta WHERE key = :key"
@@ -142,6 +156,8 @@ class SqliteDatabase:
         self._inline = SqliteSession(sqlite_file.connect(self.path, 0, read_only=True))
         self._inline_lock = threading.Lock()
         self._closed = False
+        self._finishing: set[str] = set()
+        """Owners whose commits a task of this process is applying."""
         self._connections = [session.connection for session in (self._inline, *readers, writer)]
         self._writer = ThreadPool(
             "writer",
@@ -162,30 +178,104 @@ class SqliteDatabase:
         )
 
     async def read(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
-        return await self._read(owner, scoped(owner, work, self._queries), heavy=heavy)
+        run = self._scoped(owner, work)
+        while True:
+            try:
+                return await self._read(owner, run, heavy=heavy)
+            except UnfinishedCommitError:
+                await self._finish_commit(owner)
 
     async def write(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
-        run = scoped(owner, work, self._queries)
         if heavy:
-            return await self._write_on_copy(owner, run)
-        return await self._writer.run(owner, run, writes=True)
+            return await self._write_on_copy(owner, scoped(owner, work, self._queries))
+        return await self._write(owner, self._scoped(owner, work))
+
+    def _scoped(self, owner: str, work: Callable[[Tx], T]) -> Callable[[Session], T]:
+        run = scoped(owner, work, self._queries)
+
+        def check_and_run(session: Session) -> T:
+            check_finished(session, owner)
+            return run(session)
+
+        return check_and_run
+
+    async def _write(self, owner: str, work: Callable[[Session], T]) -> T:
+        while True:
+            try:
+                return await self._writer.run(owner, work, writes=True)
+            except UnfinishedCommitError:
+                await self._finish_commit(owner)
 
     async def _write_on_copy(self, owner: str, work: Callable[[Session], T]) -> T:
-        """Run the work on a copy of the owner's rows, then apply its changes in a short transaction."""
+        """Run the work on a copy of the owner's rows, then commit its changes, in parts if they are large."""
 
         def run(_: Session) -> tuple[T, OwnerChanges]:
             return run_on_copy(self.path, owner, lambda connection: work(SqliteSession(connection)))
 
         for _ in range(COPY_ATTEMPTS):
-            result, changes = await self._copier.run(owner, run, writes=False)
             try:
-                await self._writer.run(owner, changes.apply, writes=True)
+                result, changes = await self._copier.run(owner, run, writes=False)
+            except UnfinishedCommitError:
+                await self._finish_commit(owner)
+                continue
+            try:
+                await _uncancelled(self._commit_changes(owner, changes))
             except ChangedMeanwhileError:
                 continue
             finally:
                 changes.close()
             return result
         raise ChangedTooOften("other requests of this owner changed the same data in the meantime; try again")
+
+    async def _commit_changes(self, owner: str, changes: OwnerChanges) -> None:
+        parts = changes.parts()
+        first = await asyncio.to_thread(next, parts)
+        second = await asyncio.to_thread(next, parts, None)
+        if second is None:
+            await self._write(owner, lambda session: apply_at_once(session, owner, changes.guard, first))
+            return
+        commit = StagedCommit(owner)
+        try:
+            await self._stage(commit, chain((first, second), parts))
+            await self._write(owner, lambda session: commit.hold(session, changes.guard))
+            try:
+                await self._finish_commit(owner)
+                await self._read(owner, commit.check_stored, heavy=True)
+            except StoreUnavailable as error:
+                raise OutcomeUnknown(
+                    f"the commit is finished later, with the next request: {error}"
+                ) from None
+        finally:
+            with suppress(GieokError):  # the rows that remain are deleted by a later commit
+                await self._delete_staged(commit)
+
+    async def _stage(self, commit: StagedCommit, parts: Iterator[bytes]) -> None:
+        await self._writer.run(commit.owner, commit.begin, writes=True)
+        while (part := await asyncio.to_thread(next, parts, None)) is not None:
+            await self._paced(commit.owner, partial(commit.add, changes=part))
+
+    async def _delete_staged(self, commit: StagedCommit) -> None:
+        while await self._paced(commit.owner, commit.delete_part):
+            pass
+
+    async def _finish_commit(self, owner: str) -> None:
+        """Apply the rest of the commit that holds the owner. Any task of any process may do so."""
+        if owner in self._finishing:
+            await asyncio.sleep(HELP_SECONDS)
+            return
+        self._finishing.add(owner)
+        try:
+            while await self._paced(owner, lambda session: advance(session, owner)):
+                pass
+        finally:
+            self._finishing.discard(owner)
+
+    async def _paced(self, owner: str, work: Callable[[Session], T]) -> T:
+        """A write of many in a row: pauses as long as it took, so that other processes get the lock too."""
+        begun = monotonic()
+        result = await self._writer.run(owner, work, writes=True)
+        await asyncio.sleep(monotonic() - begun)
+        return result
 
     async def system(self, work: Callable[[SystemTx], T]) -> T:
         return await self._writer.run(None, across_owners(work, self._system_queries), writes=True)
@@ -276,6 +366,15 @@ def _read_status(
         journal_mode=connection.pragma("journal_mode"),
         synchronous=_SYNCHRONOUS[int(connection.pragma("synchronous"))],
     )
+
+
+async def _uncancelled(commit: Coroutine[Any, Any, None]) -> None:
+    """Await a commit to its end, also if the caller is cancelled: its true outcome is reported."""
+    task = asyncio.ensure_future(commit)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait((task,))
+    task.result()
 
 
 class _ProbeSucceededError(Exception):

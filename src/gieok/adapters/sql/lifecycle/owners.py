@@ -20,6 +20,8 @@ ERASURES = "erasures"
 """Meta key: how many erasures of the keystore have been applied to this database."""
 
 ERASE_QUERIES = {
+    "staged_commits": "erase_staged_commits",
+    "staged_changes": "erase_staged_changes",
     "tokens": "erase_tokens",
     "seal_counts": "erase_seal_counts",
     "audit_entries": "erase_audit_entries",

@@ -39,6 +39,12 @@ SET
     generation = excluded.generation
 WHERE seal_counts.generation <= excluded.generation;
 
+-- name: erase_staged_commits(owner)!
+DELETE FROM staged_commits WHERE owner = :owner;
+
+-- name: erase_staged_changes(owner)!
+DELETE FROM staged_changes WHERE owner = :owner;
+
 -- name: erase_seal_counts(owner)!
 DELETE FROM seal_counts WHERE owner = :owner;
 
