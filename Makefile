@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 DEV    := $(VENV)/.ready-dev
 ADAPTERS := .adapters
 
-.PHONY: demo test clients adapters soak planted lint bench race screenshots docs requirements constraints clean
+.PHONY: demo test clients adapters servers soak planted lint bench race screenshots docs requirements constraints clean
 
 demo: $(READY)
 	@$(BIN)/gieok demo
@@ -41,6 +41,15 @@ $(ADAPTERS)/.ready: $(DEV) tests/agents/requirements.txt
 		> $$($(ADAPTERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/development.pth
 	@$(ADAPTERS)/bin/pip install --quiet --disable-pip-version-check --requirement tests/agents/requirements.txt
 	@touch $@
+
+# Servers that some tests use besides PostgreSQL, from Debian packages, unpacked in .servers without root. Tests look there and
+# on PATH, and are skipped without them.
+SERVERS := pgbouncer libc-ares2 libevent-2.1-7
+servers:
+	mkdir -p .servers/packages
+	cd .servers/packages && for package in $(SERVERS); do \
+		ls $${package}_*.deb > /dev/null 2>&1 || apt-get download $$package || exit 1; done
+	for package in .servers/packages/*.deb; do dpkg -x $$package .servers || exit 1; done
 
 # Break a copy of the source in twenty ways, and print which test notices each.
 planted: $(DEV)
@@ -88,4 +97,4 @@ $(DEV): $(READY)
 	@touch $(DEV)
 
 clean:
-	rm -rf $(VENV) $(ADAPTERS) .race .soak .pytest_cache .ruff_cache .hypothesis .import_linter_cache .schemathesis build dist site
+	rm -rf $(VENV) $(ADAPTERS) .race .servers .soak .pytest_cache .ruff_cache .hypothesis .import_linter_cache .schemathesis build dist site

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gieok.adapters.sql.driver.migrations import Migration, load_migrations
-from gieok.adapters.sql.driver.postgres import PostgresDatabase
+from gieok.adapters.sql.driver.postgres.database import PostgresDatabase
 from gieok.adapters.sql.driver.sqlite import SqliteDatabase
 from gieok.settings import sqlite_path
 from tests.cli.conftest import Run, Start, files_in, recalled, remember

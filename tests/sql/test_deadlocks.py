@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from gieok import Gieok, Settings
 from gieok.adapters.sql.driver.database import Tx
-from gieok.adapters.sql.driver.postgres import PostgresDatabase
+from gieok.adapters.sql.driver.postgres.database import PostgresDatabase
 from gieok.app.background.worker import Worker
 from gieok.errors import Conflict, NotFound, cause_of
 from gieok.memory.canon.records import PersonaDraft

@@ -6,7 +6,8 @@ import apsw
 import psycopg
 import pytest
 
-from gieok.adapters.sql.driver import postgres, sqlite_file
+from gieok.adapters.sql.driver import sqlite_file
+from gieok.adapters.sql.driver.postgres import errors as postgres
 from gieok.errors import Conflict, GieokError, SchemaMismatch, StoreDamaged, StoreUnavailable
 
 PLACE = "/data/gieok.db"

@@ -12,7 +12,7 @@ import pytest
 from gieok.adapters.sql.driver.database import Database, Tx
 from gieok.adapters.sql.driver.migrations import Applied, Migration, load_migrations, pending
 from gieok.adapters.sql.driver.open import open_database
-from gieok.adapters.sql.driver.postgres import PostgresDatabase
+from gieok.adapters.sql.driver.postgres.database import PostgresDatabase
 from gieok.adapters.sql.driver.sqlite import SqliteDatabase
 from gieok.errors import SchemaMismatch
 from tests.postgres import Postgres

@@ -13,7 +13,7 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.adapters.sql.driver.migrations import Migration, load_migrations
-from gieok.adapters.sql.driver.postgres import PostgresDatabase
+from gieok.adapters.sql.driver.postgres.database import PostgresDatabase
 from gieok.adapters.sql.driver.sqlite import SqliteDatabase
 from gieok.memory.companion.records import MemoryChanges
 from gieok.ranking import pack_terms

@@ -123,7 +123,8 @@ def open_vault(settings: Settings, keystore_id: str | None = None) -> Vault:
     if it is missing.
     """
     root = root_key_source(settings)
-    keystore = find_keystore(settings.keystore_url) if keystore_id else open_keystore(settings.keystore_url)
+    open_it = find_keystore if keystore_id else open_keystore
+    keystore = open_it(settings.keystore_url, beside=settings.database_url)
     if keystore is None:
         raise StoreDamaged(f"the keystore of this database is missing; {_RESTORE_KEYSTORE}")
     try:

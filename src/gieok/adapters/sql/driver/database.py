@@ -203,6 +203,8 @@ class DatabaseStatus:
     journal_mode: str | None = None
     synchronous: str | None = None
     connections: int | None = None
+    is_pooled: bool | None = None
+    """Whether there is a connection pooler in front of PostgreSQL."""
     role: str | None = None
     bypasses_row_security: bool | None = None
     """True for a superuser or a role with BYPASSRLS: row-level security then has no effect."""

@@ -24,18 +24,22 @@ def open_database(url: str, *, limits: Limits = DEFAULT_LIMITS) -> Database:
     `SchemaMismatch` if the database cannot be used.
     """
     if _is_postgres(url):
-        from gieok.adapters.sql.driver.postgres import PostgresDatabase  # noqa: PLC0415 - psycopg takes 0.3 s to import
+        from gieok.adapters.sql.driver.postgres.database import PostgresDatabase  # noqa: PLC0415 - psycopg takes 0.3 s to import
 
         return PostgresDatabase(url, limits)
     return SqliteDatabase(_sqlite_path(url, _DATABASE), limits)
 
 
-def open_keystore(url: str) -> KeyStore:
-    """Open the keystore at `url`, of the same forms. In PostgreSQL it has its own schema."""
+def open_keystore(url: str, *, beside: str | None = None) -> KeyStore:
+    """Open the keystore at `url`, of the same forms. In PostgreSQL it has its own schema.
+
+    `beside` is the URL of the database that is used with it. SettingsInvalid if both would share the server
+    connections of a pooler: a transaction that holds one could wait for ever for the keystore's.
+    """
     if _is_postgres(url):
         from gieok.adapters.sql.keystores.postgres import PostgresKeyStore  # noqa: PLC0415 - as above
 
-        return PostgresKeyStore(url)
+        return PostgresKeyStore(url, beside=beside)
     return SqliteKeyStore(_sqlite_path(url, _KEYSTORE))
 
 
@@ -45,18 +49,18 @@ def find_database(url: str) -> DatabaseStatus | None:
     Raises the errors of `open_database`.
     """
     if _is_postgres(url):
-        from gieok.adapters.sql.driver.postgres import find_postgres  # noqa: PLC0415 - as above
+        from gieok.adapters.sql.driver.postgres.database import find_postgres  # noqa: PLC0415 - as above
 
         return find_postgres(url)
     return find_sqlite(_sqlite_path(url, _DATABASE))
 
 
-def find_keystore(url: str) -> KeyStore | None:
-    """Open the keystore at `url` if it exists; None otherwise."""
+def find_keystore(url: str, *, beside: str | None = None) -> KeyStore | None:
+    """Open the keystore at `url` as `open_keystore` does, if it exists; None otherwise."""
     if _is_postgres(url):
         from gieok.adapters.sql.keystores.postgres import keystore_exists  # noqa: PLC0415 - as above
 
-        return open_keystore(url) if keystore_exists(url) else None
+        return open_keystore(url, beside=beside) if keystore_exists(url) else None
     return open_keystore(url) if keystore_file_exists(_sqlite_path(url, _KEYSTORE)) else None
 
 

@@ -190,6 +190,8 @@ def _database(settings: Settings, t: Translator) -> Iterator[Finding]:
         yield Finding("schema", "ok", schema_text(found, t))
         asyncio.run(_try_to_write(settings.database_url))
         yield Finding("writing", "ok", t("doctor.writable"))
+    if found.is_pooled:
+        yield Finding("pooler", "ok", t("doctor.pooler"))
     if found.bypasses_row_security:
         text = t("doctor.row_security_bypassed", role=found.role)
         yield Finding("row_security", "warning", text, t("doctor.row_security_remedy"))
@@ -321,7 +323,7 @@ def _root_key(settings: Settings, t: Translator) -> Iterator[Finding]:
 
 
 def _keystore(settings: Settings, t: Translator) -> Iterator[Finding]:
-    keystore = find_keystore(settings.keystore_url)
+    keystore = find_keystore(settings.keystore_url, beside=settings.database_url)
     expected_id = _keystore_of_database(settings)
     if keystore is None:
         yield _missing_keystore(settings, expected_id, t)
