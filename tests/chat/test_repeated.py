@@ -199,14 +199,23 @@ async def test_a_listener_of_a_repeated_request_gets_the_reply(gieok: Gieok) -> 
     assert heard == [turn.reply]
 
 
+def answers(behind: Behind) -> int:
+    """How many answers are stored; a key whose answer was deleted stays until it expires."""
+    return behind.run("SELECT count(*) FROM requests WHERE sealed IS NOT NULL")[0][0]
+
+
 async def test_a_stored_answer_is_deleted_with_its_session(gieok: Gieok, behind: Behind) -> None:
     """It quotes the conversation. Answers of other sessions stay."""
     user = gieok.user("minsu")
     for session_ref in ("s", "t"):
         await user.chat.send("hana", MOVED, session_ref=session_ref, message_id="m1", once=key(session_ref))
-    assert behind.count("requests") == 4
+    assert answers(behind) == 4
     await user.sessions.delete("s")
-    assert behind.count("requests") == 2
+    assert answers(behind) == 2
+    with pytest.raises(Conflict, match="withdrawn or deleted"):
+        await user.chat.send("hana", MOVED, session_ref="s", message_id="m1", once=key("s"))
+    again = await user.chat.send("hana", MOVED, session_ref="s", message_id="m1", once=key("new"))
+    assert again.reply == "답 3"
 
 
 @pytest.mark.req("MIND-12")
@@ -214,7 +223,8 @@ async def test_a_stored_answer_is_deleted_with_its_session(gieok: Gieok, behind:
 async def test_the_reply_of_a_withdrawn_turn_is_not_given_again(
     gieok: Gieok, behind: Behind, named: bool
 ) -> None:
-    """Its stored answers are deleted, those of other turns stay. A withdrawn message id stays taken."""
+    """Its stored answers are deleted, those of other turns stay. Its message id and its keys stay taken: a
+    client that repeats the request must not bring back unnoticed what the user has withdrawn."""
     user, session_ref = gieok.user("minsu"), "s" if named else None
 
     async def send(text: str, name: str, message_id: str | None = None) -> ChatTurn:
@@ -224,15 +234,19 @@ async def test_the_reply_of_a_withdrawn_turn_is_not_given_again(
 
     kept = await send("안녕", "k0", "m0")
     withdrawn = await send(MOVED, "k1", "m1")
-    assert behind.count("requests") == 4
+    later = await send("하나 더", "k3")
+    assert answers(behind) == 5
+    await user.sessions.withdraw(withdrawn.session_ref, later.turn_id)
     await user.sessions.withdraw(withdrawn.session_ref)
-    assert behind.count("requests") == 2
-    for name in ("k1", "k2"):
-        with pytest.raises(Conflict, match="m1 was withdrawn"):
-            await send(MOVED, name, "m1")
+    assert answers(behind) == 2
+    with pytest.raises(Conflict, match="m1 was withdrawn"):
+        await send(MOVED, "k2", "m1")
+    for text, name, message_id in ((MOVED, "k1", "m1"), ("하나 더", "k3", None)):
+        with pytest.raises(Conflict, match="withdrawn or deleted"):
+            await send(text, name, message_id)
     assert await send("안녕", "k0", "m0") == kept
-    again = await send(MOVED, "k1")
-    assert (again.session_ref, again.reply) == (withdrawn.session_ref, "답 3")
+    again = await send(MOVED, "k4")
+    assert (again.session_ref, again.reply) == (withdrawn.session_ref, "답 4")
 
 
 async def test_a_stored_answer_is_deleted_with_its_persona(gieok: Gieok, behind: Behind) -> None:
@@ -241,9 +255,29 @@ async def test_a_stored_answer_is_deleted_with_its_persona(gieok: Gieok, behind:
     for persona in ("hana", "duna"):
         await user.chat.send(persona, MOVED, message_id="m1", once=key(persona))
     await user.personas.delete("hana")
-    assert behind.count("requests") == 2
-    with pytest.raises(NotFound):
+    assert answers(behind) == 2
+    with pytest.raises(Conflict, match="withdrawn or deleted"):
         await user.chat.send("hana", MOVED, message_id="m1", once=key("hana"))
+    with pytest.raises(NotFound):
+        await user.chat.send("hana", MOVED, message_id="m1", once=key("new"))
+
+
+async def test_stored_answers_about_facts_are_deleted_with_their_persona(
+    gieok: Gieok, behind: Behind
+) -> None:
+    """They quote the facts. Those of another persona stay."""
+    user = gieok.user("minsu")
+    await user.personas.create(PersonaDraft(name="두나"), persona_id="duna")
+    for persona in ("hana", "duna"):
+        await user.canon.set_fact(persona, "GOAL", "취업", "개발자", once=key(persona))
+    assert answers(behind) == 2
+    await user.personas.delete("hana")
+    assert answers(behind) == 1
+    with pytest.raises(Conflict, match="withdrawn or deleted"):
+        await user.canon.set_fact("hana", "GOAL", "취업", "개발자", once=key("hana"))
+    repeated = await user.canon.set_fact("duna", "GOAL", "취업", "개발자", once=key("duna"))
+    assert repeated.fact is not None
+    assert (await user.canon.history("duna", repeated.fact.root_id))[-1].version == 1
 
 
 @pytest.mark.req("MIND-12")
@@ -255,7 +289,7 @@ async def test_a_repeated_request_for_another_reply_gives_the_same_one(
     await user.chat.send("hana", MOVED, session_ref="s", once=key("k0"))
     first, same = await asyncio.gather(*(user.chat.regenerate("s", once=key()) for _ in range(2)))
     assert (first, first.reply) == (same, "답 2")
-    assert (model.replies, behind.count("messages"), behind.count("requests")) == (2, 4, 1)
+    assert (model.replies, behind.count("messages"), answers(behind)) == (2, 4, 1)
     await user.sessions.close("s")
     again = await user.chat.regenerate("s", once=key(), listen=lambda event: heard.append(event.data))
     assert (again, heard, model.replies) == (first, ["답 2"], 2)

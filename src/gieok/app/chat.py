@@ -283,7 +283,7 @@ class Chat:
             stored = stored_turn(chat_turn(session_ref, sent.turn_id, sent.checked, outputs))
             for key in keys:
                 place = TurnRef(session_ref=session_ref, turn_id=sent.turn_id)
-                self._cycles.save_result(view, key, stored, place)
+                self._cycles.save_result(view, key, stored, turn=place)
 
         async with self._gieok.session_locks.of(self._cycles.scope.owner, session_ref):
             if sent.message_id is not None:

@@ -188,7 +188,8 @@ class Cycles:
             def save(view: SqlView, outputs: Outputs) -> None:
                 answers[:] = [answer(Committing(checked, outputs))]
                 if once is not None:
-                    self.save_result(view, once, stored.dump_json(answers[0]).decode())
+                    result = stored.dump_json(answers[0]).decode()
+                    self.save_result(view, once, result, persona_id=request.get("personaId"))
 
             async with lock or nullcontext():
                 await self.run(plan, request, after=save, heavy=heavy)
@@ -199,10 +200,22 @@ class Cycles:
 
         return await run_idempotent(self, key, operation or checked.plan.name, create, replay)
 
-    def save_result(self, view: SqlView, once: RequestKey, result: str, turn: TurnRef | None = None) -> None:
-        """Store the result of an idempotent request in this transaction. Conflict if the key is taken."""
+    def save_result(
+        self,
+        view: SqlView,
+        once: RequestKey,
+        result: str,
+        *,
+        turn: TurnRef | None = None,
+        persona_id: str | None = None,
+    ) -> None:
+        """Store the result of an idempotent request in this transaction. Conflict if the key is taken.
+
+        It is deleted with the turn, or with the persona whose facts it quotes.
+        """
         now = self.now
-        view.requests.save_result(once, result, now=now, until=now + self.keep_results, turn=turn)
+        until = now + self.keep_results
+        view.requests.save_result(once, result, now=now, until=until, turn=turn, persona_id=persona_id)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,8 @@ class RequestStore(Protocol):
     def result(self, request: RequestKey, now: datetime) -> str | None:
         """The stored result of the same request, or None if the key is unused or expired.
 
-        Raises Conflict if the key was used for another request.
+        Raises Conflict if the key was used for another request, or if its result was deleted with what it
+        quotes; a message whose result was deleted has none.
         """
         ...
 
@@ -69,10 +70,12 @@ class RequestStore(Protocol):
         now: datetime,
         until: datetime,
         turn: TurnRef | None = None,
+        persona_id: str | None = None,
     ) -> None:
         """Store the result of a request until `until`, and delete some expired ones.
 
-        A result that quotes a turn is deleted with it. Raises Conflict if the key is taken.
+        A result that quotes a turn, or facts with a persona, is deleted with it. Raises Conflict if the key
+        is taken.
         """
         ...
 

@@ -94,6 +94,7 @@ class SqlFactStore:
         self._lock(persona_id)
         if session_ref is None:
             roots = self.roots(persona_id, limit=_ALL)
+            self._tx.run("clear_persona_requests", persona_id=persona_id)
         else:
             facts = self.active(persona_id, only_state=False, limit=_ALL)
             roots = [each.root_id for each in facts if each.source and each.source.session_ref == session_ref]

@@ -132,7 +132,7 @@ class SqlMessageStore:
         ids = [identity for (identity,) in rows]
         if ids:
             self._tx.run("count_withdrawn", session_ref=session_ref)
-            self._tx.run("remove_turn_requests", session_ref=session_ref, ids=ids)
+            self._tx.run("clear_turn_requests", session_ref=session_ref, ids=ids)
         return len(ids)
 
     def index_entries(self, after: bytes, limit: int) -> tuple[list[IndexEntry], bytes | None]:

@@ -15,6 +15,8 @@ _USED_FOR_ANOTHER = {
     "key": "this Idempotency-Key was used for another request; use a new key for each request",
     "message": "a message with this id and another text exists; use a new id for each message",
 }
+_DELETED = "deleted"
+"""In the place of an answer that was deleted with what it quotes."""
 EXPIRED_PER_SAVE = 100
 """How many expired keys a save deletes: more than one, so that they do not accumulate."""
 
@@ -33,6 +35,12 @@ class SqlRequestStore:
         body, plain, sealed = row
         if body != self._body(request):
             raise Conflict(_USED_FOR_ANOTHER[request.kind])
+        if sealed is None and plain == _DELETED:
+            if request.kind == "message":
+                return None  # the log knows whether the message still exists
+            raise Conflict(
+                "what this Idempotency-Key has stored was withdrawn or deleted since; use a new key"
+            )
         if sealed is None:
             return plain  # of an older version
         return self._keys.open(_place(self._key(request)), sealed).decode()
@@ -45,6 +53,7 @@ class SqlRequestStore:
         now: datetime,
         until: datetime,
         turn: TurnRef | None = None,
+        persona_id: str | None = None,
     ) -> None:
         self._tx.run("delete_expired_requests", now=to_micros(now), limit=EXPIRED_PER_SAVE)
         key = self._key(request)
@@ -57,6 +66,8 @@ class SqlRequestStore:
             expires_at=to_micros(until),
             session_ref=turn.session_ref if turn else None,
             turn_id=turn.turn_id if turn else None,
+            persona_id=persona_id,
+            after_deletion=int(request.kind == "message"),
         )
         if not is_saved:
             raise Conflict("a concurrent request with this Idempotency-Key was faster; try again")

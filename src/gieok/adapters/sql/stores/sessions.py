@@ -131,7 +131,7 @@ class SqlSessionStore:
         messages = self._tx.run("remove_session_messages", session_ref=session_ref)
         self._tx.run("remove_session_plan_moves", session_ref=session_ref)
         self._tx.run("remove_session_results", session_ref=session_ref)
-        self._tx.run("remove_session_requests", session_ref=session_ref)
+        self._tx.run("clear_session_requests", session_ref=session_ref)
         self._tx.run("remove_session_jobs", session_ref=session_ref)
         self._tx.run("remove_session", session_ref=session_ref)
         self._loaded.pop(session_ref, None)

@@ -105,9 +105,10 @@ DELETE FROM session_plan_moves WHERE owner = :owner AND session_ref = :session_r
 DELETE FROM remembered
 WHERE owner = :owner AND id IN (SELECT jobs.id FROM jobs WHERE jobs.owner = :owner AND jobs.subject = :session_ref);
 
--- name: remove_session_requests(owner, session_ref)!
+-- name: clear_session_requests(owner, session_ref)!
 -- The stored answers to requests, which quote the conversation.
-DELETE FROM requests WHERE owner = :owner AND session_ref = :session_ref;
+UPDATE requests SET answer = 'deleted', sealed = NULL, session_ref = NULL, turn_id = NULL
+WHERE owner = :owner AND session_ref = :session_ref;
 
 -- name: remove_session_jobs(owner, session_ref)!
 -- The subject of the other kinds is no session.
