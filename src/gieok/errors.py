@@ -21,6 +21,7 @@
     │   └── SummaryFailed       LLM_SUMMARY_FAILED   a conversation was not summarised; its messages are kept
     ├── StoreUnavailable        STORE_UNAVAILABLE    the database cannot be reached or cannot write
     │   └── OutcomeUnknown      OUTCOME_UNKNOWN      the connection broke during the commit
+    ├── DeliveryFailed          DELIVERY_FAILED      events could not be delivered to a consumer
     ├── StoreDamaged            STORE_DAMAGED        stored data was altered or is missing
     ├── SchemaMismatch          SCHEMA_MISMATCH      the database has the schema of another version
     └── VaultError              VAULT_ERROR
@@ -207,6 +208,18 @@ class OutcomeUnknown(StoreUnavailable):
     """
 
     code = "OUTCOME_UNKNOWN"
+
+
+class DeliveryFailed(GieokError):
+    """A consumer could not take events. `delivered` of them were taken; the next one is tried again unless
+    the failure is final."""
+
+    code = "DELIVERY_FAILED"
+
+    def __init__(self, message: str, delivered: int = 0, *, is_final: bool = False) -> None:
+        super().__init__(message)
+        self.delivered = delivered
+        self.is_final = is_final
 
 
 class StoreDamaged(GieokError):

@@ -41,6 +41,7 @@ REMEDIES: dict[type[GieokError], str] = {
     errors.SummaryFailed: "close the session again, or request its summary; its messages are kept",
     errors.OutcomeUnknown: "check whether it was stored, or repeat the request with the same idempotency key",
     errors.StoreUnavailable: "check that the database is reachable, writable and not full; then retry",
+    errors.DeliveryFailed: "never returned to a caller; a worker retries, or the event becomes a dead letter",
     errors.StoreDamaged: "restore the missing file or a backup; stop writing until then",
     errors.SchemaMismatch: "run `gieok db upgrade`, or install the newer version that created the database",
     errors.VaultError: "never raised directly; see the errors below",

@@ -52,7 +52,10 @@ async def test_only_the_kinds_that_a_worker_can_run_are_claimed_and_counted(
     assert [each.job.id for each in claimed] == [summary]
 
 
-ACROSS_OWNERS = {"jobs", "owners", "persona_memory_configs", "seal_counts", "tokens"}
+ACROSS_OWNERS = {
+    *("jobs", "owners", "persona_memory_configs", "seal_counts", "tokens"),
+    *("events", "event_consumers", "dead_letters"),
+}
 """Tables that hold no content: names, counts, times, hashes. `docs/decisions/0005` says why each is there."""
 
 

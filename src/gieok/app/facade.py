@@ -15,7 +15,8 @@ from gieok.adapters.sql.cache import Caches
 from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.lifecycle.integrity import IntegrityReport, Report, check_integrity
 from gieok.adapters.sql.lifecycle.owners import rotate_data_key
-from gieok.adapters.sql.scope import OwnerScope
+from gieok.adapters.sql.scope import Outbox, OwnerScope
+from gieok.adapters.sql.stores.events import count_all as count_all_events
 from gieok.adapters.sql.stores.jobs import count_all, list_all
 from gieok.app.assembly import Closing, Model, build_registry, choose_memory_model, choose_model
 from gieok.app.background.jobs import ANALYZER, JOB_PLANS, MAX_JOBS, JobPlans, Jobs
@@ -44,6 +45,8 @@ from gieok.memory.audit import AuditEntry
 from gieok.memory.companion.vectors.search import Embedder, VectorSearch
 from gieok.memory.conversation.records import Message, ToolUse
 from gieok.memory.cursors import decode_cursor, encode_cursor
+from gieok.memory.events.records import EventCounts
+from gieok.memory.events.store import EventConsumer
 from gieok.memory.fields import DEFAULT_ACCOUNT_PLAN, AccountPlan
 from gieok.memory.jobs.records import JobPosition, JobStatus, ServiceJobs
 from gieok.memory.usage import UsageDay, day_of
@@ -59,6 +62,11 @@ MAX_USAGE_DAYS = 366
 
 class Gieok:
     """An open database with its vault and its model. Use it as an async context manager."""
+
+    retention = RetentionSettings()
+    """How long jobs, watches, audit entries, usage, dead letters and raw messages are kept."""
+    keep_results = KEEP_RESULTS
+    """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
 
     def __init__(  # noqa: PLR0913  options by keyword
         self,
@@ -100,16 +108,15 @@ class Gieok:
         self.exports = asyncio.Semaphore(EXPORTS_AT_ONCE)
         self.account_plan: AccountPlan = account_plan
         self.timezone = timezone
-        self.tokens = Tokens(database, vault, clock, account_plan)
-        self._plans = Plans(self.engine, load_plan)
         self.job_queued = asyncio.Event()
         """Set when this process has queued a job, so that its worker need not wait for the next look."""
+        self.consumers: dict[str, EventConsumer] = {}
+        """Consumers of the events of all owners, by name."""
+        self._outbox = Outbox(clock=clock, wake=self.job_queued.set)
+        self.tokens = Tokens(database, vault, clock, account_plan, self._outbox)
+        self._plans = Plans(self.engine, load_plan)
         self._own_models: list[Model] = []
         self._background: Background | None = None
-        self.retention = RetentionSettings()
-        """How long jobs, watches, audit entries, usage and raw messages are kept."""
-        self.keep_results = KEEP_RESULTS
-        """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
 
     @classmethod
     async def open(
@@ -202,6 +209,22 @@ class Gieok:
         counts = await self.database.system_read(count_all)
         return ServiceJobs(jobs=tuple(page), counts=tuple(counts), next_cursor=last)
 
+    def add_consumer(self, consumer: EventConsumer) -> None:
+        """Deliver the events of all owners to this consumer. Call it before anything is stored.
+
+        Owners who exist already are backfilled by a worker.
+        """
+        self.consumers[consumer.name] = consumer
+        self._outbox.consumers = tuple(sorted(self.consumers))
+
+    def consumer(self, name: str) -> EventConsumer | None:
+        """The consumer with this name. None if this process is not configured for it."""
+        return self.consumers.get(name)
+
+    async def event_counts(self) -> EventCounts:
+        """The outbox of all owners in figures. For operators."""
+        return await self.database.system_read(count_all_events)
+
     def user(self, owner: str) -> User:
         """The API for one owner's data. Raises InputRefused for an invalid owner name."""
         return User(self, owner)
@@ -237,7 +260,7 @@ class Gieok:
 
     def scope(self, owner: str) -> OwnerScope:
         """Transactions of one owner. InputRefused for an invalid name."""
-        return OwnerScope(self.database, self.vault, owner, self.caches)
+        return OwnerScope(self.database, self.vault, owner, self.caches, self._outbox)
 
 
 class User:

@@ -143,9 +143,10 @@ class OwnerData:
 
     async def erase(self) -> ErasureReceipt:
         """Destroy the owner's keys and delete the rows. Creating a token lets a new owner use the name."""
-        erased = await erase_owner(self._gieok.database, self._gieok.vault, self._scope.owner)
-        if self._gieok.cache is not None:
-            await self._gieok.cache.forget(self._scope.owner)
+        gieok = self._gieok
+        erased = await erase_owner(gieok.database, gieok.vault, self._scope.owner, gieok.consumers)
+        if gieok.cache is not None:
+            await gieok.cache.forget(self._scope.owner)
         return ErasureReceipt(erased, key_destroyed=True, at=self._gieok.engine.clock())
 
 

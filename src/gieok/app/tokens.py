@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 
 from gieok.access import ALL_SCOPES, OWNER_SCOPES, NewToken, Principal, Scope, TokenRecord
 from gieok.adapters.sql.driver.database import Database
-from gieok.adapters.sql.scope import OwnerScope, SqlView
+from gieok.adapters.sql.scope import Outbox, OwnerScope, SqlView
 from gieok.adapters.sql.stores.tokens import find_token, find_token_owner, list_every_token
 from gieok.errors import GieokError, InputRefused, NotFound, OwnerErased, Unauthenticated
 from gieok.memory.audit import OPERATOR
@@ -39,12 +39,18 @@ class Tokens:
     """The tokens of all owners. A change is effective in every process when the call returns."""
 
     def __init__(
-        self, database: Database, vault: Vault, clock: Callable[[], datetime], account_plan: AccountPlan
+        self,
+        database: Database,
+        vault: Vault,
+        clock: Callable[[], datetime],
+        account_plan: AccountPlan,
+        outbox: Outbox | None = None,
     ) -> None:
         """`account_plan` is that of tokens and JWTs that name none."""
         self._database = database
         self._vault = vault
         self._clock = clock
+        self._outbox = outbox
         self._account_plan: AccountPlan = account_plan
         self._jwts: JwtVerifier | None = None
         self._failures = LoginFailures(clock)
@@ -165,7 +171,7 @@ class Tokens:
         return caller
 
     def _scope(self, owner: str) -> OwnerScope:
-        return OwnerScope(self._database, self._vault, owner)
+        return OwnerScope(self._database, self._vault, owner, outbox=self._outbox)
 
 
 class LoginFailures:

@@ -98,6 +98,8 @@ class RetentionSettings:
     """Model usage per day."""
     keep_messages_days: int = 0
     """Raw messages of sessions without activity. What was remembered of them stays."""
+    keep_dead_letters_days: int = 30
+    """Events that could not be delivered."""
 
 
 DEFAULT_RETENTION = RetentionSettings()

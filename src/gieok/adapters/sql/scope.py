@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import TypeVar
@@ -16,6 +17,7 @@ from gieok.adapters.sql.stores.companion.store import SqlCompanionStore, SqlMome
 from gieok.adapters.sql.stores.companion.versions import SqlMemoryVersionStore
 from gieok.adapters.sql.stores.decisions import SqlDecisionStore
 from gieok.adapters.sql.stores.documents import SqlDocumentStore
+from gieok.adapters.sql.stores.events import EventCollector, SqlEventStore
 from gieok.adapters.sql.stores.evidence import SqlAnchorStore, SqlEvidenceStore
 from gieok.adapters.sql.stores.impact import SqlDecisionGraph
 from gieok.adapters.sql.stores.integrity import SqlIntegrity
@@ -167,6 +169,10 @@ class SqlView:
         return SqlAuditLog(self._tx, self._keys)
 
     @property
+    def events(self) -> SqlEventStore:
+        return SqlEventStore(self._tx)
+
+    @property
     def usage(self) -> SqlUsageStore:
         return SqlUsageStore(self._tx)
 
@@ -227,6 +233,21 @@ class SqlView:
         return SqlIntegrity(self._tx, self._keys)
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass
+class Outbox:
+    """What a process adds to the recording of events."""
+
+    consumers: tuple[str, ...] = ()
+    """Consumers of the events of all owners. A new owner has them from the beginning."""
+    clock: Callable[[], datetime] = _now
+    wake: Callable[[], None] = lambda: None
+    """Called when events were committed, so that a worker need not wait for its next look."""
+
+
 class OwnerScope:
     """Transactions of one owner. A cycle reads and commits through it.
 
@@ -235,12 +256,21 @@ class OwnerScope:
     which opens the transaction.
     """
 
-    def __init__(self, database: Database, vault: Vault, owner: str, caches: Caches | None = None) -> None:
-        """Without `caches`, nothing is cached between transactions."""
+    def __init__(
+        self,
+        database: Database,
+        vault: Vault,
+        owner: str,
+        caches: Caches | None = None,
+        outbox: Outbox | None = None,
+    ) -> None:
+        """Without `caches`, nothing is cached between transactions. Events are recorded without `outbox`
+        too."""
         self.owner = check_ref(owner, "owner")
         self._database = database
         self._vault = vault
         self._caches = caches
+        self._outbox = outbox or Outbox()
 
     async def read(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
         """Run `work` on one consistent snapshot of this owner's data. `heavy` as in `Database.read`."""
@@ -259,17 +289,35 @@ class OwnerScope:
     async def write(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
         """Run `work` in one transaction of this owner, durable when this returns.
 
+        The transaction also records the events of its changes, if the owner has consumers of events.
         `heavy` as in `Database.write`.
         """
+        collector, consumers = EventCollector(), tuple[str, ...]()
 
         def run(tx: Tx) -> T:
-            keys = self._keys_to_write(tx)
+            nonlocal collector, consumers
+            keys, consumers = self._lock(tx)
+            collector = EventCollector()  # heavy work may run again
+            tx.watch = collector if consumers else None
             result = work(SqlView(tx, self._owner_caches(), keys))
             if seals := keys.reserve_seals(SEAL_BATCH):
                 tx.run("add_seals", generation=keys.generation, seals=seals)
+            if collector.drafts:
+                SqlEventStore(tx).record(collector.drafts, consumers, self._outbox.clock())
             return result
 
-        return await self._database.write(self.owner, run, heavy=heavy)
+        result = await self._database.write(self.owner, run, heavy=heavy)
+        if collector.drafts:
+            if heavy:
+                await self._database.write(self.owner, self._queue_deliveries)
+            self._outbox.wake()
+        return result
+
+    def _queue_deliveries(self, tx: Tx) -> None:
+        """Heavy work may have seen a copy of a delivery job that has ended since. If this process dies before
+        this, a worker finds the events."""
+        if tx.one("lock_owner"):
+            SqlEventStore(tx).queue_deliveries(self._outbox.clock())
 
     def _owner_caches(self) -> OwnerCaches:
         return self._caches.of(self.owner) if self._caches else UNCACHED
@@ -281,25 +329,24 @@ class OwnerScope:
         self._vault.forget(self.owner)
         return OwnerKeys.unknown(self.owner)
 
-    def _keys_to_write(self, tx: Tx) -> OwnerKeys:
+    def _lock(self, tx: Tx) -> tuple[OwnerKeys, tuple[str, ...]]:
+        """Lock the owner row for a write. Returns the keys, and the consumers of the owner's events."""
         guard = tx.one("lock_owner")
-        if guard is None and not tx.run("add_owner", key_generation=1, created_at=_now()):
+        if guard is None and not tx.run("add_owner", key_generation=1, created_at=_now().isoformat()):
             guard = tx.one("lock_owner")  # another process added the owner at the same moment
         if guard:
-            return self._live_keys(guard[0], guard[1])
+            return self._live_keys(guard[0], guard[1]), tuple(guard[2].split())
         # Create keys only after locking the owner row: a concurrent erasure has either written its tombstone
         # already, so that no keys are created, or waits for this row and then deletes what is written here.
         keys = self._vault.create(self.owner)
         if keys.generation > 1:
             tx.run("set_owner_key_generation", key_generation=keys.generation)
-        return keys
+        for consumer in self._outbox.consumers:
+            SqlEventStore(tx).add(consumer, self._outbox.clock(), needs_backfill=False)
+        return keys, self._outbox.consumers
 
     def _live_keys(self, generation: int, erased_at: str | None) -> OwnerKeys:
         if erased_at is not None:
             self._vault.forget(self.owner)
             raise OwnerErased("this owner was erased, and nothing of theirs can be read or stored any more")
         return self._vault.keys(self.owner, generation)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat()

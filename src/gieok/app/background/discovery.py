@@ -18,6 +18,7 @@ from gieok.adapters.sql.driver.database import SystemTx, Tx
 from gieok.adapters.sql.lifecycle import owners
 from gieok.adapters.sql.lifecycle.owners import mark_erased
 from gieok.adapters.sql.lifecycle.retention import RetentionRun
+from gieok.adapters.sql.stores.events import SqlEventStore, owners_without, owners_without_delivery
 from gieok.adapters.sql.stores.jobs import SqlJobStore, pull_back
 from gieok.app.background import jobs
 from gieok.app.opening import ANALYZER as ANALYZER_KEY
@@ -32,6 +33,8 @@ ERASURES_SECONDS = 60.0
 """How often to look for erasures that another process left unfinished."""
 PULL_BACK = timedelta(minutes=1)
 """How often to look for jobs that a wrong clock has put into the future."""
+CONSUMERS_SECONDS = 600.0
+"""How often to look for owners whose events a configured consumer does not get yet."""
 RETENTION_OWNERS = 20
 """How many owners a look visits to delete what is too old."""
 _JOBS = UUID("7f1d1a3c-58a6-4a0e-9d0b-6a2c7c8f0e14")
@@ -50,6 +53,7 @@ class Discovery:
         self._pulled_back_at: datetime | None = None
         self._last_reindexed = ""
         self._is_reindexed = False
+        self._consumers_read_at: float | None = None
 
     async def enqueue(self, now: datetime, kinds: Sequence[JobKind], limit: int) -> int:
         """Add jobs that are due now, of each of these kinds about `limit`. Returns how many.
@@ -65,6 +69,8 @@ class Discovery:
             added += await self._enqueue_reindexing(now, limit)
         if "rotate" in kinds:
             added += await self._enqueue_rotation(now, limit)
+        if "deliver" in kinds:
+            added += await self._register_consumers(now, limit)
         await self._retention.advance(now, RETENTION_OWNERS)
         return added
 
@@ -120,6 +126,20 @@ class Discovery:
             [await self._enqueue(owner, "rotate", str(generation), now) for owner, generation, _ in used]
         )
 
+    async def _register_consumers(self, now: datetime, limit: int) -> int:
+        """Owners who were stored before a consumer was configured, and owners whose events no job delivers.
+        The delivery job backfills a new consumer first."""
+        if self._consumers_read_at and monotonic() - self._consumers_read_at < CONSUMERS_SECONDS:
+            return 0
+        forgotten = await self._database.system_read(owners_without_delivery(limit))
+        added = sum([await self._database.write(owner, _queue_deliveries(now)) for owner in forgotten])
+        for name in self._gieok.consumers:
+            found = await self._database.system_read(owners_without(name, "", limit))
+            added += sum([await self._database.write(owner, _register(name, now)) for owner in found])
+        if not added:
+            self._consumers_read_at = monotonic()
+        return added
+
     async def _enqueue(self, owner: str, kind: JobKind, subject: str, now: datetime) -> bool:
         """Add the job, or queue it again. False for an owner who was erased meanwhile.
 
@@ -148,6 +168,24 @@ def _enqueue_erasure(owner: str, now: datetime) -> Callable[[Tx], None]:
         SqlJobStore(tx).requeue(_draft("erase", owner, now), now)
 
     return add
+
+
+def _queue_deliveries(now: datetime) -> Callable[[Tx], int]:
+    def queue(tx: Tx) -> int:
+        guard = tx.one("lock_owner")
+        return 0 if guard is None or guard[1] is not None else SqlEventStore(tx).queue_deliveries(now)
+
+    return queue
+
+
+def _register(consumer: str, now: datetime) -> Callable[[Tx], bool]:
+    def register(tx: Tx) -> bool:
+        guard = tx.one("lock_owner_alone")
+        if guard is None or guard[0] is not None:
+            return False
+        return SqlEventStore(tx).add(consumer, now, needs_backfill=True)
+
+    return register
 
 
 def _owners_to_reindex(after: str, limit: int) -> Callable[[SystemTx], list[str]]:

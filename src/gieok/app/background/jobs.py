@@ -17,6 +17,7 @@ from uuid import UUID
 from gieok.adapters.sql.lifecycle.owners import erase_owner, rotate_used_key
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.jobs import JobScope
+from gieok.app.background.delivery import deliver_events
 from gieok.app.cycles import run_idempotent
 from gieok.app.embedding import embed_batch, is_in_force
 from gieok.app.session_plans import Role, plan_for
@@ -324,7 +325,7 @@ async def _erase(gieok: Gieok, claimed: ClaimedJob) -> None:
     Only if the keystore says that it was begun: a row in the database must not be enough to destroy keys.
     """
     if await asyncio.to_thread(gieok.vault.is_erased, claimed.owner):
-        await erase_owner(gieok.database, gieok.vault, claimed.owner)
+        await erase_owner(gieok.database, gieok.vault, claimed.owner, gieok.consumers)
         if gieok.cache is not None:
             await gieok.cache.forget(claimed.owner)
         return
@@ -342,5 +343,6 @@ _RUNNERS: Mapping[JobKind, Callable[[Gieok, ClaimedJob], Awaitable[None]]] = {
     "index": _index,
     "merge": _merge_facts,
     "rotate": _rotate,
+    "deliver": deliver_events,
     "erase": _erase,
 }

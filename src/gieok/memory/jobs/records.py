@@ -13,7 +13,18 @@ from gieok.memory.fields import Timestamp
 from gieok.refs import check_ref
 
 JobKind = Literal[
-    "remember", "summary", "excerpt", "watch", "walk", "embed", "reindex", "index", "merge", "rotate", "erase"
+    "remember",
+    "summary",
+    "excerpt",
+    "watch",
+    "walk",
+    "embed",
+    "reindex",
+    "index",
+    "merge",
+    "rotate",
+    "deliver",
+    "erase",
 ]
 """What a job does, and what its subject is:
 
@@ -27,6 +38,7 @@ JobKind = Literal[
 - `index`: index the messages and facts that an older release stored; `messages`.
 - `merge`: retire the older ones of an owner's facts that share a slot; `facts`.
 - `rotate`: replace a data key that has sealed many values; the generation of the key.
+- `deliver`: deliver the owner's events; the name of the consumer.
 - `erase`: finish the erasure of the owner; the owner.
 """
 

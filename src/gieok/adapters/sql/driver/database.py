@@ -19,6 +19,9 @@ T = TypeVar("T")
 Scalar = None | int | float | str | bytes
 Value = Scalar | Sequence[int] | Sequence[str] | Sequence[bytes]
 Row = tuple[Any, ...]
+Watch = Callable[[str, Mapping[str, Any], Sequence[Row]], None]
+"""Called with a query that has changed rows, its parameters and the rows that it returned."""
+_NOTHING: Mapping[str, str] = {}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -50,13 +53,15 @@ class Tx:
     calling code and raises LookupError or TypeError; the transaction is then rolled back like on any error.
     """
 
-    __slots__ = ("_catalogue", "_open_session", "dialect", "owner")
+    __slots__ = ("_catalogue", "_open_session", "dialect", "owner", "watch")
 
     def __init__(self, owner: str, session: Session, catalogue: Catalogue) -> None:
         self.owner = owner
         self.dialect: Dialect = session.dialect
         self._open_session: Session | None = session
         self._catalogue = catalogue
+        self.watch: Watch | None = None
+        """Sees the changes of this transaction, to record their events."""
 
     def one(self, query: str, /, **params: Value) -> Row | None:
         """The first row, or None."""
@@ -67,12 +72,21 @@ class Tx:
     def all(self, query: str, /, **params: Value) -> list[Row]:
         """Every row."""
         found = self._find(query, "all")
-        return self._session.fetch(found.sql, self._scoped(found, params))
+        rows = self._session.fetch(found.sql, self._scoped(found, params))
+        if self.watch is not None and rows:
+            self.watch(query, params, rows)
+        return rows
 
-    def run(self, query: str, /, **params: Value) -> int:
-        """Change rows. Returns how many were changed."""
+    def run(self, query: str, about: Mapping[str, str] = _NOTHING, /, **params: Value) -> int:
+        """Change rows. Returns how many were changed.
+
+        `about` has ids that the event of this change needs and the query does not.
+        """
         found = self._find(query, "run")
-        return self._session.execute(found.sql, self._scoped(found, params))
+        changed = self._session.execute(found.sql, self._scoped(found, params))
+        if self.watch is not None and changed:
+            self.watch(query, {**params, **about}, ())
+        return changed
 
     def run_many(self, query: str, rows: Sequence[Mapping[str, Value]]) -> None:
         """Run one change for each of `rows`, which may be empty."""
@@ -80,6 +94,9 @@ class Tx:
         scoped = [self._scoped(found, row) for row in rows]
         if scoped:
             self._session.execute_many(found.sql, scoped)
+        if self.watch is not None:
+            for row in rows:
+                self.watch(query, row, ())
 
     def end(self) -> None:
         """Refuse further queries. Called when the work is done."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from gieok.adapters.sql.driver.database import Database, SystemTx, Tx, to_micros
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.audit import SqlAuditLog
+from gieok.errors import StoreUnavailable
+from gieok.memory.events.records import WEBHOOK
+from gieok.memory.events.store import EventConsumer
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Vault
 
@@ -24,6 +27,10 @@ ERASE_QUERIES = {
     "staged_changes": "erase_staged_changes",
     "tokens": "erase_tokens",
     "seal_counts": "erase_seal_counts",
+    "dead_letters": "erase_dead_letters",
+    "events": "erase_events",
+    "event_consumers": "erase_event_consumers",
+    "event_heads": "erase_event_heads",
     "audit_entries": "erase_audit_entries",
     "audit_heads": "erase_audit_heads",
     "usage_days": "erase_usage_days",
@@ -111,15 +118,31 @@ def used_keys(seals: int, limit: int) -> Callable[[SystemTx], list[tuple[str, in
     return read
 
 
-async def erase_owner(database: Database, vault: Vault, owner: str) -> dict[str, int]:
-    """Destroy the owner's keys, then delete their rows. Returns the number of deleted rows by table.
+Consumers = Mapping[str, EventConsumer]
+_NO_CONSUMERS: Consumers = {}
 
-    From the first step on, nobody can read the owner's data, here or in any backup. An interrupted erasure is
-    finished by calling this again, by a job, or by `finish_erasures` when the service next starts.
+
+async def erase_owner(
+    database: Database, vault: Vault, owner: str, consumers: Consumers = _NO_CONSUMERS
+) -> dict[str, int]:
+    """Destroy the owner's keys, then delete their rows, here and at the consumers of their events.
+
+    Returns the number of deleted rows by table. From the first step on, nobody can read the owner's data,
+    here or in any backup. An interrupted erasure is finished by calling this again, by a job, or by
+    `finish_erasures` when the service next starts. StoreUnavailable if a consumer cannot be reached, or is
+    not in `consumers`: the erasure is then finished later.
     """
     check_ref(owner, "owner")
     await asyncio.to_thread(vault.begin_erasure, owner)
     erased = await _delete_rows(database, owner)
+    for name in await _outside_consumers(database, owner):
+        if name not in consumers:
+            raise StoreUnavailable(
+                f"the owner is erased here, but this process is not configured for '{name}', which has a "
+                "copy; a worker that is will finish the erasure"
+            )
+        await consumers[name].erase(owner)
+    await database.write(owner, _remove_owner(datetime.now(UTC)))
     await asyncio.to_thread(vault.finish_erasure, owner)
     return erased
 
@@ -127,36 +150,47 @@ async def erase_owner(database: Database, vault: Vault, owner: str) -> dict[str,
 async def _delete_rows(database: Database, owner: str) -> dict[str, int]:
     """Delete the rows of an owner whose keys are destroyed. Returns their number by table."""
     await database.write(owner, mark_erased(datetime.now(UTC)))
-    erased = {table: await database.write(owner, _run(query)) for table, query in ERASE_QUERIES.items()}
-    await database.write(owner, _remove_owner(datetime.now(UTC)))
-    return erased
+    return {table: await database.write(owner, _run(query)) for table, query in ERASE_QUERIES.items()}
+
+
+async def _outside_consumers(database: Database, owner: str) -> list[str]:
+    """The consumers that have a copy of the owner's data. Webhooks have none that Gieok could delete."""
+    row = await database.read(owner, lambda tx: tx.one("get_owner_consumers"))
+    return [name for name in row[0].split() if not name.startswith(WEBHOOK)] if row else []
 
 
 async def finish_erasures(database: Database, vault: Vault) -> list[str]:
-    """Finish erasures that a stopped process has not finished. Returns the owners."""
+    """Finish erasures that a stopped process has not finished. Returns the owners.
+
+    Those of owners with consumers outside of the database are left to a worker.
+    """
     owners = await asyncio.to_thread(vault.unfinished_erasures)
-    for owner in owners:
+    here = [owner for owner in owners if not await _outside_consumers(database, owner)]
+    for owner in here:
         await erase_owner(database, vault, owner)
-    return owners
+    return here
 
 
 async def replay_erasures(database: Database, vault: Vault) -> list[str]:
     """Erase owners of a restored database who were erased after the backup. Returns the owners.
 
     The keystore is not restored with the database and knows every erasure. Both count erasures; every owner
-    is checked only if the two counts differ.
+    is checked only if the two counts differ. Unfinished erasures are not replayed but finished.
     """
     count = str(await asyncio.to_thread(vault.erasures))
     if await database.get_meta(ERASURES) == count:
         return []
+    unfinished = await asyncio.to_thread(vault.unfinished_erasures)
     erased: list[str] = []
     last = ""
     while page := await database.system_read(owners_after(last)):
         found = await asyncio.to_thread(vault.erased_among, page)
-        erased += [owner for owner, _ in found]
+        erased += [owner for owner, _ in found if owner not in unfinished]
         last = page[-1][0]
     for owner in erased:
-        await _delete_rows(database, owner)  # the keys may be those of a new owner of that name
+        # The keys, and what consumers have, may be those of a new owner of that name.
+        await _delete_rows(database, owner)
+        await database.write(owner, _remove_owner(datetime.now(UTC)))
     await database.set_meta(ERASURES, count)
     return erased
 

@@ -39,6 +39,7 @@ RULES: Mapping[str, Callable[[SqlView, datetime, datetime], int]] = {
     "keep_watches_days": _watches,
     "keep_audit_days": lambda view, before, now: view.audit.trim(before, now, BATCH),
     "keep_usage_days": lambda view, before, _now: view.usage.delete_before(before.date(), BATCH),
+    "keep_dead_letters_days": lambda view, before, _now: view.events.delete_old_letters(before, BATCH),
     "keep_messages_days": lambda view, before, _now: view.messages.delete_inactive(before, BATCH),
 }
 """What deletes the rows of each setting. Returns how many; 0 if none is left."""

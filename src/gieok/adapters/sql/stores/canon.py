@@ -38,7 +38,8 @@ from gieok.memory.companion.recall.query import label_terms
 from gieok.memory.observations import Category
 from gieok.vault import OwnerKeys
 
-_RETIRED, _ORDINARY, _STATE = 0, 1, 2
+RETIRED, _ORDINARY, _STATE = 0, 1, 2
+"""The standing of a fact, in its head."""
 _ALL = 2**31
 
 
@@ -65,7 +66,7 @@ class SqlFactStore:
         head = self._tx.one(
             "get_fact_head", persona_token=self._persona_token(persona_id), root_id=root_id.bytes
         )
-        if head is None or head[2] == _RETIRED:
+        if head is None or head[2] == RETIRED:
             raise NotFound(f"there is no active fact {root_id}")
         return self._retire(persona_id, self._active_of(root_id, persona_id), None, at)
 
@@ -82,7 +83,7 @@ class SqlFactStore:
         rows = self._tx.all(
             "list_facts_as_of", persona_token=self._persona_token(persona_id), at=moment, limit=limit
         )
-        found = (self._chain.open_row(row[2:]) for row in rows if row[0] != _RETIRED or row[1] > moment)
+        found = (self._chain.open_row(row[2:]) for row in rows if row[0] != RETIRED or row[1] > moment)
         return [_fact(persona_id, version) for version in found if not fact_document(version).is_retired]
 
     def roots(self, persona_id: str, *, limit: int) -> list[UUID]:
@@ -102,7 +103,7 @@ class SqlFactStore:
             self._lock(persona_id)
         indexed = sum(self._number_of(root_id) is not None for root_id in roots)
         for root_id in roots:
-            self._tx.run("remove_fact", root_id=root_id.bytes)
+            self._tx.run("remove_fact", {"persona_id": persona_id}, root_id=root_id.bytes)
             self._chain.delete(root_id)
         if indexed:
             change_entries(self._tx, persona_id, added=-indexed)
@@ -235,14 +236,14 @@ class SqlFactStore:
         """Whether a head (version, standing, importance, persona, active version) is that of the fact. A fact
         that an older release retired has no version that says so."""
         active = None if fact.is_retired else stored[4]
-        standing = _RETIRED if active is None else _standing(fact.category)
+        standing = RETIRED if active is None else _standing(fact.category)
         return stored == (latest, standing, fact.importance, self._persona_token(fact.persona_id), active)
 
     def _save_head(self, fact: FactDocument, root: bytes, version: int, *, is_active: bool, at: int) -> None:
         head: dict[str, Value] = {
             "persona_token": self._persona_token(fact.persona_id),
             "root_id": root,
-            "standing": _standing(fact.category) if is_active and not fact.is_retired else _RETIRED,
+            "standing": _standing(fact.category) if is_active and not fact.is_retired else RETIRED,
             "importance": fact.importance,
         }
         if self._tx.run("set_fact_head", version=version, **head):
@@ -343,10 +344,10 @@ class SqlFactStore:
             chain, version, standing = UUID(bytes=taken[0]), taken[1], taken[2]
             last = self._last_of(chain, version)
             if last.persona_id == persona_id and _identity(last) == _identity(draft):
-                if standing != _RETIRED and not is_news(last, draft):
+                if standing != RETIRED and not is_news(last, draft):
                     return FactChange(outcome="unchanged", fact=self._active_of(chain, persona_id))
                 fact = self._append(chain, document, uuid4(), at, version)
-                return FactChange(outcome="added" if standing == _RETIRED else "superseded", fact=fact)
+                return FactChange(outcome="added" if standing == RETIRED else "superseded", fact=fact)
             # The chain that has this token is about something else by now.
             token = self._slot_token(persona_id, draft, str(root_id))
             self._add_head(token, persona_id, root_id, draft, at)
@@ -381,9 +382,10 @@ class SqlFactStore:
             self._chain.retire(root_id, version.version)
         self._tx.run(
             "move_fact",
+            {"persona_id": document.persona_id},
             root_id=root_id.bytes,
             version=version.version,
-            standing=_RETIRED if document.is_retired else _standing(document.category),
+            standing=RETIRED if document.is_retired else _standing(document.category),
             importance=document.importance,
             updated_at=to_micros(at),
         )

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +25,7 @@ from gieok.adapters.sql.driver.database import SystemTx
 from gieok.adapters.sql.driver.open import find_database, find_keystore, open_database
 from gieok.adapters.sql.lifecycle.owners import MAX_SEALS, used_keys
 from gieok.adapters.sql.lifecycle.retention import LAST_RUN
+from gieok.adapters.sql.stores.events import count_all as count_all_events
 from gieok.adapters.sql.stores.jobs import count_all
 from gieok.app import root_key_source
 from gieok.app.assembly import check_keystore, choose_memory_model, choose_model
@@ -59,6 +61,8 @@ FIRST_RELEASE = 1_767_225_600
 """The start of 2026. An earlier clock is wrong."""
 CLOCK_TOLERANCE = 300
 """Seconds that a file may be ahead of the clock. File servers and virtual machines drift."""
+LATE_EVENT = timedelta(hours=1)
+"""An event that waits for longer has a consumer that does not answer, or there is no worker."""
 INTEGRATIONS = ("langgraph", "mcp")
 """Packages that integrations need. Each is also the name of an extra."""
 AGENT_PACKAGES = ("pydantic-ai-slim", "openai-agents", "google-adk", "langmem")
@@ -82,6 +86,7 @@ def run_checks(t: Translator) -> Report:
         *_guarded("retention", lambda: _retention(settings, t)),
         *_guarded("jobs", lambda: _jobs(settings, t)),
         *_guarded("seals", lambda: _seals(settings, t)),
+        *_guarded("events", lambda: _events(settings, t)),
         *_disk(settings, t),
         *_guarded("model", lambda: _model(settings, t)),
         *_guarded("embedder", lambda: _embedder(settings, t)),
@@ -256,6 +261,27 @@ def _seals(settings: Settings, t: Translator) -> Iterator[Finding]:
         yield Finding("seals", "ok", text)
     else:
         yield Finding("seals", "warning", text, t("doctor.seals_remedy"))
+
+
+def _events(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """Consumers of events, what waits for them, and what could not be delivered."""
+    found = find_database(settings.database_url)
+    if found is None or found.pending:
+        return
+    counts = asyncio.run(_system_read(settings.database_url, count_all_events))
+    if not counts.consumers:
+        yield Finding("events", "ok", t("doctor.events_none"))
+        return
+    parts = [t("doctor.events", consumers=counts.consumers, events=counts.events)]
+    if counts.oldest_at is not None:
+        parts.append(t("doctor.events_oldest", at=f"{counts.oldest_at:%Y-%m-%d %H:%M}"))
+    if counts.dead_letters:
+        parts.append(t("doctor.events_dead", count=counts.dead_letters))
+    is_late = counts.oldest_at is not None and datetime.now(UTC) - counts.oldest_at > LATE_EVENT
+    if is_late or counts.dead_letters:
+        yield Finding("events", "warning", ", ".join(parts), t("doctor.events_remedy"))
+    else:
+        yield Finding("events", "ok", ", ".join(parts))
 
 
 async def _system_read(url: str, read: Callable[[SystemTx], T]) -> T:

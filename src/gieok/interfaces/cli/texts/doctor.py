@@ -147,6 +147,19 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "retention.keep_audit_days": ("audit {days} days", "감사 기록 {days}일"),
     "retention.keep_usage_days": ("usage {days} days", "사용량 {days}일"),
     "retention.keep_messages_days": ("messages {days} days", "메시지 {days}일"),
+    "retention.keep_dead_letters_days": ("dead letters {days} days", "전달 실패 이벤트 {days}일"),
+    "check.events": ("events", "이벤트"),
+    "doctor.events_none": ("no consumer", "수신자가 없습니다"),
+    "doctor.events": (
+        "{consumers} consumers, {events} events wait",
+        "수신자 {consumers}개, 대기 중인 이벤트 {events}개",
+    ),
+    "doctor.events_oldest": ("the oldest since {at} UTC", "가장 오래된 이벤트 {at} UTC"),
+    "doctor.events_dead": ("{count} dead letters", "전달에 실패한 이벤트 {count}개"),
+    "doctor.events_remedy": (
+        "start `gieok serve` or `gieok worker`, and check that the receivers answer",
+        "`gieok serve`나 `gieok worker`를 시작하고 수신자가 응답하는지 확인하세요",
+    ),
     "doctor.model_offline": ("{name}, needs no network", "{name}, 네트워크가 필요 없습니다"),
     "doctor.embedder_none": (
         "none; search uses words only",

@@ -54,6 +54,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "job.merge": ("merge facts", "사실 병합"),
     "job.erase": ("erase", "삭제"),
     "job.rotate": ("replace a data key", "데이터 키 교체"),
+    "job.deliver": ("deliver events", "이벤트 전달"),
     "job.status.queued": ("queued", "대기"),
     "job.status.running": ("running", "실행 중"),
     "job.status.done": ("done", "완료"),

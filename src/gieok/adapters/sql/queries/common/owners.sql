@@ -27,7 +27,8 @@ DELETE FROM owners WHERE owner = :owner AND erased_at IS NOT NULL;
 
 -- name: lock_owner(owner)^
 -- Locks the owner row for a write, so that neither an erasure nor a key rotation can run in between.
-SELECT key_generation, erased_at FROM owners WHERE owner = :owner FOR SHARE;
+-- With the consumers for whom its events are recorded.
+SELECT key_generation, erased_at, consumers FROM owners WHERE owner = :owner FOR SHARE;
 
 -- name: add_seals(owner, generation, seals)!
 -- A late writer under an older key does not count.

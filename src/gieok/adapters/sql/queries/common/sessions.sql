@@ -113,7 +113,9 @@ WHERE owner = :owner AND session_ref = :session_ref;
 -- name: remove_session_jobs(owner, session_ref)!
 -- The subject of the other kinds is no session.
 DELETE FROM jobs
-WHERE owner = :owner AND subject = :session_ref AND kind NOT IN ('embed', 'reindex', 'merge', 'index', 'erase');
+WHERE owner = :owner AND subject = :session_ref AND kind NOT IN (
+    'embed', 'reindex', 'merge', 'index', 'rotate', 'erase', 'deliver'
+);
 
 -- name: remove_session(owner, session_ref)!
 DELETE FROM sessions WHERE owner = :owner AND session_ref = :session_ref;

@@ -129,6 +129,7 @@ class SqlCompanionStore:
         columns = memory_columns(memory, number)
         replaced = self._tx.run(
             "replace_memory",
+            {"persona_id": persona_id},
             id=memory.id.bytes,
             origin=columns[4],
             importance=memory.importance,
@@ -152,7 +153,7 @@ class SqlCompanionStore:
         persona_id, _, is_archived = self._position(memory_id)
         self.delete_moment(memory_id)
         remove_vectors(self._tx, persona_id, memory_id)
-        self._tx.run("remove_memory", id=memory_id.bytes)
+        self._tx.run("remove_memory", {"persona_id": persona_id}, id=memory_id.bytes)
         self._count(persona_id, active=is_archived - 1, archived=-is_archived, is_removal=True)
 
     def rank_key(self, memory_id: UUID) -> RankKey:
@@ -328,6 +329,7 @@ class SqlCompanionStore:
         revision, _ = self._count(persona_id, active=-more, archived=more)
         self._tx.run(
             "set_memory_archived",
+            {"persona_id": persona_id},
             id=memory_id.bytes,
             archived_at=None if at is None else to_micros(at),
             changed=revision,
