@@ -29,10 +29,10 @@ clients: $(DEV)
 			--no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error || exit 1; \
 	done
 
-# Tests of the adapters with the real packages. Their requirements conflict with the pinned versions, so they are installed
+# Tests of the adapters with the real packages, and the store tests in LangGraph's source package. Their requirements conflict with the pinned versions, so they are installed
 # in an environment of their own, on top of the development environment.
 adapters: $(ADAPTERS)/.ready
-	$(ADAPTERS)/bin/python -m pytest tests/agents tests/langgraph/test_langmem.py $(PYTEST_ARGS)
+	$(ADAPTERS)/bin/python -m pytest tests/agents tests/langgraph/test_langmem.py tests/langgraph/test_own_tests.py $(PYTEST_ARGS)
 
 $(ADAPTERS)/.ready: $(DEV) tests/agents/requirements.txt
 	@rm -rf $(ADAPTERS)
@@ -40,6 +40,9 @@ $(ADAPTERS)/.ready: $(DEV) tests/agents/requirements.txt
 	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 		> $$($(ADAPTERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/development.pth
 	@$(ADAPTERS)/bin/pip install --quiet --disable-pip-version-check --requirement tests/agents/requirements.txt
+	@$(ADAPTERS)/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation --dest $(ADAPTERS) \
+		langgraph-checkpoint==$$($(ADAPTERS)/bin/python -c 'import importlib.metadata as m; print(m.version("langgraph-checkpoint"))')
+	@tar --extract --gzip --directory=$(ADAPTERS) --file=$$(ls $(ADAPTERS)/langgraph_checkpoint-*.tar.gz)
 	@touch $@
 
 # Servers that some tests use besides PostgreSQL, from Debian packages, unpacked in .servers without root. Tests look there and

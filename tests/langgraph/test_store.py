@@ -19,7 +19,7 @@ from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]  its ty
     StateGraph,
 )
 from langgraph.runtime import Runtime
-from langgraph.store.base import BaseStore, GetOp, PutOp, SearchOp
+from langgraph.store.base import BaseStore, GetOp, IndexConfig, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
 from gieok import Gieok, Settings
@@ -27,6 +27,7 @@ from gieok.errors import InputRefused
 from gieok.interfaces.langgraph import GieokItem, GieokStore
 from gieok.testing.clock import Clock
 from gieok.testing.contracts.langgraph_store import BaseStoreContract
+from gieok.testing.embedders import LetterEmbedder
 from gieok.testing.settings import settings_for
 
 NOTES = ("notes", "mina")
@@ -120,7 +121,7 @@ async def test_a_hit_has_a_score_and_its_reasons(gieok: Gieok) -> None:
 
 
 async def test_fields_are_searched_as_the_put_or_the_store_says(gieok: Gieok) -> None:
-    store = GieokStore(gieok.user("mina"), fields=["title"])
+    store = GieokStore(gieok.user("mina"), index={"fields": ["title"]})
     value = {"title": "apples", "body": "pears"}
     await store.aput(NOTES, "default", value)
     await store.aput(NOTES, "body", value, index=["body"])
@@ -213,3 +214,111 @@ async def test_nodes_of_a_graph_remember_across_threads(gieok: Gieok) -> None:
     await graph(learn).ainvoke({"messages": [("user", "I live in Busan")]})
     answer = await graph(recall).ainvoke({"messages": [("user", "?")]})
     assert answer["messages"][-1].text == "I live in Busan"
+
+
+MEANINGS = {"dog": 0, "puppy": 0, "car": 1, "truck": 1, "tea": 2}
+
+
+def by_meaning(texts: list[str]) -> list[list[float]]:
+    """An embedding function of three dimensions: a dog and a puppy are the same."""
+    return [
+        [float(sum(MEANINGS.get(word) == axis for word in text.split())) for axis in range(3)]
+        for text in texts
+    ]
+
+
+INDEX: IndexConfig = {"dims": 3, "embed": by_meaning, "fields": ["text"]}
+
+
+@pytest.mark.req("INT-3")
+async def test_an_index_with_a_model_finds_by_meaning_and_says_why(gieok: Gieok) -> None:
+    store = GieokStore(gieok.user("mina"), index=INDEX)
+    await store.abatch(
+        [
+            PutOp(NOTES, "puppy", {"text": "a puppy"}),
+            PutOp(NOTES, "truck", {"text": "a truck"}),
+            PutOp(NOTES, "both", {"text": "dog car"}),
+            PutOp(NOTES, "unindexed", {"text": "dog"}, index=False),
+        ]
+    )
+    hits = await store.asearch(NOTES, query="dog")
+    assert [hit.key for hit in hits] == ["puppy", "both", "truck", "unindexed"]
+    assert [hit.score for hit in hits] == [1.0, pytest.approx(0.5**0.5, abs=1e-3), 0.0, None]
+    puppy, both = hits[:2]
+    assert isinstance(puppy, GieokItem)
+    assert isinstance(both, GieokItem)
+    assert puppy.why is not None
+    assert (puppy.why.matched_words, puppy.why.signals["vector"].value) == ((), 1.0)
+    assert both.why is not None
+    assert both.why.matched_words == ("dog",)
+    (newest, *_) = await store.asearch(NOTES)
+    assert newest.score is None
+
+
+async def test_a_put_may_name_its_fields_and_the_best_one_counts(gieok: Gieok) -> None:
+    store = GieokStore(gieok.user("mina"), index=INDEX)
+    value = {"text": "tea", "parts": [{"name": "dog"}, {"name": "car"}]}
+    await store.aput(NOTES, "text", value)
+    await store.aput(NOTES, "parts", value, index=["parts[*].name", "missing"])
+    assert [hit.key for hit in await store.asearch(NOTES, query="car", limit=1)] == ["parts"]
+    (hit, *_) = await store.asearch(NOTES, query="puppy")
+    assert (hit.key, hit.score) == ("parts", 1.0)
+    await store.aput(NOTES, "parts", {"text": "tea"})
+    assert [hit.score for hit in await store.asearch(NOTES, query="car")] == [0.0, 0.0]
+
+
+async def test_a_failing_model_changes_nothing(gieok: Gieok) -> None:
+    def fail(texts: list[str]) -> list[list[float]]:
+        raise OSError(len(texts))
+
+    user = gieok.user("mina")
+    await GieokStore(user, index=INDEX).aput(NOTES, "a", {"text": "dog"})
+    for embed, error in ((fail, OSError), (lambda texts: [[1.0]] * len(texts), InputRefused)):  # pyright: ignore[reportUnknownLambdaType, reportUnknownVariableType]
+        store = GieokStore(user, index={"dims": 3, "embed": embed})
+        with pytest.raises(error):
+            await store.abatch([PutOp(NOTES, "b", {"text": "dog"}), PutOp(NOTES, "a", None)])
+    assert [hit.key for hit in await GieokStore(user).asearch(NOTES)] == ["a"]
+
+
+async def test_models_are_not_mixed(gieok: Gieok) -> None:
+    """A document with vectors of another model is found by its words, without a score."""
+
+    async def another(texts: list[str]) -> list[list[float]]:
+        return [[1.0, 0.0, 0.0] for _ in texts]
+
+    user = gieok.user("mina")
+    await GieokStore(user, index=INDEX).aput(NOTES, "a", {"text": "truck"})
+    await GieokStore(user, index=INDEX).aput(NOTES, "b", {"text": "dog"})
+    other = GieokStore(user, index={"dims": 3, "embed": another})
+    hits = await other.asearch(NOTES, query="truck")
+    assert [(hit.key, hit.score) for hit in hits] == [("a", None), ("b", None)]
+
+
+async def test_the_embedder_of_the_settings_is_used_if_asked_for(settings: Settings, gieok: Gieok) -> None:
+    with pytest.raises(InputRefused, match="GIEOK_EMBEDDER"):
+        GieokStore(gieok.user("mina"), index={"embed": "gieok"})
+    async with await Gieok.open(settings, embedder=LetterEmbedder(), background=False) as opened:
+        store = GieokStore(opened.user("mina"), index={"embed": "gieok", "fields": ["text"]})
+        await store.aput(NOTES, "a", {"text": "zebra"})
+        await asyncio.to_thread(store.put, NOTES, "b", {"text": "milk"})
+        hits = await asyncio.to_thread(lambda: store.search(NOTES, query="brazeaze"))
+        assert [hit.key for hit in hits] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ({"user.access-level": "nested"}, ["deep"]),
+        ({"user.age": {"$gte": 30}}, ["deep"]),
+        ({"user.access-level": "flat"}, ["flat"]),
+        ({"user": {"more.here": 1}}, ["deep"]),
+        ({"user.missing.more": None}, ["deep", "flat"]),
+    ],
+)
+async def test_a_filter_key_with_dots_leads_to_fields_below(
+    gieok: Gieok, wanted: dict[str, Any], expected: list[str]
+) -> None:
+    store = GieokStore(gieok.user("mina"))
+    await store.aput(NOTES, "deep", {"user": {"access-level": "nested", "age": 31, "more": {"here": 1}}})
+    await store.aput(NOTES, "flat", {"user.access-level": "flat", "user": "mina"})
+    assert sorted(item.key for item in await store.asearch(NOTES, filter=wanted)) == expected

@@ -8,6 +8,7 @@ from typing import Any
 
 from gieok.app.cycles import Cycles, validated
 from gieok.errors import InputRefused, NotFound
+from gieok.memory.companion.vectors.search import Embedder
 from gieok.memory.documents.records import (
     MAX_OPERATIONS,
     ChangeResult,
@@ -15,6 +16,7 @@ from gieok.memory.documents.records import (
     Document,
     DocumentHead,
     DocumentName,
+    DocumentVectors,
     DocumentVersion,
     FoundDocument,
     GetDocument,
@@ -22,6 +24,7 @@ from gieok.memory.documents.records import (
     NamespaceMatch,
     Operation,
     PutDocument,
+    QueryVector,
     ReadResult,
     SearchDocuments,
 )
@@ -37,8 +40,10 @@ SWEEP = 500
 class Documents:
     """One owner's documents: JSON objects with a namespace and a key."""
 
-    def __init__(self, cycles: Cycles) -> None:
+    def __init__(self, cycles: Cycles, embedder: Embedder | None = None) -> None:
         self._cycles = cycles
+        self.embedder = embedder
+        """The embedder of the settings, for programs that make vectors of their documents with it."""
 
     async def put(
         self,
@@ -48,15 +53,18 @@ class Documents:
         *,
         index: Sequence[str] | None = None,
         ttl: timedelta | None = None,
+        vectors: DocumentVectors | None = None,
         once: RequestKey | None = None,
     ) -> DocumentHead:
         """Write a document: a new one, or a new version of it.
 
         `index` lists the paths that are searchable; None is all text in it, () is nothing. `ttl` is how long
-        it is kept after it was written, or read with `refresh_ttl`. `once` is an idempotency key.
-        InputRefused if the value is not JSON.
+        it is kept after it was written, or read with `refresh_ttl`. `vectors` are of your own embedding
+        model, for a search with `vector`. `once` is an idempotency key. InputRefused if the value is not
+        JSON.
         """
-        (saved,) = await self.batch([put_operation(namespace, key, value, index=index, ttl=ttl)], once=once)
+        operation = put_operation(namespace, key, value, index=index, ttl=ttl, vectors=vectors)
+        (saved,) = await self.batch([operation], once=once)
         assert isinstance(saved, ChangeResult) and saved.saved is not None  # noqa: S101, PT018
         return saved.saved
 
@@ -80,14 +88,16 @@ class Documents:
         query: str | None = None,
         *,
         filter: Mapping[str, Any] | None = None,  # noqa: A002  LangGraph's word
+        vector: QueryVector | None = None,
         limit: int = 10,
         offset: int = 0,
         refresh_ttl: bool = True,
     ) -> tuple[FoundDocument, ...]:
         """Documents below a namespace, () being all of them.
 
-        With a query: those that share words with it, best first, each with its score and the reasons. Without
-        one: those that were updated last. `filter` has values by key, or operators (`$eq`, `$ne`, `$gt`,
+        With a query: those that share words with it, best first, each with its score and the reasons. With a
+        vector: by similarity, the score being the cosine; then those without a vector in its space. With
+        neither: those that were updated last. `filter` has values by key, or operators (`$eq`, `$ne`, `$gt`,
         `$gte`, `$lt`, `$lte`) by key.
         """
         operation = validated(
@@ -95,6 +105,7 @@ class Documents:
             namespace=tuple(namespace),
             query=query,
             filter=None if filter is None else dict(filter),
+            vector=vector,
             limit=limit,
             offset=offset,
         )
@@ -191,6 +202,7 @@ def put_operation(
     *,
     index: Sequence[str] | None = None,
     ttl: timedelta | None = None,
+    vectors: DocumentVectors | None = None,
 ) -> PutDocument:
     """A put for a batch. InputRefused names what is wrong with it."""
     return validated(
@@ -200,6 +212,7 @@ def put_operation(
         value=dict(value),
         index=None if index is None else tuple(index),
         ttl_seconds=None if ttl is None else ttl.total_seconds(),
+        vectors=vectors,
     )
 
 

@@ -317,7 +317,8 @@ class User:
 
     @cached_property
     def documents(self) -> Documents:
-        return Documents(self._cycles)
+        search = self._gieok.vector_search
+        return Documents(self._cycles, search.embedder if search else None)
 
     @cached_property
     def exchange(self) -> DecisionExchange:

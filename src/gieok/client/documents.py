@@ -13,9 +13,11 @@ from gieok.memory.documents.records import (
     ChangeResult,
     Document,
     DocumentHead,
+    DocumentVectors,
     DocumentVersion,
     FoundDocument,
     Operation,
+    QueryVector,
     ReadResult,
 )
 
@@ -34,6 +36,7 @@ class Documents:
         *,
         index: Sequence[str] | None = None,
         ttl: timedelta | None = None,
+        vectors: DocumentVectors | None = None,
         idempotency_key: str | None = None,
     ) -> DocumentHead:
         """Write a document: a new one, or a new version of it. Each call has an Idempotency-Key."""
@@ -43,6 +46,7 @@ class Documents:
             "value": dict(value),
             "index": None if index is None else list(index),
             "ttlSeconds": None if ttl is None else ttl.total_seconds(),
+            "vectors": vectors,
         }
         call = Call("PUT", "/documents", body=body, idempotency_key=idempotency_key or str(uuid4()))
         return await self._transport.request(call, DocumentHead, field="document")
@@ -76,14 +80,17 @@ class Documents:
         query: str | None = None,
         *,
         filter: Mapping[str, Any] | None = None,  # noqa: A002  LangGraph's word
+        vector: QueryVector | None = None,
         limit: int = 10,
         offset: int = 0,
     ) -> tuple[FoundDocument, ...]:
-        """Documents below a namespace: by words, best first and with the reasons; else last updated first."""
+        """Documents below a namespace: by words or by a vector, best first and with the reasons; else last
+        updated first."""
         body = {
             "namespace": list(namespace),
             "query": query,
             "filter": None if filter is None else dict(filter),
+            "vector": vector,
             "limit": limit,
             "offset": offset,
         }

@@ -25,6 +25,7 @@ from gieok.ranking.signals import (
     recency,
     session_coverage,
 )
+from gieok.ranking.vectors import VectorRows, pack_rows, unit_rows, unpack_rows
 
 __all__ = [
     "EMPTY_INDEX",
@@ -36,6 +37,7 @@ __all__ = [
     "Match",
     "Neighbours",
     "SearchIndex",
+    "VectorRows",
     "above_mean",
     "best_of_session",
     "best_rows",
@@ -46,9 +48,12 @@ __all__ = [
     "neighbour_scores",
     "normalised",
     "pack_keywords",
+    "pack_rows",
     "pack_terms",
     "packed_tokens",
     "ranks_of",
     "recency",
     "session_coverage",
+    "unit_rows",
+    "unpack_rows",
 ]

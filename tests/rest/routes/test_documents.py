@@ -40,6 +40,20 @@ def test_a_search_explains_its_hits(api: Api) -> None:
     assert (listed["key"], listed["score"], listed["why"]) == ("other", None, None)
 
 
+@pytest.mark.req("INT-3")
+def test_vectors_of_the_caller_are_searched_by_similarity(api: Api) -> None:
+    one, two = {"space": "m", "values": [[1, 0]]}, {"space": "m", "values": [[0, 1], [1, 1]]}
+    api.call("PUT", "/documents", json=NOTE | {"vectors": one})
+    api.call("PUT", "/documents", json=NOTE | {"key": "other", "vectors": two})
+    asked = {"query": "면접", "vector": {"space": "m", "values": [1, 0]}}
+    first, second = api.post("/documents/search", asked)["documents"]
+    assert (first["key"], first["score"], second["key"]) == ("면접", 1.0, "other")
+    assert first["why"]["signals"]["vector"] == {"value": 1.0, "weight": 1.0, "rank": 1}
+    wrong = {"space": "m", "values": [[1], [1, 2]]}
+    refused = api.call("PUT", "/documents", 422, json=NOTE | {"vectors": wrong})
+    assert refused["at"].startswith("vectors")
+
+
 def test_namespaces_are_listed(api: Api) -> None:
     api.call("PUT", "/documents", json=NOTE)
     api.call("PUT", "/documents", json=NOTE | {"namespace": ["notes", "home", "*"]})

@@ -16,6 +16,7 @@ from gieok.adapters.sql.stores.canon import SqlFactStore
 from gieok.adapters.sql.stores.companion.store import SqlCompanionStore, SqlMomentStore
 from gieok.adapters.sql.stores.companion.versions import SqlMemoryVersionStore
 from gieok.adapters.sql.stores.decisions import SqlDecisionStore
+from gieok.adapters.sql.stores.document_vectors import SqlDocumentVectors
 from gieok.adapters.sql.stores.documents import SqlDocumentStore
 from gieok.adapters.sql.stores.events import EventCollector, SqlEventStore
 from gieok.adapters.sql.stores.evidence import SqlAnchorStore, SqlEvidenceStore
@@ -216,6 +217,7 @@ class SqlView:
             "profile": self.profile,
             "decisions": self.decisions,
             "documents": self.documents,
+            "document_vectors": SqlDocumentVectors(self._tx, self._keys),
             "policy": self.policy,
             "evidence": self.evidence,
             "anchors": self.anchors,

@@ -6,9 +6,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    model_validator,
+)
 
 from gieok.engine import Data
 from gieok.engine.strict_json import JsonRefused, parse_json
@@ -27,6 +35,12 @@ MAX_LIST = 1_000
 MAX_OFFSET = 1_000_000
 MAX_QUERY_CHARS = 4_000
 MAX_TTL_SECONDS = 10 * 366 * 24 * 3600
+MAX_VECTORS = 256
+"""Vectors of one document."""
+MAX_DIMENSION = 8_192
+MAX_SPACE_CHARS = 128
+MAX_COORDINATE = 1e15
+"""A larger value would make the length of a vector infinite."""
 MAX_OPERATIONS = 1_000
 """Operations of a batch."""
 
@@ -60,6 +74,47 @@ TtlSeconds = Annotated[float, Field(gt=0, le=MAX_TTL_SECONDS)]
 PageLimit = Annotated[int, Field(ge=1, le=MAX_LIST)]
 Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET)]
 QueryText = Annotated[str, StringConstraints(max_length=MAX_QUERY_CHARS)]
+
+
+Space = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SPACE_CHARS), AfterValidator(storable)]
+"""The name of an embedding model. Only vectors with the same name and dimension are compared."""
+Coordinate = Annotated[float, Field(ge=-MAX_COORDINATE, le=MAX_COORDINATE)]
+Vector = Annotated[tuple[Coordinate, ...], Field(min_length=1, max_length=MAX_DIMENSION, strict=False)]
+
+
+class DocumentVectors(Data):
+    """Vectors of a document, made by the caller's embedding model: one for each text that is searched."""
+
+    space: Space
+    values: Annotated[tuple[Vector, ...], Field(min_length=1, max_length=MAX_VECTORS, strict=False)]
+
+    @model_validator(mode="after")
+    def _has_one_dimension(self) -> Self:
+        if len({len(vector) for vector in self.values}) > 1:
+            raise ValueError("must be vectors of one length")
+        return self
+
+    @property
+    def full_space(self) -> str:
+        """The space with its dimension."""
+        return space_of(self.space, len(self.values[0]))
+
+
+class QueryVector(Data):
+    """The vector of a query, made by the caller's embedding model."""
+
+    space: Space
+    values: Vector
+
+    @property
+    def full_space(self) -> str:
+        """The space with its dimension."""
+        return space_of(self.space, len(self.values))
+
+
+def space_of(name: str, dimension: int) -> str:
+    """Vectors of one model and one length are comparable."""
+    return f"{name}@{dimension}"
 
 
 class DocumentName(Data):
@@ -117,7 +172,7 @@ class DocumentWhy:
 
 
 class FoundDocument(Document):
-    """A document that a search found. Without a query it has no score and no reasons."""
+    """A document that a search found. Without a query and a vector it has no score and no reasons."""
 
     score: float | None = None
     why: DocumentWhy | None = None
@@ -143,9 +198,13 @@ class SearchDocuments(Data):
     namespace: NamespacePrefix = ()
     query: QueryText | None = None
     filter: Annotated[dict[str, JsonValue], Field(max_length=MAX_FILTERS)] | None = None
-    """Values by key, or operators by key: `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`."""
+    """Values by key, or operators by key: `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`. In a key, `.` leads to
+    a field below."""
     limit: PageLimit = 10
     offset: Offset = 0
+    vector: QueryVector | None = None
+    """Rank by similarity: the score is the cosine of the most similar vector of a document. Documents without
+    a vector in this space come last, without a score."""
 
 
 class ListNamespaces(Data):
@@ -163,6 +222,8 @@ class PutDocument(DocumentDraft):
     """Write a document: a new one, or a new version."""
 
     op: Literal["put"] = "put"
+    vectors: DocumentVectors | None = None
+    """Stored with this version. The vectors of former versions are deleted."""
 
 
 class DeleteDocument(DocumentName):

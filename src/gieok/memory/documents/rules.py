@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, cast
 
 from gieok.errors import InputRefused
@@ -14,6 +15,7 @@ from gieok.text import other_script_terms, terms, words
 WHOLE = "$"
 ANY = "*"
 _PATH_PART = re.compile(r"([^.\[\]]+)|\[(\*|-?\d+)\]")
+_ALTERNATIVES = re.compile(r"\{([^{}]*)\}")
 _MAX_QUERY_WORDS = 256
 
 OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -43,8 +45,17 @@ def check_filter(wanted: Mapping[str, Any] | None) -> None:
 
 
 def matches(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
-    """Whether a value fulfils every condition of a filter."""
-    return all(_fulfils(value.get(key), condition) for key, condition in (wanted or {}).items())
+    """Whether a value fulfils every condition of a filter. A key with dots leads to fields below, unless
+    the value has that key itself."""
+    return all(_fulfils(_field(value, key), condition) for key, condition in (wanted or {}).items())
+
+
+def _field(value: Mapping[str, Any], key: str) -> Any:
+    if key in value or "." not in key:
+        return value.get(key)
+    name, _, rest = key.partition(".")
+    below = value.get(name)
+    return _field(cast("dict[str, Any]", below), rest) if isinstance(below, dict) else None
 
 
 def _fulfils(value: Any, condition: Any) -> bool:
@@ -82,10 +93,18 @@ def _kind(value: Any) -> type:
 
 def texts_of(value: Mapping[str, Any], paths: Sequence[str] | None) -> Iterator[str]:
     """The searchable texts of a value: at these paths, or all of them. Numbers count as text."""
-    for path in (WHOLE,) if paths is None else paths:
+    for path in (WHOLE,) if paths is None else chain.from_iterable(map(_expanded, paths)):
         parts = [] if path == WHOLE else [name or index for name, index in _PATH_PART.findall(path)]
         for found in _at(value, parts):
             yield from _texts(found)
+
+
+def _expanded(path: str) -> list[str]:
+    """A path with alternatives, such as `author.{name,city}`, as one path for each."""
+    found = _ALTERNATIVES.search(path)
+    if found is None:
+        return [path]
+    return [f"{path[: found.start()]}{each.strip()}{path[found.end() :]}" for each in found[1].split(",")]
 
 
 def _at(value: Any, parts: Sequence[str]) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from gieok.memory.documents.records import (
     DocumentName,
     DocumentVersion,
 )
-from gieok.ranking import Flags, Match, SearchIndex
+from gieok.ranking import Flags, Match, SearchIndex, VectorRows
 
 
 class Candidates(NamedTuple):
@@ -39,6 +39,10 @@ class DocumentStore(Protocol):
 
     def candidates(self, namespace: Sequence[str], terms: Sequence[str]) -> Candidates:
         """What a search looks through. Expired documents are among them."""
+        ...
+
+    def vectors(self, space: str, dimension: int, root_ids: Sequence[UUID]) -> Mapping[UUID, VectorRows]:
+        """The vectors of these documents in a space, of length 1. Documents without any are omitted."""
         ...
 
     def namespaces(self, now: datetime) -> Sequence[tuple[str, ...]]:

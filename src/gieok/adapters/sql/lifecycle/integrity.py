@@ -175,7 +175,8 @@ def _audit() -> Check:
 
 SEALED = (
     *("turns", "messages", "personas", "facts", "profile", "decisions", "policy", "evidence", "anchors"),
-    *("documents", "walks", "remembered", "memories", "memory_versions", "moments", "vectors", "requests"),
+    *("documents", "document_vectors", "walks", "remembered", "memories", "memory_versions", "moments"),
+    *("vectors", "requests"),
 )
 """The names in `SqlView.sealed`. A test compares them."""
 CHECKS: tuple[Check, ...] = (
@@ -203,6 +204,7 @@ CHECKS: tuple[Check, ...] = (
         lambda view: view.relations.rebuild_impacts(),
     ),
     _query("index", "memory_vectors", "find_vectors", "repair_vectors", "repair_vector_progress"),
+    _query("index", "document_vectors", "find_document_vectors", "repair_document_vectors"),
     _query("count", "search_scopes", "find_scopes", "repair_scopes"),
     _query("count", "persona_memory_configs", "find_memory_counts", "repair_memory_counts"),
     _whole(

@@ -55,6 +55,7 @@ ERASE_QUERIES = {
     "decision_impacts": "erase_decision_impacts",
     "decision_relations": "erase_decision_relations",
     "decision_heads": "erase_decision_heads",
+    "document_vectors": "erase_document_vectors",
     "document_heads": "erase_document_heads",
     "profiles": "erase_profiles",
     "fact_revisions": "erase_fact_revisions",

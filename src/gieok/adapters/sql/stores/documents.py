@@ -14,6 +14,7 @@ from pydantic import Field, JsonValue
 
 from gieok.adapters.sql.driver.database import Row, Tx, from_micros, to_micros
 from gieok.adapters.sql.stores.chains import SqlChainStore
+from gieok.adapters.sql.stores.document_vectors import SqlDocumentVectors
 from gieok.adapters.sql.stores.seals import SealPage
 from gieok.adapters.sql.stores.search import (
     UNCACHED_INDEXES,
@@ -38,7 +39,7 @@ from gieok.memory.documents.records import (
 )
 from gieok.memory.documents.rules import document_terms
 from gieok.memory.documents.store import Candidates
-from gieok.ranking import EMPTY_INDEX, pack_terms
+from gieok.ranking import EMPTY_INDEX, VectorRows, pack_terms
 from gieok.vault import OwnerKeys
 
 KIND = "document"
@@ -71,6 +72,7 @@ class SqlDocumentStore:
         self._keys = keys
         self._indexes = indexes
         self._chain = SqlChainStore(tx, keys, KIND)
+        self._vectors = SqlDocumentVectors(tx, keys)
 
     def get(self, names: Sequence[DocumentName], now: datetime) -> Mapping[DocumentName, Document]:
         if not names:
@@ -110,6 +112,9 @@ class SqlDocumentStore:
         tokens = dict(zip(self._tokens(terms), terms, strict=True))
         found = index.find(list(tokens)) if tokens else {}
         return Candidates(index, below, {tokens[token]: match for token, match in found.items()})
+
+    def vectors(self, space: str, dimension: int, root_ids: Sequence[UUID]) -> Mapping[UUID, VectorRows]:
+        return self._vectors.list(space, dimension, root_ids)
 
     def namespaces(self, now: datetime) -> list[tuple[str, ...]]:
         rows = self._tx.all("list_document_namespaces", now=to_micros(now))
@@ -198,7 +203,8 @@ class SqlDocumentStore:
         expires_at: datetime | None,
         expected_version: int | None,
     ) -> ChainVersion:
-        """Append a version and save the head. Conflict, NotFound as in `ChainStore.append`."""
+        """Append a version and save the head. The vectors of the former version are deleted. Conflict,
+        NotFound as in `ChainStore.append`."""
         content = SealedDocument(**{name: getattr(draft, name) for name in SealedDocument.model_fields})
         version = self._chain.append(
             root_id,
@@ -212,6 +218,8 @@ class SqlDocumentStore:
         )
         first, expires = to_micros(first_at), _micros(expires_at)
         self._save_head(version, content, first, expires, is_new=version.version == 1)
+        if version.version > 1:
+            self._tx.run("remove_document_vectors", root_id=root_id.bytes)
         return version
 
     def _lock(self) -> None:
@@ -236,6 +244,8 @@ class SqlDocumentStore:
             expires_at=expires_at,
             expected_version=latest,
         )
+        if draft.vectors is not None:
+            self._vectors.save(root_id, version.version, draft.vectors)
         return DocumentHead(
             namespace=draft.namespace,
             key=draft.key,
@@ -254,6 +264,7 @@ class SqlDocumentStore:
         return not _is_expired(row[4], now)
 
     def _remove(self, root_id: UUID) -> None:
+        self._tx.run("remove_document_vectors", root_id=root_id.bytes)
         self._tx.run("remove_document_head", root_id=root_id.bytes)
         self._chain.delete(root_id)
         change_scope(self._tx, "documents", SCOPE, added=-1)

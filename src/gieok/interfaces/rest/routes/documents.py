@@ -51,6 +51,7 @@ async def put(
         body.value,
         index=body.index,
         ttl=None if body.ttl_seconds is None else timedelta(seconds=body.ttl_seconds),
+        vectors=body.vectors,
         once=request_key(idempotency_key, body),
     )
     return SavedDocumentAnswer(document=saved)
@@ -101,12 +102,13 @@ async def namespaces(
 
 @router.post("/search", responses=failures(), summary="Search documents")
 async def search(body: SearchDocuments, caller: Reader) -> FoundDocumentsAnswer:
-    """By words, each hit with its score and the reasons, or by a filter on values. No time to live begins
-    again."""
+    """By words or by a vector, each hit with its score and the reasons, or by a filter on values. No time to
+    live begins again."""
     found = await caller.user.documents.search(
         body.namespace,
         body.query,
         filter=body.filter,
+        vector=body.vector,
         limit=body.limit,
         offset=body.offset,
         refresh_ttl=False,

@@ -14,6 +14,7 @@ from gieok.memory.documents.records import (
     Document,
     DocumentHead,
     DocumentValue,
+    DocumentVectors,
     DocumentVersion,
     FoundDocument,
     IndexedPaths,
@@ -24,6 +25,7 @@ from gieok.memory.documents.records import (
     Operation,
     PageLimit,
     QueryText,
+    QueryVector,
     ReadResult,
     TtlSeconds,
 )
@@ -46,7 +48,9 @@ _WHY: dict[str, Any] = {
 
 
 class PutDocument(RequestBody):
-    """A document to write. `index` lists the searched paths of the value; without it all text is searched."""
+    """A document to write. `index` lists the searched paths of the value; without it all text is searched.
+
+    `vectors` are of your own embedding model, for a search with `vector`."""
 
     model_config = example(namespace=["notes", "work"], key="interview", value=_VALUE, ttlSeconds=86_400)
 
@@ -55,10 +59,12 @@ class PutDocument(RequestBody):
     value: DocumentValue
     index: IndexedPaths | None = None
     ttl_seconds: TtlSeconds | None = None
+    vectors: DocumentVectors | None = None
 
 
 class SearchDocuments(RequestBody):
-    """What to search for. Without a query the documents that were updated last come first."""
+    """What to search for: words, or similarity to `vector`. With neither, the documents that were updated
+    last come first."""
 
     model_config = example(
         namespace=["notes"], query="면접은 언제?", filter={"rating": {"$gte": 4}}, limit=10
@@ -67,6 +73,7 @@ class SearchDocuments(RequestBody):
     namespace: NamespacePrefix = ()
     query: QueryText | None = None
     filter: Annotated[dict[str, JsonValue], Field(max_length=MAX_FILTERS)] | None = None
+    vector: QueryVector | None = None
     limit: PageLimit = 10
     offset: Offset = 0
 
@@ -98,7 +105,8 @@ class SavedDocumentAnswer(Answer):
 
 
 class FoundDocumentsAnswer(Answer):
-    """Best first. Without a query, `score` and `why` are null."""
+    """Best first. Without a query and a vector, `score` and `why` are null. In a search with a vector,
+    documents without one come last, with a null score."""
 
     model_config = example(success=True, documents=[_HEAD | {"value": _VALUE, "score": 1.05, "why": _WHY}])
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gieok.errors import ModelUnavailable
 from gieok.memory.companion.vectors.search import Revision, StoredVector, Vector, VectorStore
+from gieok.ranking import VectorRows, unit_rows, unpack_rows
 
 PAGE = 2_000
 """Vectors read at a time."""
@@ -23,14 +24,12 @@ ROW_BYTES = 160
 """Estimated size of a row without its vector."""
 MAX_VALUE = 1e15
 """A larger value in a vector is an error, and would make its length infinite."""
-HALF = np.dtype("<f2")
 
-Floats = NDArray[np.float32]
 Whole = NDArray[np.int64]
 Cosines = NDArray[np.float64]
 
 
-def check_vectors(vectors: Sequence[Vector], count: int, dimension: int) -> Floats:
+def check_vectors(vectors: Sequence[Vector], count: int, dimension: int) -> VectorRows:
     """The vectors as rows. ModelUnavailable for a wrong count or length, or a value that is not finite."""
     try:
         rows = np.asarray(vectors, dtype=np.float64).reshape(len(vectors), -1 if len(vectors) else dimension)
@@ -44,11 +43,6 @@ def check_vectors(vectors: Sequence[Vector], count: int, dimension: int) -> Floa
     if not (np.abs(rows) < MAX_VALUE).all():
         raise ModelUnavailable("the embedder returned a number that is not finite; use another model")
     return rows.astype(np.float32)
-
-
-def pack_vectors(rows: Floats) -> list[bytes]:
-    """Vectors normalised to length 1, as half floats."""
-    return [row.tobytes() for row in _unit(rows).astype(HALF)]
 
 
 class _Key(NamedTuple):
@@ -68,7 +62,7 @@ class Matrix:
         """Held during an update and a comparison."""
         self.revision = Revision(0, 0)
         self._max_rows = max_rows
-        self._rows: Floats = np.empty((0, dimension), dtype=np.float32)
+        self._rows: VectorRows = np.empty((0, dimension), dtype=np.float32)
         self._numbers: Whole = np.empty(0, dtype=np.int64)
         self._stamps: Whole = np.empty(0, dtype=np.int64)
         self._archived: NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
@@ -98,7 +92,7 @@ class Matrix:
         """Memory numbers and their cosines, of the rows up to the stamp of the caller's snapshot."""
         count = len(self._row_of)
         rows = self._rows[:count]
-        normalised = _unit(check_vectors([query], 1, self.dimension))[0]
+        normalised = unit_rows(check_vectors([query], 1, self.dimension))[0]
         visible = self._stamps[:count] <= stamp
         if not include_archived:
             visible &= ~self._archived[:count]
@@ -116,8 +110,7 @@ class Matrix:
 
     def _put(self, page: Sequence[StoredVector]) -> None:
         """Add or replace rows."""
-        opened = np.frombuffer(b"".join(each.values for each in page), dtype=HALF)
-        rows = _unit(opened.reshape(len(page), self._rows.shape[1]).astype(np.float32))
+        rows = unpack_rows(b"".join(each.values for each in page), self._rows.shape[1])
         self._grow(len(self._row_of) + len(page))
         rows_of_page = [self._row_of.setdefault(each.number, len(self._row_of)) for each in page]
         self._rows[rows_of_page] = rows
@@ -203,9 +196,3 @@ class MatrixCache:
     def _evict(self, key: _Key) -> None:
         del self._matrices[key]
         self.bytes -= self._sizes.pop(key)
-
-
-def _unit(rows: Floats) -> Floats:
-    """Normalise each row to length 1. A zero row stays zero."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)

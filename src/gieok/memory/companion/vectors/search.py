@@ -203,11 +203,12 @@ class VectorSearch:
 
     async def embed(self, memories: Sequence[Unembedded]) -> tuple[Embedded, ...]:
         """Embed memories. Those in a language that the model does not support get no vector."""
-        from gieok.memory.companion.vectors.matrix import check_vectors, pack_vectors  # noqa: PLC0415  loads numpy
+        from gieok.memory.companion.vectors.matrix import check_vectors  # noqa: PLC0415  loads numpy
+        from gieok.ranking import pack_rows  # noqa: PLC0415  loads numpy
 
         supported = [each for each in memories if supports(self.embedder, each.text)]
         vectors = await self.embedder.embed_documents([each.text for each in supported]) if supported else ()
-        values = pack_vectors(check_vectors(vectors, len(supported), self.embedder.dimension))
+        values = pack_rows(check_vectors(vectors, len(supported), self.embedder.dimension))
         by_number = dict(zip((each.number for each in supported), values, strict=True))
         return tuple(
             Embedded(

@@ -78,8 +78,34 @@ WHERE owner = :owner AND expires_at <= :now
 ORDER BY expires_at
 LIMIT :limit;
 
+-- name: save_document_vectors(owner, root_id, version, space, vectors)!
+INSERT INTO document_vectors (owner, root_id, version, space, vectors)
+VALUES (:owner, :root_id, :version, :space, :vectors);
+
+-- name: remove_document_vectors(owner, root_id)!
+DELETE FROM document_vectors WHERE owner = :owner AND root_id = :root_id;
+
+-- name: list_document_vectors(owner, space, root_ids)
+SELECT root_id, version, vectors
+FROM document_vectors
+WHERE owner = :owner AND root_id IN list(:root_ids) AND space = :space;
+
+-- name: list_document_vector_seals(owner, after, limit)
+SELECT root_id, version, space, vectors
+FROM document_vectors
+WHERE owner = :owner AND root_id > :after
+ORDER BY root_id
+LIMIT :limit;
+
+-- name: replace_document_vector_seal(owner, root_id, version, space, vectors)!
+UPDATE document_vectors SET vectors = :vectors
+WHERE owner = :owner AND root_id = :root_id AND version = :version AND space = :space;
+
 -- name: remove_document_head(owner, root_id)!
 DELETE FROM document_heads WHERE owner = :owner AND root_id = :root_id;
 
 -- name: erase_document_heads(owner)!
 DELETE FROM document_heads WHERE owner = :owner;
+
+-- name: erase_document_vectors(owner)!
+DELETE FROM document_vectors WHERE owner = :owner;

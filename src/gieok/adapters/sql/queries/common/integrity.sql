@@ -185,6 +185,25 @@ WHERE
 ORDER BY one.persona_id, one.number
 LIMIT :limit;
 
+-- name: find_document_vectors(owner, limit)
+-- Vectors of another version than the newest one.
+SELECT one.root_id
+FROM document_vectors AS one
+INNER JOIN document_heads AS head ON head.owner = :owner AND head.root_id = one.root_id
+WHERE one.owner = :owner AND head.version <> one.version
+ORDER BY one.root_id
+LIMIT :limit;
+
+-- name: repair_document_vectors(owner)!
+DELETE FROM document_vectors
+WHERE owner = :owner AND NOT EXISTS (
+    SELECT 1
+    FROM document_heads AS head
+    WHERE
+        head.owner = :owner AND head.root_id = document_vectors.root_id
+        AND head.version = document_vectors.version
+);
+
 -- name: repair_vectors(owner)!
 -- A worker embeds what has no vector.
 DELETE FROM memory_vectors
