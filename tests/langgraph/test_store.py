@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]  its ty
 )
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore, GetOp, IndexConfig, PutOp, SearchOp
+from langgraph.store.base.embed import EmbeddingsFunc
 from langgraph.store.memory import InMemoryStore
 
 from gieok import Gieok, Settings
@@ -219,7 +220,7 @@ async def test_nodes_of_a_graph_remember_across_threads(gieok: Gieok) -> None:
 MEANINGS = {"dog": 0, "puppy": 0, "car": 1, "truck": 1, "tea": 2}
 
 
-def by_meaning(texts: list[str]) -> list[list[float]]:
+def by_meaning(texts: Sequence[str]) -> list[list[float]]:
     """An embedding function of three dimensions: a dog and a puppy are the same."""
     return [
         [float(sum(MEANINGS.get(word) == axis for word in text.split())) for axis in range(3)]
@@ -267,29 +268,36 @@ async def test_a_put_may_name_its_fields_and_the_best_one_counts(gieok: Gieok) -
     assert [hit.score for hit in await store.asearch(NOTES, query="car")] == [0.0, 0.0]
 
 
-async def test_a_failing_model_changes_nothing(gieok: Gieok) -> None:
-    def fail(texts: list[str]) -> list[list[float]]:
-        raise OSError(len(texts))
+def _fail(texts: Sequence[str]) -> list[list[float]]:
+    raise OSError(len(texts))
 
+
+def _too_short(texts: Sequence[str]) -> list[list[float]]:
+    return [[1.0] for _ in texts]
+
+
+@pytest.mark.parametrize(("embed", "error"), [(_fail, OSError), (_too_short, InputRefused)])
+async def test_a_failing_model_changes_nothing(
+    gieok: Gieok, embed: EmbeddingsFunc, error: type[Exception]
+) -> None:
     user = gieok.user("mina")
     await GieokStore(user, index=INDEX).aput(NOTES, "a", {"text": "dog"})
-    for embed, error in ((fail, OSError), (lambda texts: [[1.0]] * len(texts), InputRefused)):  # pyright: ignore[reportUnknownLambdaType, reportUnknownVariableType]
-        store = GieokStore(user, index={"dims": 3, "embed": embed})
-        with pytest.raises(error):
-            await store.abatch([PutOp(NOTES, "b", {"text": "dog"}), PutOp(NOTES, "a", None)])
+    store = GieokStore(user, index=IndexConfig(dims=3, embed=embed))
+    with pytest.raises(error):
+        await store.abatch([PutOp(NOTES, "b", {"text": "dog"}), PutOp(NOTES, "a", None)])
     assert [hit.key for hit in await GieokStore(user).asearch(NOTES)] == ["a"]
 
 
 async def test_models_are_not_mixed(gieok: Gieok) -> None:
     """A document with vectors of another model is found by its words, without a score."""
 
-    async def another(texts: list[str]) -> list[list[float]]:
+    async def another(texts: Sequence[str]) -> list[list[float]]:
         return [[1.0, 0.0, 0.0] for _ in texts]
 
     user = gieok.user("mina")
     await GieokStore(user, index=INDEX).aput(NOTES, "a", {"text": "truck"})
     await GieokStore(user, index=INDEX).aput(NOTES, "b", {"text": "dog"})
-    other = GieokStore(user, index={"dims": 3, "embed": another})
+    other = GieokStore(user, index=IndexConfig(dims=3, embed=another))
     hits = await other.asearch(NOTES, query="truck")
     assert [(hit.key, hit.score) for hit in hits] == [("a", None), ("b", None)]
 

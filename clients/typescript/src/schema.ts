@@ -1148,8 +1148,8 @@ export interface paths {
         put?: never;
         /**
          * Search documents
-         * @description By words, each hit with its score and the reasons, or by a filter on values. No time to live begins
-         *     again.
+         * @description By words or by a vector, each hit with its score and the reasons, or by a filter on values. No time to
+         *     live begins again.
          */
         post: operations["search_api_v1_documents_search_post"];
         delete?: never;
@@ -2510,6 +2510,16 @@ export interface components {
             expiresAt: string | null;
         };
         /**
+         * DocumentVectors
+         * @description Vectors of a document, made by the caller's embedding model: one for each text that is searched.
+         */
+        DocumentVectors: {
+            /** Space */
+            space: string;
+            /** Values */
+            values: number[][];
+        };
+        /**
          * DocumentVersion
          * @description One version of a document.
          */
@@ -3068,7 +3078,7 @@ export interface components {
         };
         /**
          * FoundDocument
-         * @description A document that a search found. Without a query it has no score and no reasons.
+         * @description A document that a search found. Without a query and a vector it has no score and no reasons.
          */
         FoundDocument: {
             /** Namespace */
@@ -3101,7 +3111,8 @@ export interface components {
         };
         /**
          * FoundDocumentsAnswer
-         * @description Best first. Without a query, `score` and `why` are null.
+         * @description Best first. Without a query and a vector, `score` and `why` are null. In a search with a vector,
+         *     documents without one come last, with a null score.
          * @example {
          *       "documents": [
          *         {
@@ -4789,6 +4800,16 @@ export interface components {
             target: string;
         };
         /**
+         * QueryVector
+         * @description The vector of a query, made by the caller's embedding model.
+         */
+        QueryVector: {
+            /** Space */
+            space: string;
+            /** Values */
+            values: number[];
+        };
+        /**
          * ReadResult
          * @description The result of one read: the field of its operation is set.
          */
@@ -5821,6 +5842,8 @@ export interface components {
         /**
          * PutDocument
          * @description A document to write. `index` lists the searched paths of the value; without it all text is searched.
+         *
+         *     `vectors` are of your own embedding model, for a search with `vector`.
          * @example {
          *       "key": "interview",
          *       "namespace": [
@@ -5847,10 +5870,12 @@ export interface components {
             index?: string[] | null;
             /** Ttlseconds */
             ttlSeconds?: number | null;
+            vectors?: components["schemas"]["DocumentVectors"] | null;
         };
         /**
          * SearchDocuments
-         * @description What to search for. Without a query the documents that were updated last come first.
+         * @description What to search for: words, or similarity to `vector`. With neither, the documents that were updated
+         *     last come first.
          * @example {
          *       "filter": {
          *         "rating": {
@@ -5876,6 +5901,7 @@ export interface components {
             filter?: {
                 [key: string]: components["schemas"]["JsonValue"];
             } | null;
+            vector?: components["schemas"]["QueryVector"] | null;
             /**
              * Limit
              * @default 10
@@ -5909,6 +5935,7 @@ export interface components {
              * @enum {string}
              */
             op: "put";
+            vectors?: components["schemas"]["DocumentVectors"] | null;
         };
         /**
          * SearchDocuments
@@ -5941,6 +5968,7 @@ export interface components {
              * @default 0
              */
             offset?: number;
+            vector?: components["schemas"]["QueryVector"] | null;
         };
     };
     responses: never;
