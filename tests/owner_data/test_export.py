@@ -73,6 +73,7 @@ CARRIED = {
 MADE_ANEW = {
     "audit_heads",
     "memory_vectors",
+    "document_vectors",
     "search_indexes",
     "search_scopes",
     "jobs",
