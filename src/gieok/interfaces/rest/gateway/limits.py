@@ -23,12 +23,15 @@ CARD_IMPORT = ("POST", "/api/v1/personas/import")
 """The one request whose body may be multipart, with a file."""
 _EXPORTS = (EXPORT, ("POST", "/console/data/export"))
 _IMPORTS = (IMPORT, CARD_IMPORT, ("POST", "/console/data/import"))
-_MODEL_PATHS = re.compile(
-    r"/api/v1/(chat/.+|context|memory/summarize|sessions/[^/]+/(close|messages)|decisions/(compact|walks))"
-    r"|/console/chat/.+"
-    r"|/v1/chat/completions"
+_MODEL_CALLS = re.compile(
+    r"POST /api/v1/(chat/.+|context|memory/summarize|sessions/[^/]+/(close|messages))"
+    r"|POST /api/v1/decisions/(compact|walks)"
+    r"|GET /api/v1/memory/search"
+    r"|POST /console/(chat/.+|memories|memories/[^/]+/why)"
+    r"|POST /v1/chat/completions"
+    r"|POST /mcp"
 )
-"""Paths of requests that may wait for a language model or an embedder."""
+"""Requests that may wait for a language model or an embedder: tests/rest/test_model_slots.py checks them."""
 MAX_OWNERS = 10_000
 """Owners whose requests are counted. Beyond that, the least recently active owner is forgotten."""
 
@@ -257,4 +260,4 @@ class RequestLimits:
             return self._exports
         if (method, path) in _IMPORTS:
             return self._imports
-        return self._model_calls if method == "POST" and _MODEL_PATHS.fullmatch(path) else self._requests
+        return self._model_calls if _MODEL_CALLS.fullmatch(f"{method} {path}") else self._requests
