@@ -54,8 +54,8 @@ def split_memory() -> None:
         while late.get(tx.owner):
             run_now(tx, "reindex_turn_memory", **late[tx.owner].pop())
 
-    async def write(self: OwnerScope, work: Callable[..., Any], *, heavy: bool = False) -> Any:
-        result = await write_all(self, work, heavy=heavy)
+    async def write(self: OwnerScope, work: Callable[..., Any], **options: Any) -> Any:
+        result = await write_all(self, work, **options)
         await pause()
         await self._database.write(self.owner, catch_up)
         return result

@@ -68,7 +68,9 @@ async def test_a_call_that_is_disturbed_too_often_still_succeeds(
 ) -> None:
     write = OwnerScope.write
 
-    async def disturbed(self: OwnerScope, work: object, *, heavy: bool = False) -> object:
+    async def disturbed(
+        self: OwnerScope, work: object, *, heavy: bool = False, window: None = None
+    ) -> object:
         if heavy:
             raise ChangedTooOften("changed")
         return await write(self, work)  # type: ignore[arg-type]

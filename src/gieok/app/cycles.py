@@ -14,6 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from gieok.adapters.sql.driver.database import ChangedTooOften
 from gieok.adapters.sql.scope import OwnerScope, SqlView
+from gieok.adapters.sql.stores.windows import CachedWindow
+from gieok.app.cache import SharedCache
 from gieok.app.session_plans import check_plan
 from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, Step, StepEvent, WriteStep
 from gieok.engine.plan import first_problem, place
@@ -21,6 +23,7 @@ from gieok.engine.step import Outputs
 from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed, cause_of
 from gieok.memory.fields import AccountPlan
 from gieok.memory.requests import RequestKey, TurnRef
+from gieok.memory.sessions.window import LoadWindow
 
 T = TypeVar("T")
 D = TypeVar("D", bound=Data)
@@ -86,7 +89,7 @@ class Cycles:
     """Runs plans for one owner.
 
     `keep_results` is how long the results of idempotent requests are stored, and `account_plan` is that of
-    a call that names none.
+    a call that names none. `cache` has windows of sessions.
     """
 
     def __init__(
@@ -97,6 +100,7 @@ class Cycles:
         locks: Locks,
         keep_results: timedelta,
         account_plan: AccountPlan,
+        cache: SharedCache | None = None,
     ) -> None:
         self._engine = engine
         self._plans = plans
@@ -104,6 +108,7 @@ class Cycles:
         self.locks = locks
         self.keep_results = keep_results
         self.account_plan: AccountPlan = account_plan
+        self._cache = cache
 
     @property
     def now(self) -> datetime:
@@ -128,14 +133,28 @@ class Cycles:
         InputRefused, NotFound, Conflict and RateLimited of a step are raised unwrapped, because the caller
         can act on them. Any other failure is a StepFailed with the step and the cause.
         """
-        scope = _HookedScope(self.scope, before, after, heavy=heavy)
+        checked = self._plans.check(plan)
+        window = await self._cached_window(checked, request) if self._cache is not None else None
+        scope = _HookedScope(self.scope, before, after, window, heavy=heavy)
         try:
-            return await self._engine.run(self._plans.check(plan), scope, request, listen)
+            result = await self._engine.run(checked, scope, request, listen)
         except StepFailed as failed:
             cause = cause_of(failed)
             if isinstance(cause, InputRefused | NotFound | Conflict | RateLimited):
                 raise cause from failed
             raise
+        if self._cache is not None and window is not None and window.to_save is not None:
+            self._cache.save_window(self.scope.owner, window.session_ref, window.to_save)
+        return result
+
+    async def _cached_window(self, checked: CheckedPlan, request: Mapping[str, Any]) -> CachedWindow | None:
+        """What the cache has of the session, if the plan loads its window."""
+        session_ref = request.get("sessionRef")
+        if self._cache is None or not isinstance(session_ref, str):
+            return None
+        if all(step.type != LoadWindow.type for step in checked.plan.steps):
+            return None
+        return CachedWindow(session_ref, await self._cache.window(self.scope.owner, session_ref))
 
     async def output(
         self, plan: str | ExecutionPlan, step: type[Step[Any, Any, O]], request: Mapping[str, Any]
@@ -235,14 +254,23 @@ class Committing:
 class _HookedScope:
     """The transactions of one owner, with work around the writes of the commit."""
 
-    def __init__(self, scope: OwnerScope, before: Before | None, after: After | None, *, heavy: bool) -> None:
+    def __init__(
+        self,
+        scope: OwnerScope,
+        before: Before | None,
+        after: After | None,
+        window: CachedWindow | None,
+        *,
+        heavy: bool,
+    ) -> None:
         self._scope = scope
+        self._window = window
         self._before = before
         self._after = after
         self._heavy = heavy
 
     async def read(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
-        return await self._scope.read(work, heavy=heavy)
+        return await self._scope.read(work, heavy=heavy, window=self._window)
 
     async def write(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
         def run(view: SqlView) -> T:
@@ -255,8 +283,8 @@ class _HookedScope:
 
         if self._heavy:
             with suppress(ChangedTooOften):
-                return await self._scope.write(run, heavy=True)
-        return await self._scope.write(run, heavy=heavy)
+                return await self._scope.write(run, heavy=True, window=self._window)
+        return await self._scope.write(run, heavy=heavy, window=self._window)
 
 
 def output_of(result: HasOutputs, step: type[Step[Any, Any, O]]) -> O:

@@ -255,7 +255,14 @@ class Gieok:
     def cycles(self, scope: OwnerScope) -> Cycles:
         """A runner of plans for the owner of the scope."""
         return Cycles(
-            self.engine, self._plans, scope, self.session_locks, self.keep_results, self.account_plan
+            self.engine,
+            self._plans,
+            scope,
+            self.session_locks,
+            self.keep_results,
+            self.account_plan,
+            # SQLite reads a window in less time than any server answers.
+            self.cache if self.database.dialect == "postgres" else None,
         )
 
     def scope(self, owner: str) -> OwnerScope:

@@ -82,14 +82,16 @@ class CacheStatus:
 class RedisCache:
     """Implements `SharedCache`. Use it in one event loop."""
 
-    def __init__(self, url: str, name: Callable[..., str], *, seconds: float = SECONDS) -> None:
+    def __init__(self, url: str, name: Callable[..., str], *, seconds: float | None = None) -> None:
         """`name` makes a keyed hash of the parts of a name, the same in all processes. Connects when it is
-        first used. SettingsInvalid for a URL that cannot be read."""
+        first used. `seconds` is how long a command may take (default: SECONDS). SettingsInvalid for a URL
+        that cannot be read."""
+        self._seconds = SECONDS if seconds is None else seconds
         try:
             pool = cast(Any, BlockingConnectionPool).from_url(
                 url,
                 max_connections=CONNECTIONS,
-                timeout=seconds,
+                timeout=self._seconds,
                 socket_timeout=None,  # `_run` limits the time of the whole command
                 socket_connect_timeout=None,
                 retry=Retry(NoBackoff(), 0),
@@ -103,7 +105,6 @@ class RedisCache:
         self._save_window = self._redis.register_script(_SAVE_WINDOW)
         self._take_tokens = self._redis.register_script(_TAKE_TOKENS)
         self._name = name
-        self._seconds = seconds
         self._probe: asyncio.Task[None] | None = None
         self._writes: set[asyncio.Task[object]] = set()
 

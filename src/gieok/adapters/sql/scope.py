@@ -40,6 +40,7 @@ from gieok.adapters.sql.stores.turns import SqlMemoryStore
 from gieok.adapters.sql.stores.usage import SqlUsageStore
 from gieok.adapters.sql.stores.vectors import SqlVectorStore
 from gieok.adapters.sql.stores.walks import SqlWalkStore
+from gieok.adapters.sql.stores.windows import CachedWindow
 from gieok.errors import OwnerErased
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Vault
@@ -66,6 +67,7 @@ class SqlView:
         *,
         is_reading: bool = False,
         is_inline: bool = False,
+        window: CachedWindow | None = None,
     ) -> None:
         """Get `caches` before `keys`, see `DecryptedCache.of`."""
         self._tx = tx
@@ -73,6 +75,7 @@ class SqlView:
         self._caches = caches
         self._is_reading = is_reading
         self._is_inline = is_inline
+        self._window = window
         self._sessions = SqlSessionStore(tx, is_reading=is_reading)
 
     @property
@@ -85,7 +88,7 @@ class SqlView:
 
     @property
     def messages(self) -> SqlMessageStore:
-        return SqlMessageStore(self._tx, self._keys)
+        return SqlMessageStore(self._tx, self._keys, self._sessions, self._window)
 
     @property
     def jobs(self) -> SqlJobStore:
@@ -274,12 +277,14 @@ class OwnerScope:
         self._caches = caches
         self._outbox = outbox or Outbox()
 
-    async def read(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
+    async def read(
+        self, work: Callable[[SqlView], T], *, heavy: bool = False, window: CachedWindow | None = None
+    ) -> T:
         """Run `work` on one consistent snapshot of this owner's data. `heavy` as in `Database.read`."""
 
         def run(tx: Tx, *, is_inline: bool) -> T:
             caches, keys = self._owner_caches(), self._keys_to_read(tx)
-            return work(SqlView(tx, caches, keys, is_reading=True, is_inline=is_inline))
+            return work(SqlView(tx, caches, keys, is_reading=True, is_inline=is_inline, window=window))
 
         if not heavy and self._database.dialect == "sqlite":
             try:
@@ -288,7 +293,9 @@ class OwnerScope:
                 heavy = True
         return await self._database.read(self.owner, partial(run, is_inline=False), heavy=heavy)
 
-    async def write(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
+    async def write(
+        self, work: Callable[[SqlView], T], *, heavy: bool = False, window: CachedWindow | None = None
+    ) -> T:
         """Run `work` in one transaction of this owner, durable when this returns.
 
         The transaction also records the events of its changes, if the owner has consumers of events.
@@ -301,7 +308,7 @@ class OwnerScope:
             keys, consumers = self._lock(tx)
             collector = EventCollector()  # heavy work may run again
             tx.watch = collector if consumers else None
-            result = work(SqlView(tx, self._owner_caches(), keys))
+            result = work(SqlView(tx, self._owner_caches(), keys, window=window))
             if seals := keys.reserve_seals(SEAL_BATCH):
                 tx.run("add_seals", generation=keys.generation, seals=seals)
             if collector.drafts:

@@ -13,6 +13,7 @@ from gieok.adapters.sql.stores.persona_index import change_entries, pack_row
 from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.adapters.sql.stores.search import IndexEntry
 from gieok.adapters.sql.stores.sessions import SqlSessionStore
+from gieok.adapters.sql.stores.windows import CachedWindow, new_tag
 from gieok.errors import Conflict, SealBroken, StoreDamaged
 from gieok.memory.companion.recall.query import label_terms, spoken_terms
 from gieok.memory.sessions.records import MAX_LABELS, Appended, ChatMessage, MessageHead, MessageRange
@@ -28,14 +29,23 @@ _END = 2**62
 class SqlMessageStore:
     """The messages of one owner inside one transaction."""
 
-    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+    def __init__(
+        self,
+        tx: Tx,
+        keys: OwnerKeys,
+        sessions: SqlSessionStore | None = None,
+        cached: CachedWindow | None = None,
+    ) -> None:
+        """`sessions` are those of the same transaction. `cached` is the window of one session in a cache."""
         self._tx = tx
         self._keys = keys
+        self._sessions = sessions or SqlSessionStore(tx)
+        self._cached = cached
 
     def append(
         self, session_ref: str, messages: Sequence[ChatMessage], at: datetime, expected_revision: int | None
     ) -> Appended:
-        session = SqlSessionStore(self._tx).lock(session_ref)
+        session = self._sessions.lock(session_ref)
         new = list(_new_messages(messages, self._stored(session_ref, messages)))
         if not new:
             return Appended(added=0, message_count=session.message_count)
@@ -54,11 +64,26 @@ class SqlMessageStore:
             for left, message in zip(range(len(new) - 1, -1, -1), new, strict=True)
         ]
         self._tx.run_many("add_messages", rows)
-        self._tx.run("count_messages", session_ref=session_ref, message_count=length, at=to_micros(at))
+        before, tag = self._sessions.log_tag(session_ref), new_tag()
+        self._tx.run(
+            "count_messages", session_ref=session_ref, message_count=length, log_tag=tag, at=to_micros(at)
+        )
+        if self._cached is not None and self._cached.session_ref == session_ref:
+            self._cached.append(self._keys, before, tag, new, is_first=session.log_length == 0)
         return Appended(added=len(new), message_count=session.message_count + len(new))
 
     def window(self, session_ref: str, limit: int, before: int | None = None) -> list[ChatMessage]:
         check_ref(session_ref, "sessionRef")
+        cached, tag = self._cached, self._sessions.log_tag(session_ref)
+        if cached is None or tag is None or before is not None or cached.session_ref != session_ref:
+            return self._newest(session_ref, limit, before)
+        messages = cached.get(self._keys, tag, limit)
+        if messages is None:
+            messages = self._newest(session_ref, limit, None)
+            cached.keep(tag, limit, messages)
+        return messages
+
+    def _newest(self, session_ref: str, limit: int, before: int | None) -> list[ChatMessage]:
         rows = self._tx.all(
             "list_newest_messages", session_ref=session_ref, before=before or _END, limit=limit
         )[::-1]

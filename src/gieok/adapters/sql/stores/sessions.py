@@ -22,22 +22,29 @@ class SqlSessionStore:
         """In a read transaction a session cannot change, so each row is read once."""
         self._tx = tx
         self._loaded: dict[str, Session | None] = {}
+        self._tags: dict[str, int | None] = {}
         self._is_reading = is_reading
 
     def get(self, session_ref: str) -> Session | None:
         if session_ref in self._loaded:
             return self._loaded[session_ref]
         row = self._tx.one("get_session", session_ref=check_ref(session_ref, "sessionRef"))
-        session = _session(session_ref, row) if row else None
+        session = _session(session_ref, row[:-1]) if row else None
         if self._is_reading:
             self._loaded[session_ref] = session
+            self._tags[session_ref] = row[-1] if row else None
         return session
 
     def lock(self, session_ref: str) -> Session:
         row = self._tx.one("lock_session", session_ref=check_ref(session_ref, "sessionRef"))
         if row is None:
             raise NotFound("no such session")
-        return _session(session_ref, row)
+        self._tags[session_ref] = row[-1]
+        return _session(session_ref, row[:-1])
+
+    def log_tag(self, session_ref: str) -> int | None:
+        """The tag of the log of a session that this store has locked, or has read in a read transaction."""
+        return self._tags.get(session_ref)
 
     def start(self, start: SessionStart, at: datetime) -> Session:
         plans, account_plan = start.plans, start.account_plan

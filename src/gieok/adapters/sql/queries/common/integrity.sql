@@ -351,6 +351,7 @@ LIMIT :limit;
 -- Not where a message is missing: it cannot be rebuilt.
 UPDATE sessions
 SET
+    log_tag = NULL,
     message_count = actual.row_count,
     withdrawn_count = CASE WHEN sessions.removed_count = 0 THEN actual.withdrawn ELSE withdrawn_count END,
     claimed_count = CASE WHEN claimed_count > actual.row_count THEN actual.row_count ELSE claimed_count END,

@@ -6,10 +6,10 @@ VALUES (
     :owner, :session_ref, :seq, :id, :role, :at, :content, :details, :persona_id, :number, :changed, :terms
 );
 
--- name: count_messages(owner, session_ref, message_count, at)!
--- Set the number of messages and the last activity of the session.
+-- name: count_messages(owner, session_ref, message_count, log_tag, at)!
+-- Set the number of messages, the tag of the log and the last activity of the session.
 UPDATE sessions
-SET message_count = :message_count,
+SET message_count = :message_count, log_tag = :log_tag,
     last_activity_at = CASE WHEN last_activity_at < :at THEN :at ELSE last_activity_at END
 WHERE owner = :owner AND session_ref = :session_ref;
 
@@ -79,7 +79,8 @@ GROUP BY persona_id;
 DELETE FROM messages WHERE owner = :owner AND session_ref = :session_ref AND seq <= :last;
 
 -- name: count_removed_messages(owner, session_ref, last)!
-UPDATE sessions SET removed_count = CASE WHEN :last < message_count THEN :last ELSE message_count END
+UPDATE sessions
+SET removed_count = CASE WHEN :last < message_count THEN :last ELSE message_count END, log_tag = NULL
 WHERE owner = :owner AND session_ref = :session_ref;
 
 -- name: list_sessions_with_removed(owner, session_refs)
@@ -101,7 +102,7 @@ UPDATE messages SET withdrawn_at = :at
 WHERE owner = :owner AND session_ref = :session_ref AND id = :id;
 
 -- name: count_withdrawn(owner, session_ref)!
-UPDATE sessions SET withdrawn_count = (
+UPDATE sessions SET log_tag = NULL, withdrawn_count = (
     SELECT count(*) FROM messages
     WHERE messages.owner = :owner AND messages.session_ref = :session_ref AND messages.withdrawn_at IS NOT NULL
   )

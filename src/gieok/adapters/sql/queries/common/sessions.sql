@@ -2,7 +2,7 @@
 
 -- name: get_session(owner, session_ref)^
 SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count, unremembered_count, withdrawn_count, plans
+       message_count, claimed_count, summarized_count, unremembered_count, withdrawn_count, plans, log_tag
 FROM sessions
 WHERE owner = :owner AND session_ref = :session_ref;
 
@@ -62,7 +62,7 @@ DELETE FROM sessions WHERE owner = :owner;
 -- name: lock_session(owner, session_ref)^
 -- The session with a row lock, for a transaction that decides by what it reads.
 SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
-       message_count, claimed_count, summarized_count, unremembered_count, withdrawn_count, plans
+       message_count, claimed_count, summarized_count, unremembered_count, withdrawn_count, plans, log_tag
 FROM sessions
 WHERE owner = :owner AND session_ref = :session_ref FOR UPDATE;
 
