@@ -308,6 +308,12 @@ def test_an_embedder_that_cannot_be_opened_fails(run: Run, home: Path) -> None:
     }
 
 
+def test_near_words_are_shown_with_an_example(run: Run) -> None:
+    pytest.importorskip("kiwipiepy_model", reason="pip install 'gieok[korean]'")
+    assert finding(report(run), "near_words")["level"] == "ok"
+    assert "면접 ~ " in finding(report(run, GIEOK_NEAR_WORDS="kiwi"), "near_words")["text"]
+
+
 def test_failed_jobs_are_a_warning(run: Run, url: str) -> None:
     """Without names of users; the remedy lists them."""
     remember("kim")

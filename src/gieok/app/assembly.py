@@ -14,6 +14,7 @@ from gieok.memory import profile, requests, usage
 from gieok.memory.canon import remembering
 from gieok.memory.canon import steps as canon
 from gieok.memory.companion import steps as companion
+from gieok.memory.companion.recall.query import NearWords
 from gieok.memory.companion.steps.summarize import SessionSummarizer
 from gieok.memory.companion.vectors.search import VectorSearch
 from gieok.memory.conversation import steps as conversation
@@ -68,6 +69,8 @@ class Services:
     """The account plan of a new session whose request names none."""
     tokens_per_day: int | None = None
     """Model tokens that an owner may use in a day, whatever a plan allows. None: no limit."""
+    near_words: NearWords | None = None
+    """Words of similar meaning. None if they are not configured."""
 
 
 STEP_LISTS: tuple[tuple[type[AnyStep], ...], ...] = (
@@ -99,9 +102,11 @@ def build_registry(
     timezone: str = "UTC",
     account_plan: AccountPlan = DEFAULT_ACCOUNT_PLAN,
     tokens_per_day: int | None = None,
+    near_words: NearWords | None = None,
 ) -> Registry:
     """The registry of all steps. `steps` adds a program's own. Raises ValueError if a type is taken."""
-    services = Services(model, memory_model or model, vector_search, timezone, account_plan, tokens_per_day)
+    remembering = memory_model or model
+    services = Services(model, remembering, vector_search, timezone, account_plan, tokens_per_day, near_words)
     return Registry([*(step(services) for types in STEP_LISTS for step in types), *steps])
 
 

@@ -10,10 +10,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
-from gieok.adapters.embedders import ClosableEmbedder, open_embedder
+from gieok.adapters.embedders import ClosableEmbedder, open_embedder, open_near_words
 from gieok.adapters.sql.driver.database import Database
 from gieok.app.cycles import Cycles
 from gieok.errors import Conflict, InputRefused
+from gieok.memory.companion.recall.query import NearWords
 from gieok.memory.companion.steps.vectors import KeepVectors
 from gieok.memory.companion.vectors.search import MAX_SPACE_CHARS, Embedder, VectorSearch, space_of
 from gieok.settings import Settings
@@ -26,6 +27,11 @@ SPACE = "vector_space"
 def choose_embedder(settings: Settings) -> ClosableEmbedder | None:
     """Open the embedder that the settings name, if any. The caller closes it. SettingsInvalid."""
     return open_embedder(settings.embedding, settings.secrets.get("GIEOK_EMBEDDER_API_KEY"))
+
+
+def choose_near_words(settings: Settings) -> NearWords | None:
+    """The words of similar meaning that the settings name, if any. SettingsInvalid."""
+    return open_near_words(settings.embedding)
 
 
 async def open_vector_search(

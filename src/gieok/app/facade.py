@@ -30,7 +30,7 @@ from gieok.app.context import CONTEXT_PLAN, PromptContext, load_context, session
 from gieok.app.cycles import KEEP_RESULTS, Cycles, Listener, Locks, Plans
 from gieok.app.decisions import DecisionExchange, Decisions
 from gieok.app.documents import Documents
-from gieok.app.embedding import open_vector_search
+from gieok.app.embedding import choose_near_words, open_vector_search
 from gieok.app.opening import ANALYZER as ANALYZER_KEY
 from gieok.app.opening import open_stores
 from gieok.app.owner_data import EXPORTS_AT_ONCE, OwnerData
@@ -42,6 +42,7 @@ from gieok.app.tokens import Tokens
 from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
 from gieok.errors import InputRefused
 from gieok.memory.audit import AuditEntry
+from gieok.memory.companion.recall.query import NearWords
 from gieok.memory.companion.vectors.search import Embedder, VectorSearch
 from gieok.memory.conversation.records import Message, ToolUse
 from gieok.memory.cursors import decode_cursor, encode_cursor
@@ -67,6 +68,8 @@ class Gieok:
     """How long jobs, watches, audit entries, usage, dead letters and raw messages are kept."""
     keep_results = KEEP_RESULTS
     """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
+    _own_models: Sequence[Model] = ()
+    _background: Background | None = None
 
     def __init__(  # noqa: PLR0913  options by keyword
         self,
@@ -76,6 +79,7 @@ class Gieok:
         *,
         memory_model: Model | None = None,
         vector_search: VectorSearch | None = None,
+        near_words: NearWords | None = None,
         timezone: str = "UTC",
         account_plan: AccountPlan = DEFAULT_ACCOUNT_PLAN,
         tokens_per_day: int | None = None,
@@ -101,6 +105,7 @@ class Gieok:
             timezone=timezone,
             account_plan=account_plan,
             tokens_per_day=tokens_per_day,
+            near_words=near_words,
         )
         self.engine = Engine(registry, clock=clock, observe=observe)
         self.job_plans = job_plans
@@ -115,8 +120,6 @@ class Gieok:
         self._outbox = Outbox(clock=clock, wake=self.job_queued.set)
         self.tokens = Tokens(database, vault, clock, account_plan, self._outbox)
         self._plans = Plans(self.engine, load_plan)
-        self._own_models: list[Model] = []
-        self._background: Background | None = None
 
     @classmethod
     async def open(
@@ -133,11 +136,10 @@ class Gieok:
     ) -> Self:
         """Open the database, the keystore and the model of the settings, and finish interrupted erasures.
 
-        `steps` are your own steps, which plans may use besides the built-in ones. `model`, `embedder` and
-        `job_plans` replace those of the settings; `model` then also remembers. Background work, such as
-        remembering a turn, runs in a task of its own; `background=False` leaves it to workers (default:
-        GIEOK_BACKGROUND, or true). If this fails or is cancelled, nothing stays open. Raises StoreDamaged if
-        the keystore is missing or belongs to another database; it creates no new one for existing data.
+        `steps` are your own steps, besides the built-in ones. `model`, `embedder` and `job_plans` replace
+        those of the settings; `model` then also remembers. Background work runs in a task of its own;
+        `background=False` leaves it to workers (default: GIEOK_BACKGROUND, or true). If this fails or is
+        cancelled, nothing stays open. StoreDamaged if the keystore is missing or of another database.
         """
         settings = settings or load_settings()
         async with AsyncExitStack() as unless_done:
@@ -151,6 +153,7 @@ class Gieok:
                 chosen,
                 memory_model=remembering,
                 vector_search=vector_search,
+                near_words=choose_near_words(settings),
                 timezone=settings.timezone,
                 account_plan=settings.account_plan,
                 tokens_per_day=settings.service.tokens_per_day or None,

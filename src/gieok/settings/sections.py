@@ -227,6 +227,9 @@ EMBEDDER_FORMS = (
 )
 """What `embedder` may be. A served model may be followed by its dimension: `openai:MODEL@DIMENSION`."""
 
+NEAR_WORDS = ("none", "kiwi")
+"""What `near_words` may be."""
+
 _EMBEDDERS = frozenset(form for form in EMBEDDER_FORMS if ":" not in form)
 _EMBEDDERS_WITH_MODEL = frozenset(form.partition(":")[0] for form in EMBEDDER_FORMS if ":" in form)
 _SERVED = frozenset({"openai", "google"})
@@ -244,6 +247,8 @@ class EmbedderSettings:
     """The languages of the model (`en`, or `ko,en`), where it does not declare them itself."""
     vector_cache_mb: int = 256
     """Size limit of a process's cache of vectors."""
+    near_words: str = "none"
+    """Which words of similar meaning a search also looks for: `kiwi` for Korean ones, or `none`."""
 
     @property
     def kind(self) -> str:
@@ -286,7 +291,13 @@ def parse_embedder(values: Mapping[str, str]) -> EmbedderSettings:
     megabytes = values.get("vector_cache_mb", "256")
     if not re.fullmatch(r"[1-9][0-9]{0,6}", megabytes.strip()):
         raise SettingsInvalid("vector_cache_mb must be a whole number from 1")
-    settings = EmbedderSettings(embedder, base_url, values.get("embedder_languages", ""), int(megabytes))
+    near_words = values.get("near_words", "none").strip()
+    if near_words not in NEAR_WORDS:
+        raise SettingsInvalid(
+            f"near_words '{near_words}' is unknown; it must be one of {', '.join(NEAR_WORDS)}"
+        )
+    languages = values.get("embedder_languages", "")
+    settings = EmbedderSettings(embedder, base_url, languages, int(megabytes), near_words)
     if not (settings.languages or frozenset()) <= {"ko", "en"}:
         raise SettingsInvalid("embedder_languages must be ko, en, or both separated by a comma")
     return settings

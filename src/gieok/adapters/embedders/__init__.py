@@ -1,5 +1,8 @@
-"""Embedders: local models, and models on a server. `open_embedder` opens the one that the settings name."""
+"""Embedders: local models, and models on a server. `open_embedder` opens the one that the settings name.
 
-from gieok.adapters.embedders.choose import ClosableEmbedder, open_embedder
+`open_near_words` opens the words of similar meaning.
+"""
 
-__all__ = ["ClosableEmbedder", "open_embedder"]
+from gieok.adapters.embedders.choose import ClosableEmbedder, open_embedder, open_near_words
+
+__all__ = ["ClosableEmbedder", "open_embedder", "open_near_words"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gieok.errors import SettingsInvalid
+from gieok.memory.companion.recall.query import NearWords
 from gieok.memory.companion.vectors.search import Embedder
 from gieok.settings import EmbedderSettings
 
@@ -25,6 +26,15 @@ def open_embedder(settings: EmbedderSettings, api_key: str | None) -> ClosableEm
     if settings.kind == "none":
         return None
     return _KINDS[settings.kind](settings, api_key)
+
+
+def open_near_words(settings: EmbedderSettings) -> NearWords | None:
+    """The words of similar meaning, or None for `none`. SettingsInvalid if the package is missing."""
+    if settings.near_words == "none":
+        return None
+    from gieok.adapters.embedders.kiwi import KiwiWords  # noqa: PLC0415
+
+    return KiwiWords(_package_folder("kiwipiepy_model", "pip install 'gieok[korean]'"))
 
 
 def _wordllama(settings: EmbedderSettings, api_key: str | None) -> ClosableEmbedder:
@@ -95,5 +105,5 @@ def _package_folder(name: str, remedy: str) -> Path:
     """The folder of an installed package, without importing it."""
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise SettingsInvalid(f"this embedder needs the package {name}: {remedy}")
+        raise SettingsInvalid(f"the settings need the package {name}: {remedy}")
     return Path(spec.submodule_search_locations[0])

@@ -29,7 +29,7 @@ from gieok.adapters.sql.stores.events import count_all as count_all_events
 from gieok.adapters.sql.stores.jobs import count_all
 from gieok.app import root_key_source
 from gieok.app.assembly import check_keystore, choose_memory_model, choose_model
-from gieok.app.embedding import choose_embedder
+from gieok.app.embedding import choose_embedder, choose_near_words
 from gieok.app.opening import stored_keystore_id
 from gieok.errors import GieokError, RootKeyMissing, SettingsInvalid
 from gieok.interfaces.cli.database import PRODUCTS, schema_text
@@ -57,6 +57,7 @@ T = TypeVar("T")
 LOW_DISK_SPACE = 1024**3
 NO_DISK_SPACE = 64 * 1024**2
 SAMPLE, SAMPLE_TERMS = "면접에서는", ["면접"]
+NEAR_SAMPLE = "면접"
 FIRST_RELEASE = 1_767_225_600
 """The start of 2026. An earlier clock is wrong."""
 CLOCK_TOLERANCE = 300
@@ -91,6 +92,7 @@ def run_checks(t: Translator) -> Report:
         *_guarded("model", lambda: _model(settings, t)),
         *_guarded("embedder", lambda: _embedder(settings, t)),
         *_guarded("cache", lambda: check_cache(settings, t)),
+        *_guarded("near_words", lambda: _near_words(settings, t)),
         *_integrations(t),
     ]
     return Report(_versions(), _settings_in_use(settings), checks)
@@ -435,6 +437,17 @@ def _embedder(settings: Settings, t: Translator) -> Iterator[Finding]:
     base_url = settings.embedding.embedder_base_url
     at = f" ({redact_url(base_url)})" if base_url else ""
     yield Finding("embedder", "ok", f"{settings.embedding.embedder}{at}")
+
+
+def _near_words(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """Whether words of similar meaning can be read, by asking for those of a common word."""
+    words = choose_near_words(settings)
+    if words is None:
+        yield Finding("near_words", "ok", t("doctor.near_words_none"))
+        return
+    near = words.near([NEAR_SAMPLE]).get(NEAR_SAMPLE, {})
+    text = ", ".join(sorted(near, key=lambda word: -near[word])[:3])
+    yield Finding("near_words", "ok", f"{settings.embedding.near_words}: {NEAR_SAMPLE} ~ {text}")
 
 
 def _integrations(t: Translator) -> Iterator[Finding]:

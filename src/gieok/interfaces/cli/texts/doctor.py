@@ -19,6 +19,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "check.erasures": ("erasures", "삭제"),
     "check.model": ("model", "모델"),
     "check.embedder": ("embedder", "임베더"),
+    "check.near_words": ("near words", "유의어"),
     "check.integrations": ("integrations", "연동"),
     "check.analyzer": ("analyzer", "형태소 분석기"),
     "check.clock": ("clock", "시계"),
@@ -182,6 +183,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "doctor.cache_policy_remedy": (
         "set maxmemory-policy to allkeys-lru: when the memory is full, nothing new would be cached",
         "maxmemory-policy를 allkeys-lru로 설정하세요. 메모리가 가득 차면 새 값을 캐시하지 못합니다",
+    ),
+    "doctor.near_words_none": (
+        "none; the extra 'korean' has Korean ones",
+        "없음. 'korean' 엑스트라로 한국어 유의어를 쓸 수 있습니다",
     ),
     "doctor.integrations_service": ("OpenAI's API (/v1 of the service)", "OpenAI API(서비스의 /v1)"),
     "doctor.integrations_missing": ("not installed: {extras}", "설치되지 않음: {extras}"),

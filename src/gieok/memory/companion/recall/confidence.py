@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gieok.memory.companion.recall.query import ALTERNATIVE_WEIGHT, Query, QueryTerms
+from gieok.memory.companion.recall.query import Query, QueryTerms
 from gieok.memory.companion.store import PersonaIndex
 from gieok.ranking import Flags, Floats, idf
 
@@ -66,11 +66,10 @@ def confidences(
         weight, best = 0.0, np.zeros(len(rows))
         for term in own:
             match = terms.matches.get(term)
-            importance = idf(count, 0 if match is None else len(match.rows))
-            share = ALTERNATIVE_WEIGHT if term in terms.alternatives else 1.0
+            importance = idf(count, terms.frequency(term))
             weight = max(weight, importance)
             if match is not None:
-                np.maximum(best, share * importance * found(match.rows), out=best)
+                np.maximum(best, terms.weight(term) * importance * found(match.rows), out=best)
         total, matched = total + weight, matched + best
     if query.periods:
         weight = idf(count, int(np.count_nonzero(in_period)))
@@ -94,7 +93,7 @@ def _terms_of_words(query: Query, terms: QueryTerms) -> dict[str, list[str]]:
     for term, word in query.words.items():
         if term not in query.dated:
             of_word.setdefault(word, []).append(term)
-    for term in terms.alternatives:
+    for term in (*terms.alternatives, *terms.near):
         # Two words that are written as one in the index are alternatives of both.
         for word in _parts(terms.words[term], of_word):
             of_word[word].append(term)

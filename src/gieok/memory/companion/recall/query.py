@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gieok.memory.companion.records import Memory
 from gieok.memory.companion.rules import check_query
@@ -40,6 +40,8 @@ REPLY_MARK = f"{_MARK}reply"
 """The mark of messages of the assistant, where the speakers have no names."""
 ALTERNATIVE_WEIGHT = 0.5
 """Weight of a term that is not in the query, but an alternative spelling of one that is."""
+NEAR_WEIGHT = 0.3
+"""Weight of a term that is not in the query, but near in meaning to one that is, times their cosine."""
 _MAX_WORDS = 256
 # Phrases of asking in general. They are ignored in a query that has other terms.
 _ASKING_PHRASE = re.compile("(?:무슨|어떤|어느) ?(?:일|것|거|때|곳)")
@@ -61,6 +63,24 @@ _ALTERNATIVES_FOR = 4
 _MAX_SPELLINGS = 192
 
 
+class NearWords(Protocol):
+    """Words that are near in meaning, by a model on this machine."""
+
+    def near(self, terms: Collection[str]) -> Mapping[str, Mapping[str, float]]:
+        """Terms that are near each of these terms, with their cosine. Unknown terms are left out.
+
+        It may read files on first use. Thread-safe.
+        """
+        ...
+
+
+class NearWordsServices(Protocol):
+    """Services of the steps that search by meaning without vectors."""
+
+    @property
+    def near_words(self) -> NearWords | None: ...
+
+
 class Query(NamedTuple):
     """A parsed query."""
 
@@ -78,6 +98,16 @@ class Query(NamedTuple):
     """Whether the latest statement is the answer: no time is named, and no word of the past."""
     is_about_reply: bool
     """Whether it asks what the assistant said."""
+    near: Mapping[str, Mapping[str, float]]
+    """Terms that are near in meaning to its terms, with their cosine."""
+
+
+class NearTerm(NamedTuple):
+    """A term that is near in meaning to a term of the query."""
+
+    cosine: float
+    of: str
+    """The term of the query."""
 
 
 class QueryTerms(NamedTuple):
@@ -89,6 +119,20 @@ class QueryTerms(NamedTuple):
     """The memories that contain each term."""
     alternatives: frozenset[str]
     """The terms that are not in the query, but alternative spellings of one that is."""
+    near: Mapping[str, NearTerm]
+    """The terms that are not in the query, but near in meaning to one that is."""
+
+    def weight(self, term: str) -> float:
+        """The weight of a term. A term of the query has 1."""
+        if term in self.near:
+            return NEAR_WEIGHT * self.near[term].cosine
+        return ALTERNATIVE_WEIGHT if term in self.alternatives else 1.0
+
+    def frequency(self, term: str) -> int:
+        """How many rows contain a term. A near one counts as no rarer than the term that it is near."""
+        match = self.matches.get(term)
+        rows = 0 if match is None else len(match.rows)
+        return max(rows, self.frequency(self.near[term].of)) if term in self.near else rows
 
 
 def parse_query(text: str, now: datetime) -> Query:
@@ -114,12 +158,12 @@ def parse_query(text: str, now: datetime) -> Query:
     dated = frozenset(meant) - frozenset(terms(timeless)) if times else frozenset[str]()
     is_about_now = not times and _ASKS_PAST.search(text) is None
     is_about_reply = _ASKS_REPLY.search(text) is not None
-    return Query(text, meant, together, spelled, times, dated, is_about_now, is_about_reply)
+    return Query(text, meant, together, spelled, times, dated, is_about_now, is_about_reply, near={})
 
 
 def look_up_terms(index: PersonaIndex, query: Query) -> QueryTerms:
     """Look up which terms the index contains. A missing term is replaced by its most frequent alternative:
-    one edit away, or split into words."""
+    one edit away, or split into words. Terms that are near in meaning are added."""
     other = {**query.joined, **query.spelled}
     spellings = {term: word for term, word in other.items() if term not in query.words}
     matches = index.find([*query.words, *spellings])
@@ -137,7 +181,21 @@ def look_up_terms(index: PersonaIndex, query: Query) -> QueryTerms:
         best = max(indexed, key=lambda option: min(len(matches[part].rows) for part in option), default=())
         alternatives |= {part: query.words[term] for part in best if part not in query.words}
     words = {term: word for term, word in query.words.items() if term in matches} | alternatives
-    return QueryTerms(words, {term: matches[term] for term in words}, frozenset(alternatives))
+    near = _near_terms(query, known=words)
+    matches |= index.find(list(near))
+    near = {term: found for term, found in near.items() if term in matches}
+    words |= {term: query.words[found.of] for term, found in near.items()}
+    return QueryTerms(words, {term: matches[term] for term in words}, frozenset(alternatives), near)
+
+
+def _near_terms(query: Query, known: Collection[str]) -> dict[str, NearTerm]:
+    """The terms near in meaning to those of the query, each by the one that it is nearest to."""
+    best: dict[str, NearTerm] = {}
+    for of, near in query.near.items():
+        for term, cosine in near.items():
+            if term not in query.words and term not in known:
+                best[term] = max(best.get(term, NearTerm(0.0, of)), NearTerm(cosine, of))
+    return best
 
 
 def find_speakers(index: PersonaIndex, names: Iterable[str]) -> Mapping[str, Match]:

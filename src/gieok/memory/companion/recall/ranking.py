@@ -19,7 +19,6 @@ from gieok.memory.companion.hits import ConfidenceParts, Hit, MatchedField, Why,
 from gieok.memory.companion.recall.confidence import Confidences, confidences, mean_distance
 from gieok.memory.companion.recall.policy import RecallPolicy
 from gieok.memory.companion.recall.query import (
-    ALTERNATIVE_WEIGHT,
     QUESTION_MARK,
     REPLY_MARK,
     Query,
@@ -202,7 +201,9 @@ def _signals_of_match(
     if matches.vectors.any():
         in_session = best_of_session(matches.total, sessions)
     else:
-        in_session = session_coverage(_weighted(index, matches.terms), sessions)
+        near = matches.terms.near
+        said = {term: match for term, match in matches.terms.matches.items() if term not in near}
+        in_session = session_coverage(_weighted(index, matches.terms, said), sessions)
     is_match = (matches.total[rows] > 0) | (matches.time[rows] > 0)
     return {
         "session": normalised(in_session)[rows] * is_match,
@@ -237,16 +238,17 @@ def _latest(index: PersonaIndex, statements: Floats) -> Floats:
     return values
 
 
-def _weighted(index: PersonaIndex, terms: QueryTerms) -> list[tuple[Match, float]]:
-    """The rows that contain each term, and its idf."""
+def _weighted(
+    index: PersonaIndex, terms: QueryTerms, found: Mapping[str, Match]
+) -> list[tuple[Match, float]]:
+    """The rows that contain each of the found terms, and its idf."""
     return [
-        (match, (ALTERNATIVE_WEIGHT if term in terms.alternatives else 1) * idf(index.count, len(match.rows)))
-        for term, match in terms.matches.items()
+        (match, terms.weight(term) * idf(index.count, terms.frequency(term))) for term, match in found.items()
     ]
 
 
 def _bm25(index: PersonaIndex, terms: QueryTerms, policy: RecallPolicy) -> Floats:
-    weighted = _weighted(index, terms)
+    weighted = _weighted(index, terms, terms.matches)
     scores = bm25f(
         index.rows, weighted, index.visible, k1=policy.k1, b=policy.b, added_weight=policy.added_weight
     )
@@ -388,7 +390,7 @@ def _found_words(terms: QueryTerms, rows: Positions) -> list[_Found]:
         having, own, added = terms.matches[term]
         nearest = np.minimum(having.searchsorted(rows), len(having) - 1)
         for place in np.flatnonzero(having[nearest] == rows).tolist():
-            found[place].words[word] = None
+            found[place].words[f"{word} ~ {term}" if term in terms.near else word] = None
             if own[nearest[place]]:
                 found[place].fields["text"] = None
             if added[nearest[place]]:

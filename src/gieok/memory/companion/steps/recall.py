@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Literal, NamedTuple, Protocol
 from uuid import UUID
@@ -14,7 +15,13 @@ from gieok.engine import AnyStep, Ask, Data, ReadStep, Stage, StepContext
 from gieok.errors import ModelUnavailable, StoreUnavailable
 from gieok.memory.companion.hits import Hit, HitKind
 from gieok.memory.companion.recall.policy import Degraded, RecallPolicy
-from gieok.memory.companion.recall.query import Query, find_speakers, parse_query, without_names
+from gieok.memory.companion.recall.query import (
+    NearWordsServices,
+    Query,
+    find_speakers,
+    parse_query,
+    without_names,
+)
 from gieok.memory.companion.recall.ranking import rank_rows
 from gieok.memory.companion.records import Memory
 from gieok.memory.companion.rules import MAX_PAGE
@@ -118,6 +125,13 @@ class _QueryVector(NamedTuple):
     failed: bool = False
 
 
+class _Meaning(NamedTuple):
+    """What models say about a query: its vector, and terms that are near its terms."""
+
+    vector: _QueryVector = _QueryVector()
+    near: Mapping[str, Mapping[str, float]] = {}
+
+
 class MessageIndexStore(Protocol):
     """The part of the message log that recall needs."""
 
@@ -134,15 +148,15 @@ class RecallView(CompanionView, VectorView, ProfileView, Protocol):
     def messages(self) -> MessageIndexStore: ...
 
 
-class RecallServices(VectorServices, ProfileServices, Protocol):
-    """The vector search, and the timezone of users whose profile has none."""
+class RecallServices(VectorServices, NearWordsServices, ProfileServices, Protocol):
+    """The vector search, words of similar meaning, and the timezone of users whose profile has none."""
 
 
 class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
     """Find memories, messages and facts of this user and this persona, of any session, that answer the query.
 
-    With an embedder it reads twice, and asks for the vector of the query in between. ModelUnavailable if
-    the embedder does not answer, unless the plan allows a search by words alone.
+    With an embedder or words of similar meaning it reads twice, and asks for them in between.
+    ModelUnavailable if the embedder does not answer, unless the plan allows a search by words alone.
     """
 
     type = "RecallMemories"
@@ -150,21 +164,30 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
 
     def __init__(self, services: RecallServices) -> None:
         self._vector_search = services.vector_search
+        self._near_words = services.near_words
         self._timezone = services.timezone
 
     def read(
         self, view: RecallView, metadata: RecallPolicy, inputs: RecallInputs, context: StepContext
     ) -> Recalled | Ask[Recalled]:
-        vector_search = self._vector_search
-        if vector_search is None or not metadata.weights.vectors:
-            return self._search(view, metadata, inputs, context, _QueryVector())
+        if self._near_words is None and (self._vector_search is None or not metadata.weights.vectors):
+            return self._search(view, metadata, inputs, context, _Meaning())
         query = self._parse(view, inputs.query, context.now)
         index = view.companion.index(inputs.persona_id, kinds=metadata.kinds, include_archived=True)
         text = without_names(inputs.query, find_speakers(index, query.words).keys())
         return Ask(
-            question=lambda: _embed(vector_search, text, metadata),
-            resume=lambda view, query_vector: self._search(view, metadata, inputs, context, query_vector),
+            question=lambda: self._ask(query, text, metadata),
+            resume=lambda view, meaning: self._search(view, metadata, inputs, context, meaning),
         )
+
+    async def _ask(self, query: Query, text: str, policy: RecallPolicy) -> _Meaning:
+        """Ask the models. `text` is the query without the names of speakers."""
+        vector, near = _QueryVector(), dict[str, Mapping[str, float]]()
+        if self._vector_search is not None and policy.weights.vectors:
+            vector = await _embed(self._vector_search, text, policy)
+        if self._near_words is not None:
+            near = await asyncio.to_thread(self._near_words.near, query.words.keys() - query.dated)
+        return _Meaning(vector, near)
 
     def _search(
         self,
@@ -172,7 +195,7 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
         policy: RecallPolicy,
         inputs: RecallInputs,
         context: StepContext,
-        query: _QueryVector,
+        meaning: _Meaning,
     ) -> Recalled:
         kinds = _kinds(policy, inputs)
         persona_id, include_archived = inputs.persona_id, policy.include_archived
@@ -180,12 +203,12 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
         if not index.recall:
             return Recalled(memories=(), hits=(), degraded=())
         similarity = None
-        if self._vector_search is not None and query.vector is not None and kinds != ("fact",):
+        if self._vector_search is not None and meaning.vector.vector is not None and kinds != ("fact",):
             similarity = self._vector_search.compare(
-                view.vectors, persona_id, query.vector, include_archived=include_archived
+                view.vectors, persona_id, meaning.vector.vector, include_archived=include_archived
             )
 
-        parsed = self._parse(view, inputs.query, context.now)
+        parsed = self._parse(view, inputs.query, context.now)._replace(near=meaning.near)
         least = max(policy.min_confidence, inputs.min_confidence or 0.0)
         policy = policy.model_copy(update={"min_confidence": least})
 
@@ -208,7 +231,7 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
         hits = _without_last_quotes(hits, len(hits) + len(more) - count) + more
         context.note("recalled", [hit.id for hit in hits])
         context.note("filled", sum(hit.why.filled for hit in hits))
-        degraded = _degraded(view, policy, kinds, query)
+        degraded = _degraded(view, policy, kinds, meaning.vector)
         if degraded:
             context.note("degraded", list(degraded))
         memories = tuple(hit.memory for hit in hits if hit.kind == "memory")
