@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import UUID, uuid4
 
+import click
 import pytest
 from click.testing import CliRunner
 from langchain_core.messages import HumanMessage
@@ -26,6 +27,7 @@ from gieok.interfaces.langgraph import DecisionMemory, DecisionState
 from gieok.memory.companion.records import MemoryChanges, MemoryConfig, MemoryOutline
 from gieok.memory.decisions.records import Target
 from gieok.memory.sessions.records import ChatMessage
+from tests.cli.reference import commands
 from tests.rest.conftest import Server
 from tests.rest.routes.conftest import Api, shared
 from tests.rest.test_isolation import SECRET, create_one_of_each
@@ -43,7 +45,19 @@ fact retire {fact} --persona {persona}
 decision list | decision show {decision} | decision history {decision} | decision impact {decision}
 decision context wms | decision compact {session} | decision walk {decision} | decision policy
 decision relate {decision} DEPENDS_ON {other} | jobs list | jobs retry {job} | audit | usage
+context 이야기 --persona {persona} | context --persona {persona} --session {session}
+memory tag {memory} x | memory restore {memory} | fact set goal x x --persona {persona}
+persona export {persona} | decision save x --change {decision}
 """
+WITHOUT_IDS = {
+    "backup, restore, check, db, doctor, keys, token": "an operator's: the whole database, no content",
+    "demo, console, mcp, serve, worker": "programs; their interfaces have rows of their own",
+    "chat": "a conversation: what the library shows (tests/cli/test_chat.py)",
+    "plan": "plans of the package and of files",
+    "memory import, memory erase, session import, persona import": "take a file or the user's own name",
+    "decision export, decision import": "take a folder of the user's own decisions",
+}
+"""Commands that take no id of an owner's things, with the reason."""
 
 
 def _values(server: Server, ids: Ids) -> dict[str, Any]:
@@ -251,6 +265,17 @@ def test_the_same_calls_show_the_owner_their_data(shared: Server) -> None:
     seen = shared.run(_call_everything(shared.gieok.user(name), shared, ids)).splitlines()
     showing = {line.partition(":")[0] for line in seen if SECRET in line}
     assert {"canon.state", "companion.search", "data.export", "decisions.evidence"} <= showing
+
+
+def test_every_command_is_in_the_table() -> None:
+    """A new command needs a row in COMMANDS, or a reason why it has none."""
+    excused = [name for names in WITHOUT_IDS for name in names.split(", ")]
+    lines = [f"{line} " for line in COMMANDS.strip().replace("\n", " | ").split(" | ")]
+    for path, command in commands():
+        name = path.removeprefix("gieok ")
+        if isinstance(command, click.Group) or any(f"{name} ".startswith(f"{each} ") for each in excused):
+            continue
+        assert any(line.startswith(f"{name} ") for line in lines), f"{name} has no row"
 
 
 def test_every_interface_is_in_the_table() -> None:
