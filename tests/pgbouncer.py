@@ -34,12 +34,9 @@ pidfile = {folder}/pid
 """
 
 
-def find_pgbouncer() -> str:
-    """The program on PATH or in .servers; skips the test where there is none."""
-    found = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin:{_SERVERS / 'usr/sbin'}")
-    if found is None:
-        pytest.skip("there is no pgbouncer on PATH; `make servers` unpacks one")
-    return found
+def find_pgbouncer() -> str | None:
+    """The program on PATH or in .servers."""
+    return shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin:{_SERVERS / 'usr/sbin'}")
 
 
 class PgBouncer:
@@ -49,7 +46,10 @@ class PgBouncer:
     """
 
     def __init__(self, url: str, pool_size: int) -> None:
-        self._program = find_pgbouncer()
+        found = find_pgbouncer()
+        if found is None:
+            pytest.skip("there is no pgbouncer on PATH; `make servers` unpacks one")
+        self._program = found
         self._folder = Path(tempfile.mkdtemp(prefix="gieok-pgbouncer-"))
         parts = conninfo_to_dict(url)
         with socket.socket() as free:

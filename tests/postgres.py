@@ -32,9 +32,9 @@ _FORM = """
 _CLEAN = """
     DO $$ DECLARE name text; BEGIN
         SET LOCAL session_replication_role = replica;
-        FOR name IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
-                     WHERE schemaname LIKE 'gieok%'
-                       AND tablename NOT IN ('schema_migrations', 'keystore_schema')
+        FOR name IN SELECT c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+                     WHERE nspname LIKE 'gieok%' AND relkind IN ('r', 'p') AND NOT relispartition
+                       AND relname NOT IN ('schema_migrations', 'keystore_schema')
         LOOP EXECUTE 'DELETE FROM ' || name; END LOOP;
     END $$
 """
@@ -56,7 +56,8 @@ class Postgres:
         self._server = cast(_Server, get_server(self.folder, cleanup_mode="delete"))
         self._numbers = itertools.count(1)
         self._forms: dict[str, str] = {}
-        self._clean: list[str] = []
+        self._clean: dict[int, list[str]] = {}
+        self._partitions: dict[str, int] = {}
         with psycopg.connect(self.admin_url(), autocommit=True) as connection:
             connection.execute("ALTER SYSTEM SET fsync = off")  # no test pulls the plug of the machine
             connection.execute("SELECT pg_reload_conf()")
@@ -74,12 +75,13 @@ class Postgres:
         host = conninfo_to_dict(self.admin_url())["host"]
         return f"postgresql://gieok:not-to-be-seen@{quote(str(host), safe='')}/{name}"
 
-    def clean_database(self) -> str:
+    def clean_database(self, partitions: int = 0) -> str:
         """The URL of a database with our tables and nothing in them; to be given back."""
-        if self._clean:
-            return self._clean.pop()
+        if self._clean.get(partitions):
+            return self._clean[partitions].pop()
         url = self.new_database()
-        asyncio.run(open_database(url).close())
+        self._partitions[url] = partitions
+        asyncio.run(open_database(url, partitions=partitions).close())
         open_keystore(url).close()
         self._forms[url] = self._form(url)
         return url
@@ -98,7 +100,7 @@ class Postgres:
             return
         with psycopg.connect(self.admin_url(name)) as connection:
             connection.execute(_CLEAN)
-        self._clean.append(url)
+        self._clean.setdefault(self._partitions[url], []).append(url)
 
     def _form(self, url: str) -> str:
         with psycopg.connect(self.admin_url(database_name(url))) as connection:

@@ -36,7 +36,9 @@ async def open_stores(settings: Settings, stack: AsyncExitStack) -> tuple[Databa
 
     Finishes interrupted erasures, and repeats those that a restored backup does not contain.
     """
-    database = await _open(stack, partial(open_database, settings.database_url), _close_database)
+    database = await _open(
+        stack, partial(open_database, settings.database_url, partitions=settings.partitions), _close_database
+    )
     own = await database.get_meta(KEYSTORE)
     vault = await _open(stack, partial(open_vault, settings, own), _close_vault)
     if own is None:

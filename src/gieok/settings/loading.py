@@ -34,6 +34,7 @@ from gieok.settings.sections import (
     parse_cache_url,
     parse_embedder,
     parse_jwt,
+    parse_partitions,
     parse_retention,
     parse_service,
     parse_timezone,
@@ -42,7 +43,7 @@ from gieok.settings.sections import (
 _PREFIX = "GIEOK_"
 _NAMES = (
     *("database_url", "keystore_url", "root_key_file", "model", "model_base_url"),
-    *("memory_model", "timezone", "account_plan", "background", "cache_url"),
+    *("memory_model", "partitions", "timezone", "account_plan", "background", "cache_url"),
     *(*SERVICE_NAMES, *RETENTION_NAMES, *JWT_NAMES, *EMBEDDER_NAMES),
 )
 _SECRETS = ("root_key", "root_key_next", "embedder_api_key", "model_api_key")
@@ -86,6 +87,8 @@ class Settings:
     """The account plan of users whose token or call names none: `premium` has no limits."""
     background: bool = True
     """Whether an open Gieok does background work itself, or leaves it to `gieok worker`."""
+    partitions: int = 0
+    """Hash partitions by owner of the tables of a new PostgreSQL database; 0 for none."""
     retention: RetentionSettings = DEFAULT_RETENTION
     """How long jobs, watches, audit entries, usage and raw messages are kept."""
     cache_url: str | None = field(default=None, repr=False)
@@ -127,6 +130,7 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
         timezone=parse_timezone(values.get("timezone", "UTC")),
         account_plan=parse_account_plan(values),
         background=parse_background(values),
+        partitions=parse_partitions(values),
         retention=parse_retention(_select(values, RETENTION_NAMES)),
         cache_url=parse_cache_url(values),
     )

@@ -160,6 +160,16 @@ def parse_background(values: Mapping[str, str]) -> bool:
     return _parse(values, "background", _BOOLEANS.__getitem__, "true or false", True)
 
 
+def parse_partitions(values: Mapping[str, str]) -> int:
+    """How many partitions a new PostgreSQL database gets. SettingsInvalid for another number."""
+    expected = "a whole number from 2 to 256, or 0 for none"
+    return _parse(values, "partitions", _partitions, expected, 0)
+
+
+def _partitions(text: str) -> int:
+    return 0 if int(text) == 0 else _in_range(int(text), 2, 256)
+
+
 def parse_cache_url(values: Mapping[str, str]) -> str | None:
     """The URL of the cache; None without one. SettingsInvalid for another kind of server."""
     url = values.get("cache_url")

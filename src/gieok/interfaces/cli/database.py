@@ -64,8 +64,8 @@ def upgrade(as_json: bool, t: Translator) -> None:
     """
     from gieok.settings import load_settings, sqlite_path
 
-    url = load_settings().database_url
-    done = _upgrade(url, sqlite_path(url))
+    settings = load_settings()
+    done = _upgrade(settings.database_url, sqlite_path(settings.database_url), settings.partitions)
     if as_json:
         print_json(dataclass_json(done))
         return
@@ -78,7 +78,7 @@ def upgrade(as_json: bool, t: Translator) -> None:
     print(t("db.current", version=done.schema_version))
 
 
-def _upgrade(url: str, file: Path | None) -> Upgrade:
+def _upgrade(url: str, file: Path | None, partitions: int) -> Upgrade:
     """Opening a database migrates it. Compares the status and the backup files before and after."""
     import asyncio
 
@@ -86,7 +86,7 @@ def _upgrade(url: str, file: Path | None) -> Upgrade:
     from gieok.adapters.sql.driver.open import find_database, open_database
 
     async def open_and_close() -> DatabaseStatus:
-        database = open_database(url)
+        database = open_database(url, partitions=partitions)
         try:
             return await database.status()
         finally:
@@ -121,6 +121,7 @@ def _status_fields(found: DatabaseStatus, t: Translator) -> list[tuple[str, str]
         return shown
     security = "db.row_security_bypassed" if found.bypasses_row_security else "db.row_security_on"
     shown.append((t("db.connections"), str(found.connections)))
+    shown.append((t("db.partitions"), str(found.partitions or t("db.no_partitions"))))
     shown.append((t("db.role"), f"{found.role}: {t(security)}"))
     return shown
 

@@ -222,6 +222,8 @@ class DatabaseStatus:
     connections: int | None = None
     is_pooled: bool | None = None
     """Whether there is a connection pooler in front of PostgreSQL."""
+    partitions: int | None = None
+    """Hash partitions by owner of each table; 0 for none."""
     role: str | None = None
     bypasses_row_security: bool | None = None
     """True for a superuser or a role with BYPASSRLS: row-level security then has no effect."""

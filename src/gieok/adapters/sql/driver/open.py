@@ -16,8 +16,10 @@ _POSTGRES = ("postgresql://", "postgres://")
 _DATABASE, _KEYSTORE = "database URL", "keystore URL"
 
 
-def open_database(url: str, *, limits: Limits = DEFAULT_LIMITS) -> Database:
+def open_database(url: str, *, limits: Limits = DEFAULT_LIMITS, partitions: int = 0) -> Database:
     """Open the database at `url`. Creates it if it does not exist and migrates an older schema.
+
+    The tables of a new PostgreSQL database get so many hash `partitions` by owner; 0 for none.
 
     `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user@host/name`. Blocks while
     it opens. Raises `SettingsInvalid` for an unsupported URL; `StoreUnavailable`, `StoreDamaged` or
@@ -26,7 +28,7 @@ def open_database(url: str, *, limits: Limits = DEFAULT_LIMITS) -> Database:
     if _is_postgres(url):
         from gieok.adapters.sql.driver.postgres.database import PostgresDatabase  # noqa: PLC0415 - psycopg takes 0.3 s to import
 
-        return PostgresDatabase(url, limits)
+        return PostgresDatabase(url, limits, partitions=partitions)
     return SqliteDatabase(_sqlite_path(url, _DATABASE), limits)
 
 

@@ -128,6 +128,7 @@ def _settings_in_use(settings: Settings) -> list[Setting]:
         "timezone": settings.timezone,
         "account_plan": settings.account_plan,
         "background": str(settings.background).lower(),
+        "partitions": str(settings.partitions),
         "cache_url": redact_url(settings.cache_url) if settings.cache_url else "-",
         **{name: str(value).lower() for name, value in asdict(settings.service).items()},
         **{name: str(days) for name, days in asdict(settings.retention).items()},
@@ -199,6 +200,8 @@ def _database(settings: Settings, t: Translator) -> Iterator[Finding]:
         yield Finding("writing", "ok", t("doctor.writable"))
     if found.is_pooled:
         yield Finding("pooler", "ok", t("doctor.pooler"))
+    if found.partitions:
+        yield Finding("partitions", "ok", t("doctor.partitions", count=found.partitions))
     if found.bypasses_row_security:
         text = t("doctor.row_security_bypassed", role=found.role)
         yield Finding("row_security", "warning", text, t("doctor.row_security_remedy"))

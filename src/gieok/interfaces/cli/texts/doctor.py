@@ -11,6 +11,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "check.schema": ("schema", "스키마"),
     "check.writing": ("writing", "쓰기"),
     "check.pooler": ("pooler", "커넥션 풀러"),
+    "check.partitions": ("partitions", "파티션"),
     "check.row_security": ("row security", "행 수준 보안"),
     "check.disk": ("disk", "디스크"),
     "check.root_key": ("root key", "루트 키"),
@@ -60,6 +61,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "in front of PostgreSQL; transaction mode is supported, prepared statements are not used",
         "PostgreSQL 앞에 있음; 트랜잭션 모드를 지원하며 prepared statement는 사용하지 않음",
     ),
+    "doctor.partitions": ("{count} of each table, by owner", "테이블마다 사용자별 {count}개"),
     "doctor.row_security_bypassed": (
         "role {role} bypasses row-level security, so only the queries separate owners",
         "역할 {role}에는 행 수준 보안이 적용되지 않아 쿼리만으로 소유자를 분리합니다",

@@ -34,6 +34,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "db.durability": ("durability", "내구성"),
     "db.connections": ("connections", "연결 수"),
     "db.role": ("role", "역할"),
+    "db.partitions": ("partitions", "파티션"),
+    "db.no_partitions": ("none", "없음"),
     "db.row_security_on": (
         "row-level security separates owners",
         "행 수준 보안으로 소유자를 분리합니다",

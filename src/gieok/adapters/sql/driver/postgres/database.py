@@ -25,7 +25,7 @@ from gieok.adapters.sql.driver.database import (
 )
 from gieok.adapters.sql.driver.migrations import Migration, load_migrations, pending
 from gieok.adapters.sql.driver.postgres.errors import translate_error
-from gieok.adapters.sql.driver.postgres.schema import prepare_schema, read_ledger
+from gieok.adapters.sql.driver.postgres.schema import count_partitions, prepare_schema, read_ledger
 from gieok.adapters.sql.driver.postgres.session import TO_READ, PostgresSession, without_password
 from gieok.adapters.sql.driver.queries import Dialect, load_queries, load_system_queries
 from gieok.adapters.sql.driver.thread_pool import ThreadPool, WorkItem
@@ -52,14 +52,19 @@ class PostgresDatabase:
     dialect: Dialect = "postgres"
 
     def __init__(
-        self, url: str, limits: Limits = DEFAULT_LIMITS, migrations: Sequence[Migration] | None = None
+        self,
+        url: str,
+        limits: Limits = DEFAULT_LIMITS,
+        migrations: Sequence[Migration] | None = None,
+        partitions: int = 0,
     ) -> None:
+        """A new database gets so many `partitions`."""
         self.url = without_password(url)
         self._migrations = load_migrations("postgres") if migrations is None else migrations
         self._queries = load_queries("postgres")
         self._translate_error = partial(translate_error, place=self.url)
         self._limits = limits
-        self._prepare(PostgresSession(url, limits))
+        self._prepare(PostgresSession(url, limits), partitions)
         known = len(self._migrations)
         self._sessions = [PostgresSession(url, limits, known) for _ in range(limits.connections)]
         self._pool = ThreadPool(
@@ -70,9 +75,9 @@ class PostgresDatabase:
             queue_size=limits.waiting_units,
         )
 
-    def _prepare(self, session: PostgresSession) -> None:
+    def _prepare(self, session: PostgresSession, partitions: int) -> None:
         try:
-            prepare_schema(session, self._migrations, self.url)
+            prepare_schema(session, self._migrations, self.url, partitions)
         except psycopg.Error as error:
             raise self._translate_error(error) from None
         finally:
@@ -152,6 +157,7 @@ def _read_status(
         size_bytes=size,
         connections=limits.connections,
         is_pooled=session.is_pooled,
+        partitions=count_partitions(session.connection),
         role=role,
         bypasses_row_security=bypasses,
     )
