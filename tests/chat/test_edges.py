@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gieok import Gieok, Settings
+from gieok import Gieok, Message, Settings
 from gieok.adapters.models.offline import OfflineModel
 from gieok.app.background.worker import Worker
 from gieok.errors import ModelUnavailable, StepFailed
@@ -59,3 +59,25 @@ async def test_a_session_without_summaries_ends_after_inactivity(settings: Setti
         for ref in (left, closed):
             assert (await user.sessions.get(ref)).session.ended_at is not None
     assert behind.run("SELECT count(*) FROM jobs WHERE kind = 'summary'") == [(0,)]
+
+
+async def test_a_long_window_of_a_client_hides_nothing(gieok: Gieok) -> None:
+    """The plan shows its last ten messages. What was said before can be recalled as if it were not sent."""
+    user = gieok.user("minsu")
+    hana = await user.personas.create(HANA)
+    first = await user.chat.send(hana.id, "내 암호는 코알라야")
+    window = [
+        Message(role="user", content="내 암호는 코알라야"),
+        Message(role="assistant", content=first.reply),
+    ]
+    for number in range(8):
+        sent = await user.chat.send(hana.id, f"오늘은 산책 {number}번", recent_messages=window)
+        window += [
+            Message(role="user", content=f"오늘은 산책 {number}번"),
+            Message(role="assistant", content=sent.reply),
+        ]
+    asked = await user.chat.send(hana.id, "내 암호가 뭐였지?", recent_messages=window)
+    assert len(asked.prompt.messages) == 11
+    assert any("코알라" in hit.text for hit in asked.recalled)
+    answer = await user.reply(hana.id, "내 암호가 뭐였지?", recent_messages=window)
+    assert any("코알라" in hit.text for hit in answer.recalled)

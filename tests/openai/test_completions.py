@@ -268,3 +268,35 @@ def test_errors_before_and_after_a_route_have_openais_form(chat: Chat, server: S
     assert chat.http.get("/v1/unknown").json()["error"]["code"] == "not_found"
     broken = chat.http.post("/v1/chat/completions", content="{", headers={"Content-Type": "application/json"})
     assert (broken.status_code, broken.json()["error"]["type"]) == (422, "invalid_request_error")
+
+
+def test_a_client_may_name_its_session_and_edit_its_first_message(chat: Chat) -> None:
+    """Without a name, a changed first message starts a session, because nothing of the window matches."""
+    session = chat.say(BUSAN).headers["x-gieok-session"]
+    chat.say("거기 바다가 좋아")
+    assert facts(chat) == ["부산"]
+    chat.messages = []
+    edited = chat.say(SEOUL, **{"X-Gieok-Session": session})
+    assert edited.headers["x-gieok-session"] == session
+    assert log(chat, session) == [(m["role"], m["content"]) for m in chat.messages]
+    assert facts(chat) == ["서울"]
+    chat.say("오늘 힘들었어", **{"X-Gieok-Session": session})
+    assert log(chat, session) == [(m["role"], m["content"]) for m in chat.messages]
+    assert sessions(chat) == [session]
+
+
+def test_a_named_session_continues_where_nothing_matches(chat: Chat) -> None:
+    session = chat.say("안녕").headers["x-gieok-session"]
+    chat.messages = [{"role": "user", "content": "첫째"}, {"role": "assistant", "content": "그래"}]
+    assert chat.say("둘째", **{"X-Gieok-Session": session}).headers["x-gieok-session"] == session
+    assert [text for role, text in log(chat, session) if role == "user"] == ["안녕", "둘째"]
+
+
+def test_a_session_of_another_persona_or_of_nobody_is_not_found(chat: Chat) -> None:
+    session = chat.say("안녕").headers["x-gieok-session"]
+    other = chat.http.post("/api/v1/personas", json={"name": "Nora"}).json()["persona"]["id"]
+    for persona, named in ((other, session), (chat.persona, "nothing")):
+        answer = chat.post(model=f"gieok/{persona}", headers={"X-Gieok-Session": named})
+        assert answer.status_code == 404, answer.text
+        assert answer.json()["error"]["code"] == "not_found"
+    assert len(log(chat, session)) == 2

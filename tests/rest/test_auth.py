@@ -18,7 +18,9 @@ def plain(embedded: Settings) -> Iterator[Server]:
         yield running
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/docs", "/docs/swagger-ui.css", "/openapi.json"])
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/readyz", "/docs", "/docs/swagger-ui.css", "/openapi.json", "/v1/openapi.json"]
+)
 def test_public_paths_need_no_token(plain: Server, path: str) -> None:
     assert httpx.get(plain.url + path).status_code == 200
 

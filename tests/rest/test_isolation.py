@@ -236,6 +236,7 @@ WITHOUT_OWNER = {
     "GET /docs": "the documentation of the API",
     "GET /docs/{}": "its files",
     "GET /openapi.json": "the description of the API",
+    "GET /v1/openapi.json": "the description of the API",
     "POST /mcp": "tests/mcp/test_isolation.py has a row for each tool and resource",
     "GET /mcp": "answers 405",
     "DELETE /mcp": "answers 405",

@@ -19,6 +19,7 @@ from gieok.engine.cycle import apply_writes
 from gieok.engine.step import Outputs
 from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SessionEnded
 from gieok.memory.conversation.records import Message
+from gieok.memory.conversation.steps import ContextSelect
 from gieok.memory.fields import MAX_MESSAGE_CHARS, AccountPlan, storable
 from gieok.memory.requests import RequestKey, TurnRef
 from gieok.memory.sessions.records import ChatMessage, MessageRange, Session
@@ -151,8 +152,9 @@ class Chat:
         and wait for it if the first request is still running. Raises Conflict for another text or request,
         NotFound for an unknown persona, SessionEnded, and PlanHashMismatch if the session ran another plan.
         """
+        checked = self._gieok.check(plan)
         sent = _Sent(
-            checked=self._gieok.check(plan),
+            checked=checked,
             persona_id=check_ref(persona_id, "personaId"),
             session_ref=check_ref(session_ref, "sessionRef") if session_ref is not None else None,
             message=message,
@@ -160,7 +162,7 @@ class Chat:
             listen=listen,
             new_session=new_session,
             message_id=message_id,
-            recent_messages=check_recent(recent_messages),
+            recent_messages=shown_messages(recent_messages, checked.plan),
             instructions=instructions,
             replaces=replaces,
             account_plan=account_plan,
@@ -373,3 +375,12 @@ def check_recent(messages: object) -> tuple[Message, ...]:
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
         raise InputRefused("must be a list of messages", at="recentMessages")
     return tuple(cast("Sequence[Message]", messages))
+
+
+def shown_messages(messages: object, plan: ExecutionPlan) -> tuple[Message, ...]:
+    """The last messages of a client's window, as many as the plan shows. Older ones can be recalled, like
+    everything that is not shown."""
+    window = check_recent(messages)
+    counts = [step.metadata.get("recentMessages") for step in plan.steps if step.type == ContextSelect.type]
+    most = max((count for count in counts if isinstance(count, int)), default=len(window))
+    return window[max(len(window) - most, 0) :]

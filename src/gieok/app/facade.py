@@ -23,7 +23,7 @@ from gieok.app.background.jobs import ANALYZER, JOB_PLANS, MAX_JOBS, JobPlans, J
 from gieok.app.background.worker import Background
 from gieok.app.cache import SharedCache, open_cache
 from gieok.app.canon import Canon, Personas
-from gieok.app.chat import Chat, check_message, check_recent
+from gieok.app.chat import Chat, check_message, shown_messages
 from gieok.app.chat_imports import Imports
 from gieok.app.companion import Companion
 from gieok.app.context import CONTEXT_PLAN, PromptContext, load_context, session_to_read
@@ -382,12 +382,13 @@ class User:
         of the result. Other arguments and errors are as in `chat.send` and `context`.
         """
         check_message(message)
+        shown = shown_messages(recent_messages, self._gieok.check(plan).plan)
         request = {
             "sessionRef": await session_to_read(self._cycles, self.chat, persona_id, session_ref),
             "personaId": persona_id,
             "accountPlan": account_plan,
             "message": message,
-            "recentMessages": check_recent(recent_messages),
+            "recentMessages": shown,
             "instructions": instructions,
             "toolUse": tool_use,
         }

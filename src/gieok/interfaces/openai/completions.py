@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -10,9 +11,9 @@ from uuid import uuid4
 from gieok.app import User
 from gieok.app.cycles import Listener
 from gieok.app.session_plans import CHAT_PLAN
-from gieok.errors import PlanHashMismatch, SessionEnded
-from gieok.interfaces.openai.alignment import Match, align, blocks_of
-from gieok.interfaces.openai.schema import SHOWN, Completed, Window
+from gieok.errors import NotFound, PlanHashMismatch, SessionEnded
+from gieok.interfaces.openai.alignment import Block, Match, align, blocks_of
+from gieok.interfaces.openai.schema import Completed, Window
 from gieok.memory.conversation.records import Message
 from gieok.memory.fields import AccountPlan
 from gieok.memory.requests import RequestKey
@@ -52,6 +53,8 @@ class Completion:
     once: RequestKey | None
     is_remembered: bool
     requested_at: datetime
+    named_session: str | None = None
+    """The session that the client names. None: it is found by the window."""
     id: str = field(default_factory=lambda: f"chatcmpl-{uuid4().hex}")
     session_ref: str | None = None
     turn_id: str | None = None
@@ -83,7 +86,7 @@ class Completion:
             self.window.message,
             session_ref=self.session_ref,
             message_id=self.turn_id,
-            recent_messages=self.window.messages[-SHOWN:],
+            recent_messages=self.window.messages,
             instructions=self.window.instructions or None,
             replaces=replaces,
             account_plan=self.account_plan,
@@ -92,14 +95,14 @@ class Completion:
         )
         self.session_ref, self.turn_id = turn.session_ref, turn.turn_id  # of a repeated request, its first
         self.memory = "queued" if turn.remembering else "stored"
-        return Completed(turn.reply, turn.usage)
+        return Completed(turn.reply, turn.usage, notices=turn.notices, degraded=turn.degraded)
 
     async def _reply_only(self, place: Place | None, listen: Listener | None) -> Completed:
         made = await self.user.reply(
             self.persona_id,
             self.window.message,
             session_ref=place.session_ref if place else None,
-            recent_messages=self.window.messages[-SHOWN:],
+            recent_messages=self.window.messages,
             instructions=self.window.instructions or None,
             tool_use=self.window.tool_use,
             account_plan=self.account_plan,
@@ -137,6 +140,8 @@ class Completion:
         spoken = Message(role="user", content=self.window.message)
         window = blocks_of((*self.window.messages, spoken)[-MAX_MESSAGES:])
         limit = min(MAX_MESSAGES, len(self.window.messages) + LATER)
+        if self.named_session is not None:
+            return await self._place_in(self.named_session, window, limit)
         best: Place | None = None
         for session in (await self.user.sessions.list(self.persona_id, limit=SESSIONS)).sessions:
             stored = await self.user.sessions.last_messages(session.session_ref, limit)
@@ -148,3 +153,19 @@ class Completion:
             if match.is_whole:
                 break
         return best
+
+    async def _place_in(self, session_ref: str, window: Sequence[Block], limit: int) -> Place:
+        """The place in the session that the client names. There, a window which is only another first message
+        replaces all turns, and one that matches nothing continues. NotFound if it is not with this persona.
+        """
+        session = (await self.user.sessions.get(session_ref)).session
+        if session.persona_id != self.persona_id:
+            raise NotFound("there is no such session with this persona")
+        stored = await self.user.sessions.last_messages(session_ref, limit)
+        match = align(window, blocks_of(stored))
+        if match is None:
+            first = next((place for place, each in enumerate(stored) if each.role == "user"), None)
+            is_first = sum(block.role == "user" for block in window) == 1
+            match = Match(first if is_first else None, 2, (True, 2, 0), is_whole=True)
+        replaces = None if match.replaces is None else stored[match.replaces].id
+        return Place(session_ref, replaces, match, session.ended_at is not None)

@@ -8,15 +8,16 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from gieok.errors import InputRefused
+from gieok.interfaces.rest.schema.memory import localised
+from gieok.memory.companion.records import Notice
 from gieok.memory.conversation.records import Message, Tool, ToolCall, ToolStep, ToolUse
+from gieok.memory.fields import Language
 from gieok.memory.usage import ModelUsage
 
 MODEL_PREFIX = "gieok/"
 """What the name of a model begins with; the id of a persona follows."""
 MAX_MESSAGES = 10_000
 MAX_TOOLS = 128
-SHOWN = 10
-"""How many messages of the client's window the model is shown. The chat plan shows no more."""
 
 
 class OpenAIRequest(BaseModel):
@@ -201,6 +202,9 @@ class Completed(NamedTuple):
     text: str
     usage: ModelUsage
     tool_calls: tuple[ToolCall, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    degraded: tuple[str, ...] = ()
+    """Parts of recall that failed where the plan allows it."""
 
     @property
     def finish_reason(self) -> str:
@@ -218,6 +222,15 @@ def tool_call_parts(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
         }
         for number, call in enumerate(calls)
     ]
+
+
+def extras(done: Completed, language: Language) -> dict[str, Any]:
+    """What OpenAI's form has no place for, in a field `gieok`: notices for the user, and parts of recall that
+    failed. Without any, there is no such field."""
+    if not done.notices and not done.degraded:
+        return {}
+    notices = list(localised(done.notices, language))
+    return {"gieok": {"notices": notices, "degraded": list(done.degraded)}}
 
 
 def completion(head: CompletionHead, done: Completed) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from gieok.interfaces.console import add_console
 from gieok.interfaces.console.page import error_page
 from gieok.interfaces.console.session import SignInCodes
 from gieok.interfaces.mcp.http import add_mcp
-from gieok.interfaces.openai import routes as openai
+from gieok.interfaces.openai.routes import add_openai
 from gieok.interfaces.rest.gateway.errors import add_error_handlers
 from gieok.interfaces.rest.gateway.gateway import Gateway
 from gieok.interfaces.rest.gateway.limits import ServiceOptions
@@ -62,7 +62,7 @@ def create_app(
     )
     app.state.gieok = gieok
     _add_api(app)
-    app.include_router(openai.router)
+    add_openai(app)
     add_health(app, gieok)
     add_metrics(app, gieok, metrics)
     add_docs(app)

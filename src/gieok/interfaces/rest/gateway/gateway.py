@@ -55,7 +55,7 @@ from gieok.interfaces.rest.gateway.multipart import is_multipart
 
 COMMON_HEADERS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 """Headers of every response that does not have them already."""
-_NO_TOKEN_NEEDED = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
+_NO_TOKEN_NEEDED = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json", "/v1/openapi.json"})
 _NO_TOKEN_PREFIXES = ("/docs/", *PUBLIC_PREFIXES)
 _PLAIN_QUERY = re.compile(rb"[A-Za-z0-9._~=&+:,-]*")
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
