@@ -295,6 +295,7 @@ def test_a_named_session_continues_where_nothing_matches(chat: Chat) -> None:
 def test_a_session_of_another_persona_or_of_nobody_is_not_found(chat: Chat) -> None:
     session = chat.say("안녕").headers["x-gieok-session"]
     other = chat.http.post("/api/v1/personas", json={"name": "Nora"}).json()["persona"]["id"]
+    chat.messages.append({"role": "user", "content": "또 안녕"})
     for persona, named in ((other, session), (chat.persona, "nothing")):
         answer = chat.post(model=f"gieok/{persona}", headers={"X-Gieok-Session": named})
         assert answer.status_code == 404, answer.text
