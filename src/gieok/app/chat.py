@@ -152,9 +152,8 @@ class Chat:
         and wait for it if the first request is still running. Raises Conflict for another text or request,
         NotFound for an unknown persona, SessionEnded, and PlanHashMismatch if the session ran another plan.
         """
-        checked = self._gieok.check(plan)
         sent = _Sent(
-            checked=checked,
+            checked=(checked := self._gieok.check(plan)),
             persona_id=check_ref(persona_id, "personaId"),
             session_ref=check_ref(session_ref, "sessionRef") if session_ref is not None else None,
             message=message,
