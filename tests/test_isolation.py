@@ -38,7 +38,7 @@ Ids = dict[str, str]
 COMMANDS = """
 memory list | memory show {memory} | memory history {memory} | memory search 이야기 --persona {persona}
 memory edit {memory} --importance 1 | memory archive {memory} | memory delete {memory} --yes | memory export
-session list | session show {session} | session delete {session} --yes
+session list | session show {session} | session show {session} --steps | session delete {session} --yes
 persona list | persona show {persona} | persona delete {persona} --yes
 fact list --persona {persona} | fact history {fact} --persona {persona}
 fact retire {fact} --persona {persona}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from uuid import UUID
 import pytest
 from click.testing import Result
 
+from gieok import Gieok
 from gieok.interfaces.cli.persona import CATEGORIES
+from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.observations import Category
 from tests.behind import Behind
 from tests.cli.conftest import Run
@@ -43,6 +46,24 @@ def test_sessions_are_listed_shown_and_deleted(run: Run, url: str) -> None:
     assert document(session("delete", "open", "--cascade", "--yes", "--json"))["deleted"]["messages"] == 3
     assert "[NOT_FOUND]" in session("show", "talk").stderr
     assert "no sessions" in session("list", "--persona", "nobody").stdout
+
+
+def test_the_steps_of_a_session_are_shown(run: Run, url: str) -> None:
+    async def talk() -> str:
+        async with await Gieok.open() as gieok:
+            user = gieok.user("kim")
+            await user.personas.create(PersonaDraft(name="하나", language="ko"), persona_id="hana")
+            return (
+                await user.chat.send("hana", "나 부산에 살아", session_ref="talk", wait_memory=True)
+            ).turn_id
+
+    turn_id = asyncio.run(talk())
+    shown = run("session", "show", "talk", "--steps", "--user", "kim").stdout
+    assert shown.index("remember_turn") < shown.index("chat_turn") < shown.index(f"turn {turn_id}")
+    assert "RecallMemories" in shown
+    assert "부산" not in shown
+    cycles = document(run("session", "show", "talk", "--steps", "--json", "--user", "kim"))["cycles"]
+    assert [each["turnId"] for each in cycles] == [None, turn_id]
 
 
 @pytest.mark.req("COMP-9", "CANON-6")

@@ -264,6 +264,7 @@ MANAGEMENT = (
     Case("GET /memory/{id}/history", "versions", _read_history),
     Case("GET /sessions", None, lambda o: o.client.sessions.list(o.persona)),
     Case("GET /sessions/{id}/messages", None, lambda o: o.client.sessions.messages(o.session)),
+    Case("GET /sessions/{id}/cycles", None, lambda o: o.client.sessions.cycles(o.session)),
 )
 DECISIONS = (
     Case("POST /decisions/proposals", None, lambda o: o.client.decisions.propose(PROPOSAL)),

@@ -94,10 +94,11 @@ NOT_THEIRS_TO_TAKE = {
     "notices",
     "usage_days",
     "remembered",
+    "cycle_records",
     "staged_commits",
     "staged_changes",
 }
-"""Access tokens, bookkeeping of requests and commits, and results of jobs mean nothing elsewhere."""
+"""Access tokens, bookkeeping of requests and commits, results of jobs and timings mean nothing elsewhere."""
 
 
 @pytest.mark.req("OPS-3")

@@ -68,6 +68,7 @@ CALLS = [
     Call("GET /sessions", 200, query="?personaId={persona}"),
     Call("GET /sessions/{session}", 404),
     Call("GET /sessions/{session}/messages", 404),
+    Call("GET /sessions/{session}/cycles", 404, query="?turnId={turn}"),
     Call("DELETE /sessions/{session}", 404, query="?cascade=true"),
     Call("DELETE /sessions/{session}/turns/last", 404),
     Call("DELETE /sessions/{session}/turns/{turn}", 404),

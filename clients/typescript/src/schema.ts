@@ -524,6 +524,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/cycles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how the turns of a session ran
+         * @description The records of its turns and jobs, newest first: the plan, each step with its times and counts, and the
+         *     ids of what was recalled. No content. `GIEOK_KEEP_CYCLES` says how many records of an owner are stored.
+         */
+        get: operations["cycles_api_v1_sessions__id__cycles_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/turns/last": {
         parameters: {
             query?: never;
@@ -2038,6 +2059,55 @@ export interface components {
             archived: string[];
             /** Notices */
             notices: string[];
+        };
+        /**
+         * CyclesAnswer
+         * @description Records of cycles. `turnId` or `jobId` says what ran; times of steps are in milliseconds.
+         *
+         *     `nextCursor` is for the next page; null on the last one.
+         * @example {
+         *       "cycles": [
+         *         {
+         *           "commitMs": 2.6,
+         *           "cycleId": "0b5c6a52-8f5c-4f5e-9f0e-3f0d8f7f4a11",
+         *           "durationMs": 8.2,
+         *           "outcome": "succeeded",
+         *           "planHash": "0000000000000000000000000000000000000000000000000000000000000000",
+         *           "planName": "chat_turn",
+         *           "sessionId": "session_456",
+         *           "startedAt": "2025-10-27T12:00:00Z",
+         *           "steps": [
+         *             {
+         *               "durationMs": 1.4,
+         *               "id": "recall",
+         *               "notes": {
+         *                 "filled": 0,
+         *                 "recalled": [
+         *                   "b6f6f1c0-0c58-4f0e-8a53-6d9d6f9b2c3d"
+         *                 ]
+         *               },
+         *               "stage": "ContextSelect",
+         *               "startedMs": 0.9,
+         *               "type": "RecallMemories"
+         *             }
+         *           ],
+         *           "turnId": "m1"
+         *         }
+         *       ],
+         *       "success": true
+         *     }
+         */
+        CyclesAnswer: {
+            /**
+             * Success
+             * @default true
+             * @constant
+             */
+            success?: true;
+            /** Cycles */
+            cycles: components["schemas"]["StoredCycle"][];
+            /** Nextcursor */
+            nextCursor: string | null;
         };
         /**
          * Decision
@@ -5554,6 +5624,65 @@ export interface components {
             validFrom: string;
             /** Past */
             past: boolean;
+        };
+        /**
+         * StepRecord
+         * @description One step that ran.
+         */
+        StepRecord: {
+            /** Id */
+            id: string;
+            /** Type */
+            type: string;
+            /** Stage */
+            stage: string;
+            /** Startedms */
+            startedMs: number;
+            /** Durationms */
+            durationMs: number;
+            /** Notes */
+            notes: {
+                [key: string]: number | string | (string)[];
+            };
+        };
+        /**
+         * StoredCycle
+         * @description A cycle record with its subject. It is stored by the commit, so its times end before that is synced.
+         */
+        StoredCycle: {
+            /**
+             * Cycleid
+             * Format: uuid
+             */
+            cycleId: string;
+            /** Planname */
+            planName: string;
+            /** Planhash */
+            planHash: string;
+            /**
+             * Startedat
+             * Format: date-time
+             */
+            startedAt: string;
+            /** Durationms */
+            durationMs: number;
+            /** Commitms */
+            commitMs: number;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "succeeded" | "failed" | "cancelled";
+            /** Failedstep */
+            failedStep: string | null;
+            /** Steps */
+            steps: components["schemas"]["StepRecord"][];
+            /** Sessionid */
+            sessionId: string;
+            /** Turnid */
+            turnId: string | null;
+            /** Jobid */
+            jobId: string | null;
         };
         /**
          * StructuralItem
@@ -9094,6 +9223,115 @@ export interface operations {
             };
             /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `VALIDATION_FAILED` or `PLAN_INVALID` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `RATE_LIMITED` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `STEP_FAILED` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `STORE_UNAVAILABLE` or `OUTCOME_UNKNOWN` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    cycles_api_v1_sessions__id__cycles_get: {
+        parameters: {
+            query?: {
+                turnId?: string | null;
+                jobId?: string | null;
+                /** @description The largest number of items to return. */
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CyclesAnswer"];
+                };
+            };
+            /** @description `UNAUTHENTICATED` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `FORBIDDEN` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `NOT_FOUND` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

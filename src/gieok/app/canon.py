@@ -12,8 +12,8 @@ from uuid import UUID
 from gieok.adapters.imports.cards import ReadBook, ReadCard, card_bytes, read_file
 from gieok.adapters.imports.files import write_png
 from gieok.adapters.imports.lorebooks import merge
-from gieok.app.cycles import Cycles, HasOutputs, output_of, run_idempotent
-from gieok.engine import ExecutionPlan
+from gieok.app.cycles import Cycles, output_of, run_idempotent
+from gieok.engine import CycleResult, ExecutionPlan
 from gieok.errors import Conflict, InputRefused, NotFound
 from gieok.memory.canon.deletion import DeleteFacts
 from gieok.memory.canon.records import Fact, FactChange, FactVersion, PersonaCard, PersonaDraft
@@ -113,7 +113,7 @@ class Personas:
         """
         request = {"personaId": persona_id, "draft": draft, "expectedVersion": expected_version}
 
-        def edited(result: HasOutputs) -> str:
+        def edited(result: CycleResult) -> str:
             return output_of(result, EditPersona).id
 
         return await self.get(await self._cycles.answer_once(once, "edit_persona", request, edited, str))
@@ -291,7 +291,7 @@ class Canon:
         return tuple(_mark_source(fact, deleted) for fact in facts)
 
 
-def _deleted(result: HasOutputs) -> DeletedPersona:
+def _deleted(result: CycleResult) -> DeletedPersona:
     sessions = output_of(result, DeleteSessions)
     return DeletedPersona(
         memories=output_of(result, DeleteMemories).deleted,

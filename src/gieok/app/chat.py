@@ -14,12 +14,12 @@ from gieok.app.background.jobs import Jobs
 from gieok.app.chat_turn import ChatTurn, chat_turn, logged_turn, repeated, replay_to, stored_turn
 from gieok.app.cycles import Before, Cycles, Listener, run_idempotent
 from gieok.app.session_plans import CHAT_PLAN, inactivity_minutes, plan_for
-from gieok.engine import CheckedPlan, Data, ExecutionPlan, StepEvent
+from gieok.engine import CheckedPlan, CycleResult, Data, ExecutionPlan, StepEvent
 from gieok.engine.cycle import apply_writes
-from gieok.engine.step import Outputs
 from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SessionEnded
 from gieok.memory.conversation.records import Message
 from gieok.memory.conversation.steps import ContextSelect
+from gieok.memory.cycle_records import CycleSubject
 from gieok.memory.fields import MAX_MESSAGE_CHARS, AccountPlan, storable
 from gieok.memory.requests import RequestKey, TurnRef
 from gieok.memory.sessions.records import ChatMessage, MessageRange, Session
@@ -280,8 +280,8 @@ class Chat:
         """Run the turn in this session. The commit stores the answer under the keys of the request."""
         before = await self._replacing(sent) if sent.replaces is not None else before
 
-        def save(view: SqlView, outputs: Outputs) -> None:
-            stored = stored_turn(chat_turn(session_ref, sent.turn_id, sent.checked, outputs))
+        def save(view: SqlView, result: CycleResult) -> None:
+            stored = stored_turn(chat_turn(session_ref, sent.turn_id, sent.checked, result.outputs))
             for key in keys:
                 place = TurnRef(session_ref=session_ref, turn_id=sent.turn_id)
                 self._cycles.save_result(view, key, stored, turn=place)
@@ -299,6 +299,7 @@ class Chat:
                 sent.listen,
                 before=before,
                 after=save if keys else None,
+                subject=CycleSubject(session_ref=session_ref, turn_id=sent.turn_id),
             )
         return replace(chat_turn(session_ref, sent.turn_id, sent.checked, result.outputs), result=result)
 

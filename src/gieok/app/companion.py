@@ -10,9 +10,9 @@ from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Database
 from gieok.app.chat import check_message, check_recent
-from gieok.app.cycles import Cycles, HasOutputs, output_of, run_idempotent
+from gieok.app.cycles import Cycles, output_of, run_idempotent
 from gieok.app.embedding import embed_owner
-from gieok.engine import ExecutionPlan, WriteStep
+from gieok.engine import CycleResult, ExecutionPlan, WriteStep
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.companion.filters import ANY, MemoryFilter, list_filtered
 from gieok.memory.companion.hits import Hit, Hits, Kinds, MemoryHit, check_kinds
@@ -353,7 +353,7 @@ class Companion:
     ) -> Memory:
         """Change a memory. Only its id is stored with an idempotency key: deleting it deletes its text."""
 
-        def changed(result: HasOutputs) -> UUID:
+        def changed(result: CycleResult) -> UUID:
             return output_of(result, step).memory.id
 
         return await self.get(await self._cycles.answer_once(once, plan, request, changed, UUID))

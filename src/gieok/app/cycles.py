@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter, ValidationError
@@ -19,8 +18,8 @@ from gieok.app.cache import SharedCache
 from gieok.app.session_plans import check_plan
 from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, Step, StepEvent, WriteStep
 from gieok.engine.plan import first_problem, place
-from gieok.engine.step import Outputs
 from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed, cause_of
+from gieok.memory.cycle_records import CycleSubject
 from gieok.memory.fields import AccountPlan
 from gieok.memory.requests import RequestKey, TurnRef
 from gieok.memory.sessions.window import LoadWindow
@@ -30,18 +29,10 @@ D = TypeVar("D", bound=Data)
 O = TypeVar("O", bound=Data | None)  # noqa: E741  as in the engine
 Listener = Callable[[StepEvent], None]
 Before = Callable[[SqlView], None]
-After = Callable[[SqlView, Outputs], None]
+After = Callable[[SqlView, CycleResult], None]
 CHECKED_PLANS = 256
 KEEP_RESULTS = timedelta(hours=24)
 """How long the result of a request with an idempotency key is kept by default."""
-
-
-class HasOutputs(Protocol):
-    """The outputs of a cycle: its result, or what it is about to commit."""
-
-    def output_of(self, step: type[Step[Any, Any, O]]) -> O | None:
-        """The output of the first step of this type, or None if the plan has none."""
-        ...
 
 
 class Plans:
@@ -88,8 +79,9 @@ class Locks:
 class Cycles:
     """Runs plans for one owner.
 
-    `keep_results` is how long the results of idempotent requests are stored, and `account_plan` is that of
-    a call that names none. `cache` has windows of sessions.
+    `keep_results` is how long the results of idempotent requests are stored, `account_plan` is that of a call
+    that names none, and `keep_cycles` is how many of the owner's last cycle records are stored. `cache` has
+    windows of sessions.
     """
 
     def __init__(
@@ -100,6 +92,7 @@ class Cycles:
         locks: Locks,
         keep_results: timedelta,
         account_plan: AccountPlan,
+        keep_cycles: int,
         cache: SharedCache | None = None,
     ) -> None:
         self._engine = engine
@@ -108,6 +101,7 @@ class Cycles:
         self.locks = locks
         self.keep_results = keep_results
         self.account_plan: AccountPlan = account_plan
+        self._keep_cycles = keep_cycles
         self._cache = cache
 
     @property
@@ -124,18 +118,20 @@ class Cycles:
         before: Before | None = None,
         after: After | None = None,
         heavy: bool = False,
+        subject: CycleSubject | None = None,
     ) -> CycleResult:
         """Run a plan and return its result.
 
         `before` and `after` run inside the transaction of the commit, around its writes: what they raise
-        fails the cycle, and what they store is stored with it. `heavy` is for a commit that takes longer than
+        fails the cycle, and what they store is stored with it. With a `subject`, the commit stores the record
+        of the cycle too. `heavy` is for a commit that takes longer than
         other writers should wait, as in `Database.write`; if it is disturbed too often, they wait after all.
         InputRefused, NotFound, Conflict and RateLimited of a step are raised unwrapped, because the caller
         can act on them. Any other failure is a StepFailed with the step and the cause.
         """
         checked = self._plans.check(plan)
         window = await self._cached_window(checked, request) if self._cache is not None else None
-        scope = _HookedScope(self.scope, before, after, window, heavy=heavy)
+        scope = _HookedScope(self.scope, before, self._storing(after, subject), window, heavy=heavy)
         try:
             result = await self._engine.run(checked, scope, request, listen)
         except StepFailed as failed:
@@ -155,6 +151,18 @@ class Cycles:
         if all(step.type != LoadWindow.type for step in checked.plan.steps):
             return None
         return CachedWindow(session_ref, await self._cache.window(self.scope.owner, session_ref))
+
+    def _storing(self, after: After | None, subject: CycleSubject | None) -> After | None:
+        """`after`, and then the record of the cycle: last, because other commits may wait for its table."""
+        if subject is None or not self._keep_cycles:
+            return after
+
+        def store(view: SqlView, result: CycleResult) -> None:
+            if after is not None:
+                after(view, result)
+            view.cycles.save(subject, result.record, self._keep_cycles)
+
+        return store
 
     async def output(
         self, plan: str | ExecutionPlan, step: type[Step[Any, Any, O]], request: Mapping[str, Any]
@@ -177,7 +185,7 @@ class Cycles:
         """
         model = cast("type[D]", step.output_model)
 
-        def answer(result: HasOutputs) -> D:
+        def answer(result: CycleResult) -> D:
             return output_of(result, step)
 
         return await self.answer_once(key, plan, request, answer, model, operation=operation)
@@ -187,7 +195,7 @@ class Cycles:
         key: RequestKey | None,
         plan: str | ExecutionPlan,
         request: Mapping[str, Any],
-        answer: Callable[[HasOutputs], T],
+        answer: Callable[[CycleResult], T],
         kind: type[T],
         *,
         lock: asyncio.Lock | None = None,
@@ -204,11 +212,11 @@ class Cycles:
         async def create(once: RequestKey | None) -> T:
             answers: list[T] = []
 
-            def save(view: SqlView, outputs: Outputs) -> None:
-                answers[:] = [answer(Committing(checked, outputs))]
+            def save(view: SqlView, result: CycleResult) -> None:
+                answers[:] = [answer(result)]
                 if once is not None:
-                    result = stored.dump_json(answers[0]).decode()
-                    self.save_result(view, once, result, persona_id=request.get("personaId"))
+                    document = stored.dump_json(answers[0]).decode()
+                    self.save_result(view, once, document, persona_id=request.get("personaId"))
 
             async with lock or nullcontext():
                 await self.run(plan, request, after=save, heavy=heavy)
@@ -237,20 +245,6 @@ class Cycles:
         view.requests.save_result(once, result, now=now, until=until, turn=turn, persona_id=persona_id)
 
 
-@dataclass(frozen=True)
-class Committing:
-    """The outputs of a cycle inside its commit."""
-
-    checked: CheckedPlan
-    outputs: Outputs
-
-    def output_of(self, step: type[Step[Any, Any, O]]) -> O | None:
-        for each in self.checked.plan.steps:
-            if each.type == step.type:
-                return cast(O, self.outputs[each.id])
-        return None
-
-
 class _HookedScope:
     """The transactions of one owner, with work around the writes of the commit."""
 
@@ -276,10 +270,10 @@ class _HookedScope:
         def run(view: SqlView) -> T:
             if self._before is not None:
                 self._before(view)
-            outputs = work(view)
+            result = work(view)
             if self._after is not None:
-                self._after(view, cast(Outputs, outputs))
-            return outputs
+                self._after(view, cast(CycleResult, result))
+            return result
 
         if self._heavy:
             with suppress(ChangedTooOften):
@@ -287,7 +281,7 @@ class _HookedScope:
         return await self._scope.write(run, heavy=heavy, window=self._window)
 
 
-def output_of(result: HasOutputs, step: type[Step[Any, Any, O]]) -> O:
+def output_of(result: CycleResult, step: type[Step[Any, Any, O]]) -> O:
     """The output of the first step of this type. Raises InputRefused if the plan has no such step."""
     output = result.output_of(step)
     if output is None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from uuid import UUID
 
-from gieok.app.cycles import Cycles, HasOutputs, output_of, run_idempotent, validated
-from gieok.engine import ExecutionPlan
+from gieok.app.cycles import Cycles, output_of, run_idempotent, validated
+from gieok.engine import CycleResult, ExecutionPlan
 from gieok.errors import InputRefused, NotFound
 from gieok.memory.conversation.records import Message
 from gieok.memory.cursors import decode_cursor, encode_cursor
@@ -247,7 +247,7 @@ class Decisions:
     ) -> Relation:
         """Remove a relation and return it. NotFound where there is none, or not one of `root_id`."""
 
-        def removed(result: HasOutputs) -> Relation:
+        def removed(result: CycleResult) -> Relation:
             relation = output_of(result, UnrelateDecisions)
             if root_id not in (None, relation.source, relation.target):
                 raise NotFound(f"there is no relation {relation_id}")
@@ -369,7 +369,7 @@ class Decisions:
         )
         request = {"sessionRef": session_ref, "messages": said, "budget": budget}
 
-        def compacted(result: HasOutputs) -> _Compacted:
+        def compacted(result: CycleResult) -> _Compacted:
             fitted, stored = output_of(result, CompactConversation), output_of(result, KeepSignposts)
             left_out = len(stored.anchors) - fitted.fitting
             anchors, evidence = stored.anchors[left_out:], stored.evidence[left_out:]

@@ -65,7 +65,7 @@ class Gieok:
     """An open database with its vault and its model. Use it as an async context manager."""
 
     retention = RetentionSettings()
-    """How long jobs, watches, audit entries, usage, dead letters and raw messages are kept."""
+    """How long jobs, watches, audit entries, usage, dead letters, cycle records and raw messages are kept."""
     keep_results = KEEP_RESULTS
     """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
     _own_models: Sequence[Model] = ()
@@ -264,6 +264,7 @@ class Gieok:
             self.session_locks,
             self.keep_results,
             self.account_plan,
+            self.retention.keep_cycles,
             # SQLite reads a window in less time than any server answers.
             self.cache if self.database.dialect == "postgres" else None,
         )

@@ -12,34 +12,26 @@ from pydantic import TypeAdapter
 
 from gieok.adapters.sql.scope import SqlView
 from gieok.app.background.jobs import LEASE, Jobs, Remembering, run_job
-from gieok.app.cycles import Committing, Cycles, HasOutputs, output_of, run_idempotent, validated
+from gieok.app.cycles import Cycles, output_of, run_idempotent, validated
+from gieok.app.session_log import SessionLog
 from gieok.app.session_plans import Role, named_plans, plan_for
-from gieok.engine import ExecutionPlan, Step
-from gieok.engine.step import Outputs
-from gieok.errors import Conflict, InputRefused, NotFound, PlanHashMismatch, SummaryFailed
+from gieok.engine import CycleResult, ExecutionPlan, Step
+from gieok.errors import Conflict, NotFound, PlanHashMismatch, SummaryFailed
 from gieok.memory.canon.deletion import DeleteFacts, WithdrawFacts
 from gieok.memory.companion.records import Notice
 from gieok.memory.companion.steps.deletion import DeleteMemories, WithdrawMemories
 from gieok.memory.companion.steps.memories import TakeNotices
 from gieok.memory.companion.store import CompanionStore
-from gieok.memory.cursors import decode_cursor, encode_cursor
 from gieok.memory.fields import AccountPlan
 from gieok.memory.jobs.records import ClaimedJob, Job
 from gieok.memory.jobs.store import JobStore
 from gieok.memory.requests import RequestKey
 from gieok.memory.sessions.deletion import DeleteSession
 from gieok.memory.sessions.records import (
-    MAX_MESSAGES,
     Appended,
     ChatMessage,
-    LogPage,
-    LogPosition,
-    MessageRange,
     PlanMove,
     Session,
-    SessionInfo,
-    SessionPage,
-    SessionPosition,
     SessionStart,
     Withdrawal,
 )
@@ -52,7 +44,6 @@ from gieok.memory.sessions.steps import (
     QueueSummary,
     StartSession,
 )
-from gieok.memory.sessions.store import LogView
 from gieok.memory.sessions.window import LoadWindow
 from gieok.memory.sessions.withdrawal import WithdrawTurn
 from gieok.memory.turns.steps import DeleteTurnMemories, WithdrawTurnMemories
@@ -61,8 +52,6 @@ if TYPE_CHECKING:
     from gieok.app import Gieok
 
 POLL_SECONDS = 0.1
-PAGE = 20
-MAX_LIST = 1_000
 LIGHT_CHARS = 100_000
 """Text of messages that is indexed fast enough to let other writers wait for it."""
 _JOB_IDS = TypeAdapter(list[UUID])
@@ -113,13 +102,13 @@ class DeletedSession:
     facts: int
 
 
-class Sessions:
+class Sessions(SessionLog):
     """One owner's sessions."""
 
     def __init__(self, gieok: Gieok, cycles: Cycles) -> None:
         self._gieok = gieok
         self._cycles = cycles
-        self._scope = cycles.scope
+        super().__init__(cycles.scope)
         self._jobs = Jobs(gieok, cycles.scope)
 
     async def start(
@@ -175,56 +164,6 @@ class Sessions:
     async def moves(self, session_ref: str) -> Sequence[PlanMove]:
         """The moves of a session between plans, oldest first."""
         return await self._scope.read(lambda view: view.sessions.moves(session_ref))
-
-    async def log(
-        self, session_ref: str, *, after: int = 0, limit: int = MAX_MESSAGES
-    ) -> Sequence[ChatMessage]:
-        """The messages after number `after`, oldest first, also of an ended session. Raises NotFound."""
-        if after < 0:
-            raise InputRefused("must be 0 or more", at="after")
-        _check_limit(limit, MAX_MESSAGES)
-        span = MessageRange(first=after + 1, last=after + limit)
-
-        def read(view: LogView) -> Sequence[ChatMessage]:
-            if view.sessions.get(session_ref) is None:
-                raise NotFound("no such session")
-            return view.messages.between(session_ref, span)
-
-        return await self._scope.read(read)
-
-    async def last_messages(self, session_ref: str, limit: int = MAX_MESSAGES) -> Sequence[ChatMessage]:
-        """The last messages, without withdrawn ones, oldest first, also of an ended session."""
-        _check_limit(limit, MAX_MESSAGES)
-        return await self._scope.read(lambda view: view.messages.window(session_ref, limit))
-
-    async def list(
-        self, persona_id: str | None = None, *, limit: int = PAGE, cursor: str | None = None
-    ) -> SessionPage:
-        """Sessions with one persona or with all, newest first. `cursor` is that of the previous page."""
-        _check_limit(limit, MAX_LIST)
-        after = decode_cursor(SessionPosition, cursor) if cursor is not None else None
-        found = await self._scope.read(lambda view: view.sessions.list(persona_id, after, limit + 1))
-        page, last = found[:limit], None
-        if len(found) > limit:
-            last = SessionPosition(started_at=page[-1].started_at, session_ref=page[-1].session_ref)
-        return SessionPage(
-            sessions=tuple(_info(each) for each in page),
-            next_cursor=encode_cursor(last) if last else None,
-        )
-
-    async def log_page(
-        self, session_ref: str, *, limit: int = MAX_MESSAGES, cursor: str | None = None
-    ) -> LogPage:
-        """One page of the whole log, oldest first, also of an ended session. Raises NotFound."""
-        _check_limit(limit, MAX_MESSAGES)
-        after = decode_cursor(LogPosition, cursor).seq if cursor is not None else 0
-        session = await self._session(session_ref)
-        messages = await self.log(session_ref, after=after, limit=limit)
-        last = after + len(messages)
-        has_more = bool(messages) and last < session.log_length
-        return LogPage(
-            messages=tuple(messages), next_cursor=encode_cursor(LogPosition(seq=last)) if has_more else None
-        )
 
     async def delete(
         self, session_ref: str, *, cascade: bool = False, once: RequestKey | None = None
@@ -295,7 +234,7 @@ class Sessions:
         plan = await self._plan(session_ref, "save_messages")
         said = [message.id for message in messages if message.role == "user"]
 
-        def saved(result: HasOutputs) -> SavedMessages:
+        def saved(result: CycleResult) -> SavedMessages:
             queued = result.output_of(QueueRemembering)
             jobs = queued.jobs if queued else ()
             return SavedMessages(
@@ -383,10 +322,8 @@ class Sessions:
         """Run a plan with this step that may queue summaries. Returns the ids of those, of unfinished ones
         and of `queued`."""
         job_ids: list[UUID] = []
-        checked = self._gieok.check(plan)
 
-        def save(view: SqlView, outputs: Outputs) -> None:
-            result = Committing(checked, outputs)
+        def save(view: SqlView, result: CycleResult) -> None:
             output_of(result, needs)
             if result.output_of(QueueSummary) is not None:
                 job_ids[:] = _jobs(view.jobs, session_ref, (*queued, *_queued(result)))
@@ -395,12 +332,6 @@ class Sessions:
 
         await self._cycles.run(plan, {"sessionRef": session_ref}, after=save)
         return job_ids
-
-    async def _session(self, session_ref: str) -> Session:
-        session = await self._scope.read(lambda view: view.sessions.get(session_ref))
-        if session is None:
-            raise NotFound("no such session")
-        return session
 
     async def _plan(self, session_ref: str, role: Role) -> str:
         """The plan that serves the session in this role. Raises NotFound if there is no such session."""
@@ -447,7 +378,7 @@ async def _replay_jobs(stored: str) -> Sequence[UUID]:
     return _JOB_IDS.validate_json(stored)
 
 
-def _deleted(result: HasOutputs) -> DeletedSession:
+def _deleted(result: CycleResult) -> DeletedSession:
     memories, facts = result.output_of(DeleteMemories), result.output_of(DeleteFacts)
     return DeletedSession(
         messages=output_of(result, DeleteSession).messages,
@@ -457,7 +388,7 @@ def _deleted(result: HasOutputs) -> DeletedSession:
     )
 
 
-def withdrawal_of(result: HasOutputs) -> Withdrawal:
+def withdrawal_of(result: CycleResult) -> Withdrawal:
     """What a cycle has withdrawn."""
     turns, memories = result.output_of(WithdrawTurnMemories), result.output_of(WithdrawMemories)
     facts = result.output_of(WithdrawFacts)
@@ -468,16 +399,7 @@ def withdrawal_of(result: HasOutputs) -> Withdrawal:
     )
 
 
-def _info(session: Session) -> SessionInfo:
-    return SessionInfo(**{name: getattr(session, name) for name in SessionInfo.model_fields})
-
-
-def _check_limit(limit: int, most: int) -> None:
-    if not 1 <= limit <= most:
-        raise InputRefused(f"must be between 1 and {most}", at="limit")
-
-
-def _queued(result: HasOutputs) -> tuple[UUID, ...]:
+def _queued(result: CycleResult) -> tuple[UUID, ...]:
     queued = result.output_of(QueueSummary)
     return queued.jobs if queued else ()
 

@@ -12,6 +12,7 @@ from gieok.client.transport import Call, ServerSentEvent, Transport, path, serve
 from gieok.engine import ExecutionPlan
 from gieok.memory.companion.records import Memory
 from gieok.memory.conversation.records import Message
+from gieok.memory.cycle_records import CyclePage
 from gieok.memory.jobs.records import JobStatus, ServiceJobs
 from gieok.memory.sessions.records import ChatMessage, LogPage, SessionInfo, SessionPage, Withdrawal
 from gieok.wire import (
@@ -202,6 +203,21 @@ class Sessions:
         """The whole log of a session, oldest first, page by page."""
         call = Call("GET", path("sessions", session_ref, "messages"), {"limit": limit, "cursor": cursor})
         return await self._transport.request(call, LogPage)
+
+    async def cycles(
+        self,
+        session_ref: str,
+        *,
+        turn_id: str | None = None,
+        job_id: UUID | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> CyclePage:
+        """How the turns and jobs of a session ran, newest first: plans, steps, times; no content."""
+        query = {"turnId": turn_id, "jobId": job_id, "limit": limit, "cursor": cursor}
+        return await self._transport.request(
+            Call("GET", path("sessions", session_ref, "cycles"), query), CyclePage
+        )
 
     async def delete(
         self, session_ref: str, *, cascade: bool = False, idempotency_key: str | None = None

@@ -62,7 +62,10 @@ class Scope(Protocol):
         ...
 
     async def write(self, work: Callable[[Any], T]) -> T:
-        """Run `work` in one transaction and return when it is durable. If it raises, nothing is stored."""
+        """Run `work` in one transaction and return when it is durable. If it raises, nothing is stored.
+
+        `work` returns the CycleResult so far: its record has the time of the writes, not of their commit.
+        """
         ...
 
 
@@ -158,6 +161,7 @@ class _Cycle:
         self._scope = scope
         self._request = request
         self._listen = listen
+        self._id = uuid4()
         self._now = engine.clock()
         self._started = perf_counter()
         self._outputs: dict[str, Data] = {}
@@ -173,12 +177,13 @@ class _Cycle:
                 else:
                     await self._run_stage(steps)
         except asyncio.CancelledError:
-            self._record("cancelled")
+            self._observe(self._record("cancelled", self._steps))
             raise
         except BaseException as error:
-            self._record("failed", failed_step=error.step if isinstance(error, StepFailed) else None)
+            failed_step = error.step if isinstance(error, StepFailed) else None
+            self._observe(self._record("failed", self._steps, failed_step))
             raise
-        return CycleResult(self._outputs, self._record("succeeded"))
+        return CycleResult(self._outputs, self._observe(self._record("succeeded", self._steps)))
 
     async def _run_stage(self, steps: Sequence[CheckedStep]) -> None:
         """Alternate between one transaction for every read that is ready, and the acts that are ready.
@@ -294,12 +299,13 @@ class _Cycle:
         started = perf_counter()
         batch = _Batch()
 
-        def apply_all(view: Any) -> Outputs:
+        def apply_all(view: Any) -> CycleResult:
             batch.begin(self._outputs)
             for step in steps:
                 writer = cast("WriteStep[Any, Any, Any]", step.step)
                 self._run_in_transaction(batch, step, partial(writer.apply, view, step.metadata))
-            return batch.outputs
+            self._commit_ms = _ms_since(started)
+            return CycleResult(batch.outputs, self._record("succeeded", [*self._steps, *batch.records]))
 
         try:
             await self._scope.write(apply_all)
@@ -349,10 +355,12 @@ class _Cycle:
         started_ms = (started - self._started) * 1000
         return StepRecord(step.id, step.step.type, step.stage, started_ms, _ms_since(started), context.notes)
 
-    def _record(self, outcome: Outcome, *, failed_step: str | None = None) -> CycleRecord:
+    def _record(
+        self, outcome: Outcome, steps: Sequence[StepRecord], failed_step: str | None = None
+    ) -> CycleRecord:
         plan = self._plan.plan
-        record = CycleRecord(
-            cycle_id=uuid4(),
+        return CycleRecord(
+            cycle_id=self._id,
             plan_name=plan.name,
             plan_hash=plan.hash,
             started_at=self._now,
@@ -360,8 +368,10 @@ class _Cycle:
             commit_ms=self._commit_ms,
             outcome=outcome,
             failed_step=failed_step,
-            steps=tuple(self._steps),
+            steps=tuple(steps),
         )
+
+    def _observe(self, record: CycleRecord) -> CycleRecord:
         if self._engine.observe is not None:
             try:
                 self._engine.observe(record)

@@ -6,8 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 from uuid import UUID
+
+from pydantic import ConfigDict
+
+from gieok.engine.data import Data
 
 Note = int | float | str | Sequence[str | UUID]
 """A count, a time, or identifiers."""
@@ -21,6 +25,8 @@ Outcome = Literal["succeeded", "failed", "cancelled"]
 class StepRecord:
     """One step that ran."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
+
     id: str
     type: str
     stage: str
@@ -32,6 +38,8 @@ class StepRecord:
 @dataclass(frozen=True)
 class CycleRecord:
     """One run of a plan."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = Data.model_config
 
     cycle_id: UUID
     plan_name: str

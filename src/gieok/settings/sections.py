@@ -86,7 +86,7 @@ def parse_service(values: Mapping[str, str]) -> ServiceSettings:
 
 @dataclass(frozen=True)
 class RetentionSettings:
-    """Times to live in days; 0 keeps rows for ever. Content is kept by default."""
+    """Times to live in days; 0 keeps rows for ever. Content is kept by default. Cycle records are counted."""
 
     keep_jobs_days: int = 30
     """Jobs that are done or have failed."""
@@ -100,6 +100,8 @@ class RetentionSettings:
     """Raw messages of sessions without activity. What was remembered of them stays."""
     keep_dead_letters_days: int = 30
     """Events that could not be delivered."""
+    keep_cycles: int = 200
+    """The last cycle records of each owner; 0 stores none. They have no content."""
 
 
 DEFAULT_RETENTION = RetentionSettings()
@@ -112,8 +114,16 @@ def parse_retention(values: Mapping[str, str]) -> RetentionSettings:
     days = {
         name: _parse(values, name, _days, expected, getattr(DEFAULT_RETENTION, name))
         for name in RETENTION_NAMES
+        if name != "keep_cycles"
     }
-    return RetentionSettings(**days)
+    cycles = _parse(
+        values,
+        "keep_cycles",
+        lambda text: _in_range(int(text), 0, 10_000),
+        "a whole number from 0 (none) to 10000",
+        DEFAULT_RETENTION.keep_cycles,
+    )
+    return RetentionSettings(**days, keep_cycles=cycles)
 
 
 def _days(text: str) -> int:

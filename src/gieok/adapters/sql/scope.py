@@ -15,6 +15,7 @@ from gieok.adapters.sql.stores.audit import SqlAuditLog
 from gieok.adapters.sql.stores.canon import SqlFactStore
 from gieok.adapters.sql.stores.companion.store import SqlCompanionStore, SqlMomentStore
 from gieok.adapters.sql.stores.companion.versions import SqlMemoryVersionStore
+from gieok.adapters.sql.stores.cycles import SqlCycleStore
 from gieok.adapters.sql.stores.decisions import SqlDecisionStore
 from gieok.adapters.sql.stores.document_vectors import SqlDocumentVectors
 from gieok.adapters.sql.stores.documents import SqlDocumentStore
@@ -77,6 +78,10 @@ class SqlView:
         self._is_inline = is_inline
         self._window = window
         self._sessions = SqlSessionStore(tx, is_reading=is_reading)
+
+    @property
+    def cycles(self) -> SqlCycleStore:
+        return SqlCycleStore(self._tx)
 
     @property
     def turns(self) -> SqlMemoryStore:

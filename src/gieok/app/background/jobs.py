@@ -35,6 +35,7 @@ from gieok.errors import (
 )
 from gieok.memory.canon.records import FactChange
 from gieok.memory.canon.remembering import Remembered
+from gieok.memory.cycle_records import CycleSubject
 from gieok.memory.jobs.records import ClaimedJob, Job, JobKind, JobOutcome, JobStatus
 from gieok.memory.jobs.rules import after_batch
 from gieok.memory.observations import Refusal
@@ -219,7 +220,9 @@ async def _put_back(gieok: Gieok, claimed: ClaimedJob, failure: GieokError) -> N
 async def _run_plan(gieok: Gieok, claimed: ClaimedJob) -> None:
     job, scope = claimed.job, gieok.scope(claimed.owner)
     plan = gieok.job_plans.get(job.kind) or await _session_plan(gieok, scope, job)
-    await gieok.engine.run(gieok.check(plan), scope, {"job": job})
+    is_shown = job.kind in ("remember", "summary")  # a watch would take the place of records that say more
+    subject = CycleSubject(session_ref=job.subject, job_id=job.id) if is_shown else None
+    await gieok.cycles(scope).run(plan, {"job": job}, subject=subject)
 
 
 async def _session_plan(gieok: Gieok, scope: OwnerScope, job: Job) -> str:

@@ -11,6 +11,7 @@ from gieok.interfaces.cli.memory.data import open_file
 from gieok.interfaces.cli.options import json_option, lang_option, run_for_user, user_option
 from gieok.interfaces.cli.output import (
     dataclass_json,
+    format_table,
     model_json,
     one_line,
     print_json,
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
     from gieok.adapters.imports.chats import Format
     from gieok.app import User
     from gieok.app.chat_imports import ImportedChats
+    from gieok.engine import StepRecord
+    from gieok.memory.cycle_records import CyclePage
     from gieok.memory.sessions.records import ChatMessage
 
 owner_option = user_option("User whose sessions are used.")
+MAX_CYCLES = 100
 FORMATS = ("sillytavern", "chatgpt", "mem0", "letta", "gieok")
 """The same values as in the reader, which is too slow to import for `--help`. A test compares them."""
 
@@ -73,11 +77,23 @@ def list_sessions(
 
 @session.command()
 @click.argument("name", metavar="SESSION")
+@click.option("--steps", is_flag=True, help="Print how its last turns and jobs ran instead.")
 @owner_option
 @json_option
 @lang_option
-def show(name: str, owner: str, as_json: bool, t: Translator) -> None:
-    """Print every message of SESSION, oldest first."""
+def show(name: str, steps: bool, owner: str, as_json: bool, t: Translator) -> None:
+    """Print every message of SESSION, oldest first.
+
+    --steps prints the stored records of its turns and jobs, newest first: the plan, and the time of each
+    step. They have no content. GIEOK_KEEP_CYCLES says how many are stored.
+    """
+    if steps:
+        page = run_for_user(owner, lambda user: user.sessions.cycles(name, limit=MAX_CYCLES))
+        if as_json:
+            print_json(model_json(page))
+        else:
+            _print_cycles(page, t)
+        return
 
     async def read(user: User) -> list[ChatMessage]:
         messages: list[ChatMessage] = []
@@ -98,6 +114,26 @@ def show(name: str, owner: str, as_json: bool, t: Translator) -> None:
         speaker = speakers[each.role]
         mark = f" ({t('session.withdrawn')})" if each.withdrawn_at else ""
         print(f"[{each.timestamp:%Y-%m-%d %H:%M}] {speaker}{mark}: {printable_lines(each.content)}")
+
+
+def _print_cycles(page: CyclePage, t: Translator) -> None:
+    for cycle in page.cycles:
+        subject = t("session.job", id=cycle.job_id) if cycle.job_id else t("session.turn", id=cycle.turn_id)
+        print(f"[{cycle.started_at:%Y-%m-%d %H:%M:%S}] {cycle.plan_name} {cycle.plan_hash[:12]}  {subject}")
+        rows = [[f"  {each.type}", f"{each.duration_ms:.2f} ms", _notes(each)] for each in cycle.steps]
+        rows.append([f"  {t('session.total')}", f"{cycle.duration_ms:.2f} ms", ""])
+        print("\n".join(format_table(rows)))
+    if not page.cycles:
+        print(t("session.no_cycles"))
+
+
+def _notes(step: StepRecord) -> str:
+    """The counts of a step; of ids, how many there are."""
+    counts = {
+        name: value if isinstance(value, int | float | str) else len(value)
+        for name, value in step.notes.items()
+    }
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 @session.command("import")

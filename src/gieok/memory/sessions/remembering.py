@@ -68,6 +68,7 @@ class QueueRemembering(WriteStep[QueueRememberingMetadata, QueueRememberingInput
         jobs = queue_jobs(view, "remember", inputs.session_ref, spans, context.now, lane=session.persona_id)
         done = spans[-1].last if spans else span.first - 1
         view.sessions.set_unremembered(inputs.session_ref, 0 if is_over else last - done)
+        context.note("jobs", jobs)
         return QueuedRemembering(jobs=jobs)
 
 

@@ -364,6 +364,7 @@ class QueueSummary(WriteStep[QueueMetadata, SessionInputs, QueuedSummaries]):
         jobs = queue_jobs(view, "summary", inputs.session_ref, due, context.now)
         if due:
             view.sessions.mark_queued(inputs.session_ref, due[-1].last)
+        context.note("jobs", jobs)
         return QueuedSummaries(jobs=jobs)
 
 

@@ -11,7 +11,8 @@ Every query has the parameter `:owner`; loading refuses one without it. The few 
 work across owners; loading refuses `:owner` there.
 
 Two notations are translated for each database: a list is `IN list(:tokens)`, and a row lock is `FOR UPDATE`,
-`FOR NO KEY UPDATE` or `FOR SHARE`, which is removed for SQLite because it has one writer.
+`FOR NO KEY UPDATE` or `FOR SHARE`, with `SKIP LOCKED` or without, which is removed for SQLite because it has
+one writer.
 In `queries/postgres` a percent sign is written `%%`.
 """
 
@@ -35,7 +36,7 @@ _DRIVERS: Mapping[Dialect, str] = {"sqlite": "apsw", "postgres": "psycopg"}
 _NOTATIONS: Mapping[Dialect, Mapping[re.Pattern[str], str]] = {
     "sqlite": {
         re.compile(r"\bIN list\(:(\w+)\)"): r"IN carray(:\1)",
-        re.compile(r"\s+FOR (?:NO KEY )?(?:UPDATE|SHARE)\b"): "",
+        re.compile(r"\s+FOR (?:NO KEY )?(?:UPDATE|SHARE)\b(?: SKIP LOCKED)?"): "",
     },
     "postgres": {
         re.compile(r"\bIN list\(:(\w+)\)"): r"= ANY(:\1)",

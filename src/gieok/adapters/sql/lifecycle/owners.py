@@ -46,6 +46,7 @@ ERASE_QUERIES = {
     "turn_memories": "erase_turn_memories",
     "messages": "erase_messages",
     "session_plan_moves": "erase_session_plan_moves",
+    "cycle_records": "erase_cycle_records",
     "sessions": "erase_sessions",
     "remembered": "erase_remembered",
     "decision_walks": "erase_decision_walks",

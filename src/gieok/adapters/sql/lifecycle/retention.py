@@ -89,6 +89,7 @@ class RetentionRun:
 def delete_old(view: SqlView, retention: RetentionSettings, now: datetime) -> int:
     """Delete at most `BATCH` rows of each kind that are too old. Returns how many were deleted."""
     deleted = view.requests.delete_expired(now, BATCH) + view.documents.delete_expired(now, BATCH)
+    deleted += view.cycles.delete_oldest(retention.keep_cycles)
     for name, delete in RULES.items():
         days = getattr(retention, name)
         if days:

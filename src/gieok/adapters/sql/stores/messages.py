@@ -158,6 +158,7 @@ class SqlMessageStore:
         if ids:
             self._tx.run("count_withdrawn", session_ref=session_ref)
             self._tx.run("clear_turn_requests", session_ref=session_ref, ids=ids)
+            self._tx.run("remove_turn_cycles", session_ref=session_ref, ids=ids, first=first)
         return len(ids)
 
     def index_entries(self, after: bytes, limit: int) -> tuple[list[IndexEntry], bytes | None]:

@@ -136,6 +136,7 @@ class SqlSessionStore:
         if session is not None and session.persona_id is not None and indexed and indexed[0]:
             change_entries(self._tx, session.persona_id, added=-indexed[0])
         messages = self._tx.run("remove_session_messages", session_ref=session_ref)
+        self._tx.run("remove_session_cycles", session_ref=session_ref)
         self._tx.run("remove_session_plan_moves", session_ref=session_ref)
         self._tx.run("remove_session_results", session_ref=session_ref)
         self._tx.run("clear_session_requests", session_ref=session_ref)

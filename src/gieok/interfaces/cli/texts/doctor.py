@@ -150,6 +150,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "retention.keep_audit_days": ("audit {days} days", "감사 기록 {days}일"),
     "retention.keep_usage_days": ("usage {days} days", "사용량 {days}일"),
     "retention.keep_messages_days": ("messages {days} days", "메시지 {days}일"),
+    "retention.keep_cycles": (
+        "last {days} cycle records of a user",
+        "사용자마다 최근 실행 기록 {days}개",
+    ),
     "retention.keep_dead_letters_days": ("dead letters {days} days", "전달 실패 이벤트 {days}일"),
     "check.events": ("events", "이벤트"),
     "doctor.events_none": ("no consumer", "수신자가 없습니다"),

@@ -15,6 +15,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "session.user": ("user", "사용자"),
     "session.assistant": ("assistant", "상대"),
     "session.withdrawn": ("withdrawn", "철회됨"),
+    "session.turn": ("turn {id}", "턴 {id}"),
+    "session.job": ("job {id}", "작업 {id}"),
+    "session.total": ("in all", "전체"),
+    "session.no_cycles": ("no records of its turns are stored", "저장된 실행 기록이 없습니다"),
     "session.deleted": (
         "deleted {messages} messages, {memories} memories and {facts} facts",
         "메시지 {messages}개, 기억 {memories}개, 사실 {facts}개를 삭제했습니다",

@@ -13,13 +13,16 @@ from gieok.interfaces.rest.gateway.caller import Reader, Writer
 from gieok.interfaces.rest.schema.common import failures
 from gieok.interfaces.rest.schema.params import (
     IdempotencyKey,
+    JobFilter,
     Limit,
     PersonaFilter,
     SessionPath,
+    TurnFilter,
     TurnPath,
     request_key,
 )
 from gieok.interfaces.rest.schema.session_log import (
+    CyclesAnswer,
     DeletedSessionAnswer,
     LogAnswer,
     SessionsAnswer,
@@ -48,6 +51,24 @@ async def messages(
     """Oldest first, also after the session has ended and was summarised."""
     page = await caller.user.sessions.log_page(session_id, limit=limit, cursor=cursor)
     return LogAnswer(**dict(page))
+
+
+@router.get("/{id}/cycles", responses=failures(404), summary="Read how the turns of a session ran")
+async def cycles(
+    session_id: SessionPath,
+    caller: Reader,
+    turn_id: TurnFilter = None,
+    job_id: JobFilter = None,
+    limit: Limit = 20,
+    cursor: str | None = None,
+) -> CyclesAnswer:
+    """The records of its turns and jobs, newest first: the plan, each step with its times and counts, and the
+    ids of what was recalled. No content. `GIEOK_KEEP_CYCLES` says how many records of an owner are stored.
+    """
+    page = await caller.user.sessions.cycles(
+        session_id, turn_id=turn_id, job_id=job_id, limit=limit, cursor=cursor
+    )
+    return CyclesAnswer(**dict(page))
 
 
 @router.delete("/{id}", responses=failures(404, 409), summary="Delete a session")

@@ -48,6 +48,8 @@ JobCursor = Annotated[UUID, BeforeValidator(parse_uuid), Query(description="The 
 PersonaQuery = Annotated[Ref, Query(alias="personaId")]
 PersonaFilter = Annotated[Ref | None, Query(alias="personaId")]
 SessionFilter = Annotated[Ref | None, Query(alias="sessionId")]
+TurnFilter = Annotated[Ref | None, Query(alias="turnId")]
+JobFilter = Annotated[Annotated[UUID, BeforeValidator(parse_uuid)] | None, Query(alias="jobId")]
 MAX_Q = 4_000
 """Longest search text in characters. In Korean, this still fits the longest URL that servers accept."""
 

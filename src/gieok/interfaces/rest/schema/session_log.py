@@ -6,6 +6,7 @@ from typing import Any
 
 from gieok import wire
 from gieok.interfaces.rest.schema.common import Answer, example
+from gieok.memory.cycle_records import CyclePage
 from gieok.memory.sessions.records import LogPage, SessionPage, Withdrawal
 
 _SESSION: dict[str, Any] = {
@@ -35,6 +36,43 @@ class LogAnswer(LogPage, Answer):
         success=True,
         messages=[
             {"id": "m1", "role": "user", "content": "요즘 스트레스 받아", "timestamp": "2025-10-27T12:00:00Z"}
+        ],
+        nextCursor=None,
+    )
+
+
+class CyclesAnswer(CyclePage, Answer):
+    """Records of cycles. `turnId` or `jobId` says what ran; times of steps are in milliseconds.
+
+    `nextCursor` is for the next page; null on the last one.
+    """
+
+    model_config = example(
+        success=True,
+        cycles=[
+            {
+                "cycleId": "0b5c6a52-8f5c-4f5e-9f0e-3f0d8f7f4a11",
+                "planName": "chat_turn",
+                "planHash": "0" * 64,
+                "startedAt": "2025-10-27T12:00:00Z",
+                "durationMs": 8.2,
+                "commitMs": 2.6,
+                "outcome": "succeeded",
+                "failedStep": None,
+                "steps": [
+                    {
+                        "id": "recall",
+                        "type": "RecallMemories",
+                        "stage": "ContextSelect",
+                        "startedMs": 0.9,
+                        "durationMs": 1.4,
+                        "notes": {"recalled": ["b6f6f1c0-0c58-4f0e-8a53-6d9d6f9b2c3d"], "filled": 0},
+                    }
+                ],
+                "sessionId": "session_456",
+                "turnId": "m1",
+                "jobId": None,
+            }
         ],
         nextCursor=None,
     )

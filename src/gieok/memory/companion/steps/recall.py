@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Literal, NamedTuple, Protocol
-from uuid import UUID
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 from pydantic import Field
 
@@ -229,8 +229,7 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
         missing = max(least_memories - sum(hit.kind == "memory" for hit in hits), 0)
         more = [hit for hit in rest if hit.kind == "memory"][:missing]
         hits = _without_last_quotes(hits, len(hits) + len(more) - count) + more
-        context.note("recalled", [hit.id for hit in hits])
-        context.note("filled", sum(hit.why.filled for hit in hits))
+        _note_hits(context, hits)
         degraded = _degraded(view, policy, kinds, meaning.vector)
         if degraded:
             context.note("degraded", list(degraded))
@@ -243,6 +242,29 @@ class RecallMemories(ReadStep[RecallPolicy, RecallInputs, Recalled]):
         if not query.periods:
             return query
         return parse_query(text, local(now, view.profile.get().timezone or self._timezone))
+
+
+def _note_hits(context: StepContext, hits: Sequence[Hit]) -> None:
+    """Note what was recalled and why, without content."""
+    context.note("recalled", [_as_note(hit.id) for hit in hits])
+    context.note("kinds", [hit.kind for hit in hits])
+    context.note("confidence", [f"{hit.confidence:.2f}" for hit in hits])
+    context.note("signals", [_strongest(hit) for hit in hits])
+    sessions = [hit.message.session_ref if hit.kind == "message" else "none" for hit in hits]
+    context.note("sessions", [_as_note(session) for session in sessions])
+    context.note("filled", sum(hit.why.filled for hit in hits))
+
+
+def _as_note(identity: str) -> str:
+    """An id as a note takes it. One in another script, which a caller has chosen, is replaced by a digest."""
+    return identity if identity.isascii() else str(uuid5(NAMESPACE_OID, identity))
+
+
+def _strongest(hit: Hit) -> str:
+    """The names of the signals that make up most of the score of a hit, strongest first."""
+    parts = {name: signal.value * signal.weight for name, signal in hit.why.signals.items()}
+    names = sorted((name for name in parts if parts[name] > 0), key=lambda name: -parts[name])
+    return "+".join(names[:3]) or "none"
 
 
 def _without_last_quotes(hits: Sequence[Hit], many: int) -> list[Hit]:
