@@ -157,3 +157,29 @@ async def test_older_messages_that_are_not_indexed_are_reported(
     found = await user.companion.search("hana", "부산", kinds="all")
     assert found.degraded == ()
     assert "부산에서 면접이 있어" in texts(found)
+
+
+@pytest.mark.parametrize(
+    ("asked", "replied", "question"),
+    [
+        ("운전면허 시험 결과 나왔어?", "나 떨어졌어", "운전면허 시험 어떻게 됐더라?"),
+        ("누나 결혼식이 며칠이야?", "12월 3일!", "누나 결혼식 날짜가 언제지?"),
+        ("퇴사 얘기는 팀장님한테 했어?", "아직", "퇴사 얘기 팀장님한테 했었나?"),
+        ("Did you hear back about the driving test?", "I failed", "how did my driving test go?"),
+        ("When is your sister's wedding?", "December 3rd!", "what date is my sister's wedding?"),
+        ("Have you told your manager that you're quitting?", "Yes!", "did I tell my manager I'm quitting?"),
+    ],
+)
+async def test_a_bare_reply_is_found_by_the_question_that_it_answers(
+    user: User, asked: str, replied: str, question: str
+) -> None:
+    """It shares no word with the question of the search, and comes before the question that it answers."""
+    await user.sessions.start("hana", plan="chat_turn", session_ref="s1")
+    said = ["오늘 진짜 덥다", asked, replied, "그렇구나, I see.", "회사에서 새 시스템을 쓴대", "what a day"]
+    messages = [
+        ChatMessage(id=str(number), role="assistant" if number % 2 else "user", content=text, timestamp=DAY)
+        for number, text in enumerate(said)
+    ]
+    await user.sessions.save_messages("s1", messages, remember=False)
+    hits = await user.companion.search("hana", question, kinds="all")
+    assert texts(hits)[:2] == [replied, asked]

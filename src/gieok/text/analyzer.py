@@ -14,7 +14,7 @@ from gieok.text.korean.names import unknown_name
 from gieok.text.normalization import clean, fold
 from gieok.text.scan import Unit, scan
 
-ANALYZER_VERSION: int = 6
+ANALYZER_VERSION: int = 7
 """Raised whenever `terms` changes its result for any text, or an index stores more of it. An index of another
 version is rebuilt in the background."""
 

@@ -38,6 +38,9 @@ _QUESTION_CHARS = 160
 """A longer text that ends with a question also tells something: people explain first, and ask at the end."""
 REPLY_MARK = f"{_MARK}reply"
 """The mark of messages of the assistant, where the speakers have no names."""
+_WORDLESS = "\x1e"
+"""The term of a text without any other, such as 아직 or "yes". It counts as a word: rows without words are
+not searched, and such a reply is found by the question that it answers."""
 ALTERNATIVE_WEIGHT = 0.5
 """Weight of a term that is not in the query, but an alternative spelling of one that is."""
 NEAR_WEIGHT = 0.3
@@ -238,7 +241,7 @@ def spoken_terms(text: str, speaker: str | None, *, is_reply: bool = False) -> l
         marks.append(QUESTION_MARK)
     if is_reply and not names:
         marks.append(REPLY_MARK)
-    return [*terms(text), *names, *marks]
+    return [*(terms(text) or [_WORDLESS]), *names, *marks]
 
 
 def label_terms(labels: Iterable[str]) -> list[str]:
