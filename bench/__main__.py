@@ -8,10 +8,23 @@ import os
 import platform
 from datetime import UTC, datetime
 
-from bench import call_paths, companion, decisions, engine, growing, mind, offline, service, start, turns
+from bench import (
+    cache,
+    call_paths,
+    companion,
+    decisions,
+    engine,
+    growing,
+    mind,
+    offline,
+    service,
+    start,
+    turns,
+)
 from bench.table import render
 
 BENCHMARKS = {
+    "cache": cache.run,
     "call_paths": call_paths.run,
     "companion": companion.run,
     "decisions": decisions.run,

