@@ -4,7 +4,7 @@ JavaScript, and for people who use a screen reader."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
@@ -20,7 +20,8 @@ from gieok.testing.settings import settings_for
 from tests.console.chromium import NoChromium, open_chromium
 from tests.rest.conftest import GENEROUS, Server, serving
 from tests.rest.routes.conftest import Api
-from tests.rest.test_isolation import create_one_of_each
+from tests.rest.test_isolation import SECRET, create_one_of_each
+from tests.rest.test_operator import fail_job
 
 expect.set_options(timeout=20_000)
 Tab = Callable[..., Page]
@@ -29,6 +30,7 @@ PATHS = [
     "/console/memories/{memory}",
     "/console/memories/{memory}/edit",
     "/console/sessions/{session}",
+    "/console/sessions/{session}/turns/{turn}",
     "/console/decisions/{decision}",
     "/console/personas/{persona}/delete",
     "/console/decisions/new",
@@ -69,9 +71,9 @@ def tab(chromium: Browser, service: Server, owner: str) -> Iterator[Tab]:
     """Open a tab, signed in, in English unless it says otherwise. A message in its console fails the test."""
     contexts: list[BrowserContext] = []
     problems: list[str] = []
-    token = service.token(owner)
 
-    def open_tab(**options: Any) -> Page:
+    def open_tab(*, scopes: Sequence[str] | None = None, **options: Any) -> Page:
+        token = service.token(owner, scopes=scopes) if scopes else service.token(owner)
         given: dict[str, Any] = {"locale": "en-US", "viewport": {"width": 1200, "height": 800}, **options}
         context = chromium.new_context(base_url=service.url, **given)
         contexts.append(context)
@@ -363,10 +365,54 @@ def test_axe_finds_no_serious_issue(tab: Tab, api: Api, path: str, theme: str) -
     answer = page.goto(path.format(**create_one_of_each(api)))
     assert answer is not None
     assert answer.status == 200
+    assert serious_issues(page) == []
+
+
+def serious_issues(page: Page) -> list[tuple[str, list[str]]]:
+    """What axe reports as serious or critical: the rule, and the elements that break it."""
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
     found: list[dict[str, Any]] = page.evaluate("axe.run().then(result => result.violations)")
     serious = [each for each in found if each["impact"] in ("serious", "critical")]
-    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in serious] == []
+    return [(each["id"], [node["html"] for node in each["nodes"]]) for each in serious]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_an_old_turn_is_opened_from_the_chat(tab: Tab, api: Api, theme: str) -> None:
+    persona = api.persona("하루")
+    api.memory(persona, "부산에서 면접을 본다")
+    for text in ("그 면접 어땠지?", "나 부산으로 이사했어"):
+        api.post("/chat/send", {"personaId": persona, "message": text, "waitMemory": True})
+    page = tab(color_scheme=theme, viewport={"width": 360, "height": 740})
+    page.goto(f"/console/chat/{persona}")
+    page.get_by_role("link", name="How it ran").first.click()
+    expect(page.locator("[data-recalled]")).to_have_count(1)
+    expect(page.get_by_role("heading", name="Steps")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert serious_issues(page) == []
+
+
+@pytest.mark.req("OPS-4")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_an_operator_sees_counts_and_jobs_and_never_content(
+    tab: Tab, service: Server, api: Api, theme: str
+) -> None:
+    ids = create_one_of_each(api)
+    fail_job(service, f"owner-{uuid4()}", "quokka")
+    phone = {"width": 360, "height": 740}
+    page = tab(scopes=["operator"], color_scheme=theme, locale="ko-KR", viewport=phone)
+    page.goto("/console")
+    expect(page).to_have_url(re.compile("/console/operator$"))
+    expect(page.locator("[id^=job-]").first).to_be_visible()
+    expect(page.locator("table").first).to_be_visible()
+    assert page.locator(".side nav a").count() == 1, "only its own page is offered"
+    assert SECRET not in page.content()
+    assert "quokka" not in page.content()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert serious_issues(page) == []
+    for path in ("memories", f"sessions/{ids['session']}", f"chat/{ids['persona']}"):
+        answer = page.goto(f"/console/{path}")
+        assert answer is not None
+        assert answer.status == 403
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -57,6 +57,7 @@ VISITS = [
     Visit("GET /sessions", 200),
     Visit("GET /sessions", 200, query="?persona={persona}"),
     Visit("GET /sessions/{session}", 404),
+    Visit("GET /sessions/{session}/turns/{turn}", 404),
     Visit("GET /sessions/{session}/delete", 404),
     Visit("POST /sessions/{session}/delete", 404, {"cascade": "yes"}),
     Visit("POST /sessions/jobs/{job}/retry", 404),

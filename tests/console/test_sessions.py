@@ -41,6 +41,37 @@ def test_a_session_has_its_log_its_plan_and_its_jobs(browser: Browser, api: Api,
     assert "learned" in shown
 
 
+def test_an_old_turn_shows_what_it_recalled_and_its_steps(browser: Browser, api: Api) -> None:
+    persona = api.persona("하루")
+    memory = api.memory(persona, "민수는 부산에서 면접을 본다")["id"]
+    sent = api.post("/chat/send", {"personaId": persona, "message": "부산 면접 어땠지?", "waitMemory": True})
+    session, turn = sent["sessionId"], sent["turnId"]
+    api.post("/chat/send", {"personaId": persona, "sessionId": session, "message": "나는 고양이를 키워"})
+    link = f"/console/sessions/{session}/turns/{turn}"
+    assert f'href="{link}"' in browser.get(f"/sessions/{session}")
+    assert f'href="{link}"' in browser.get(f"/chat/{persona}")
+    page = browser.get(f"/sessions/{session}/turns/{turn}")
+    cycles = api.get(f"/sessions/{session}/cycles", turnId=turn)["cycles"]
+    recall = next(step for step in cycles[0]["steps"] if step["type"] == "RecallMemories")
+    assert re.findall(r'data-recalled="([^"]+)"', page) == recall["notes"]["recalled"] == [memory]
+    assert "민수는 부산에서 면접을 본다" in text_of(page)
+    jobs = api.get(f"/sessions/{session}/cycles", jobId=sent["remembering"]["jobId"])["cycles"]
+    steps = [step["id"] for cycle in (*cycles, *jobs) for step in cycle["steps"]]
+    assert re.findall(r'data-step="([^"]+)"', page) == steps != []
+    assert "고양이" not in text_of(page)
+    api.call("DELETE", f"/memory/{memory}")
+    assert "deleted since" in text_of(browser.get(f"/sessions/{session}/turns/{turn}"))
+    browser.get(f"/sessions/{session}/turns/unknown", 404)
+
+
+def test_a_turn_without_a_record_says_so(browser: Browser, api: Api) -> None:
+    session = api.post("/sessions", {"personaId": api.persona()}, 201)["sessionId"]
+    said = [{"id": "m1", "role": "user", "content": "안녕"}]
+    api.post(f"/sessions/{session}/messages", {"messages": said, "remember": False})
+    assert "turns/m1" not in browser.get(f"/sessions/{session}")
+    assert "No record of this turn" in browser.get(f"/sessions/{session}/turns/m1")
+
+
 def test_a_long_log_has_pages_and_a_marked_message_is_on_its_page(browser: Browser, api: Api) -> None:
     persona = api.persona()
     session = api.post("/sessions", {"personaId": persona}, 201)["sessionId"]

@@ -21,6 +21,7 @@ from gieok.memory.sessions.records import (
     SessionPosition,
 )
 from gieok.memory.sessions.store import LogView
+from gieok.refs import check_ref
 
 PAGE = 20
 MAX_LIST = 1_000
@@ -52,6 +53,13 @@ class SessionLog:
         """The last messages, without withdrawn ones, oldest first, also of an ended session."""
         _check_limit(limit, MAX_MESSAGES)
         return await self._scope.read(lambda view: view.messages.window(session_ref, limit))
+
+    async def turn(self, session_ref: str, turn_id: str) -> Sequence[ChatMessage]:
+        """The messages of a turn, from this message on. Empty if the session has no such message."""
+        check_ref(session_ref, "sessionRef")
+        return await self._scope.read(
+            lambda view: view.messages.turn(session_ref, check_ref(turn_id, "turnId"))
+        )
 
     async def list(
         self, persona_id: str | None = None, *, limit: int = PAGE, cursor: str | None = None

@@ -22,6 +22,7 @@ from gieok.interfaces.console.pages import (
     proposals,
     sessions,
     sign_in,
+    turn,
 )
 from gieok.interfaces.console.session import PREFIX, SignInCodes
 
@@ -33,6 +34,7 @@ PAGES = (
     memory,
     facts,
     sessions,
+    turn,
     decision_import,
     proposals,
     decisions,

@@ -38,6 +38,11 @@ def score(value: float) -> str:
     return f"{value:.3f}"
 
 
+def ms(value: float) -> str:
+    """Milliseconds with one digit."""
+    return f"{value:,.1f}"
+
+
 def percent(value: float) -> str:
     """A share as a percentage for a width in a drawing."""
     return f"{100 * value:.2f}"
@@ -54,6 +59,7 @@ FILTERS: Mapping[str, Callable[[Any], str]] = {
     "day": day,
     "number": number,
     "score": score,
+    "ms": ms,
     "percent": percent,
     "short": short,
 }

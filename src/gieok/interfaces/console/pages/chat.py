@@ -18,6 +18,7 @@ from gieok.app import ChatTurn
 from gieok.app.cycles import Listener
 from gieok.errors import InputRefused, NotFound
 from gieok.interfaces.console.page import Page, ReadPage, WritePage
+from gieok.interfaces.console.pages.sessions import recorded_turns
 from gieok.interfaces.rest.gateway.turn_stream import TurnStream
 from gieok.interfaces.rest.routes.chat import TurnEvents
 from gieok.interfaces.rest.schema.memory import localised
@@ -134,11 +135,13 @@ async def _shown(
         session = await user.chat.open_session(persona.id)
         session_ref = session.session_ref if session else None
     state = await user.canon.state(persona.id)
+    messages = await _messages(page, session_ref)
     return {
         "persona": persona,
         "personas": await user.personas.list(),
         "session_ref": session_ref,
-        "messages": await _messages(page, session_ref),
+        "messages": messages,
+        "recorded": await recorded_turns(page, session_ref) if session_ref and messages else (),
         "turn": turn,
         "notices": localised(turn.notices, page.language) if turn else (),
         "budget": await _budget(page, persona.id, turn),

@@ -18,6 +18,8 @@ router = APIRouter(prefix="/sessions")
 PAGE_SIZE = 25
 LOG_SIZE = 100
 JOBS = 50
+RECORDS = 200
+"""The last cycle records that are looked at."""
 
 
 @router.get("")
@@ -82,8 +84,15 @@ async def _shown(page: Page, session_ref: str) -> dict[str, Any]:
         "next": after + LOG_SIZE if after + len(messages) < session.log_length else None,
         "jobs": jobs,
         "results": {job.id: await page.user.jobs.result(job.id) for job in jobs if job.kind == "remember"},
+        "recorded": await recorded_turns(page, session_ref),
         "plan": plan_name(session.last_execution_plan_hash),
     }
+
+
+async def recorded_turns(page: Page, session_ref: str) -> set[str]:
+    """The turns of a session whose records are stored, of the last ones."""
+    found = await page.user.sessions.cycles(session_ref, limit=RECORDS)
+    return {cycle.turn_id for cycle in found.cycles if cycle.turn_id is not None}
 
 
 async def _before(page: Page, session: Session, message_id: str) -> int:
