@@ -43,9 +43,9 @@ def split_memory() -> None:
     late: dict[str, list[Mapping[str, Value]]] = {}
     run_now, write_all = Tx.run, OwnerScope.write
 
-    def run_in_part(self: Tx, query: str, /, **params: Any) -> int:
+    def run_in_part(self: Tx, query: str, /, *about: Mapping[str, str], **params: Any) -> int:
         if query != "save_turn_memory":
-            return run_now(self, query, **params)
+            return run_now(self, query, *about, **params)
         later = {name: params[name] for name in ("id", "terms", "changed")}
         late.setdefault(self.owner, []).append(later)
         return run_now(self, query, **{**params, "terms": params["terms"][:12]})
