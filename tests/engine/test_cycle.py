@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gieok.engine import ActStep, CycleRecord, Engine, Limits, NoData, Registry, Stage, StepContext, StepEvent
+from gieok.engine.step import LONG_TEXT
 from gieok.errors import InputRefused, ModelUnavailable, StepFailed, StepTimedOut, StoreUnavailable
 from tests.engine.steps import (
     BEFORE_PERSIST,
@@ -207,6 +208,16 @@ async def test_a_heavy_read_makes_its_transaction_heavy(kind: str, *, heavy: boo
     made = plan(step("a", "Look", Stage.CONTEXT_SELECT), step("b", kind, Stage.CONTEXT_SELECT))
     await run(made, scope)
     assert scope.reads == [heavy]
+
+
+async def test_a_long_text_in_the_request_makes_reads_heavy() -> None:
+    """They may analyse it, which takes too long for the event loop."""
+    scope = MemoryScope()
+    for text in ("x" * LONG_TEXT, "x" * (LONG_TEXT + 1)):
+        await run(
+            plan(step("a", "Look", Stage.CONTEXT_SELECT), request=("text",)), scope, request={"text": text}
+        )
+    assert scope.reads == [False, True]
 
 
 async def test_a_transaction_that_cannot_be_opened_is_no_step_s_failure() -> None:

@@ -5,7 +5,18 @@ from gieok.engine.data import Data
 from gieok.engine.plan import ORDER, ExecutionPlan, Stage, StepSpec, make_plan, parse_plan, plan_hash
 from gieok.engine.record import CycleRecord, StepRecord
 from gieok.engine.registry import CheckedPlan, CheckedStep, Registry
-from gieok.engine.step import ActStep, AnyStep, Ask, NoData, ReadStep, Step, StepContext, StepEvent, WriteStep
+from gieok.engine.step import (
+    ActStep,
+    AnyStep,
+    Ask,
+    NoData,
+    ReadStep,
+    Step,
+    StepContext,
+    StepEvent,
+    WriteStep,
+    analyse,
+)
 
 __all__ = [
     "ORDER",
@@ -31,6 +42,7 @@ __all__ = [
     "StepRecord",
     "StepSpec",
     "WriteStep",
+    "analyse",
     "make_plan",
     "parse_plan",
     "plan_hash",

@@ -30,6 +30,7 @@ from gieok.engine.step import (
     StepContext,
     StepEvent,
     WriteStep,
+    is_long,
 )
 from gieok.errors import InputRefused, StepFailed, StepTimedOut
 
@@ -160,6 +161,7 @@ class _Cycle:
         self._plan = plan
         self._scope = scope
         self._request = request
+        self._is_long = any(isinstance(each, str) and is_long(each) for each in request.values())
         self._listen = listen
         self._id = uuid4()
         self._now = engine.clock()
@@ -216,7 +218,7 @@ class _Cycle:
                 elif _is_ready(step, batch.outputs):
                     self._run_in_transaction(batch, step, partial(_reader(step).read, view, step.metadata))
 
-        heavy = any(_reader(step).heavy for step in reads)
+        heavy = self._is_long or any(_reader(step).heavy for step in reads)
         try:
             await self._with_timeout(reads[0].id, self._scope.read(read_all, heavy=heavy))
         except Exception as error:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,20 @@ from gieok.engine.record import Note, check_note
 M = TypeVar("M", bound=Data)
 I = TypeVar("I", bound=Data)  # noqa: E741  metadata, inputs, output: M, I, O
 O = TypeVar("O", bound=Data | None)  # noqa: E741
+T = TypeVar("T")
+
+LONG_TEXT = 400
+"""Characters from which analysing a text takes too long for the event loop's thread."""
+
+
+def is_long(text: str) -> bool:
+    """Whether work on this text belongs on another thread."""
+    return len(text) > LONG_TEXT
+
+
+async def analyse(text: str, work: Callable[[], T]) -> T:
+    """Run `work`, which analyses `text`: on another thread if it is long."""
+    return await asyncio.to_thread(work) if is_long(text) else work()
 
 
 class NoData(Data):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -138,14 +139,15 @@ class Completion:
     async def _find_place(self) -> Place | None:
         """Where the window belongs: the best match of the newest sessions. None if there is none."""
         spoken = Message(role="user", content=self.window.message)
-        window = blocks_of((*self.window.messages, spoken)[-MAX_MESSAGES:])
+        # A window may have a megabyte: it is normalised off the event loop.
+        window = await asyncio.to_thread(blocks_of, (*self.window.messages, spoken)[-MAX_MESSAGES:])
         limit = min(MAX_MESSAGES, len(self.window.messages) + LATER)
         if self.named_session is not None:
             return await self._place_in(self.named_session, window, limit)
         best: Place | None = None
         for session in (await self.user.sessions.list(self.persona_id, limit=SESSIONS)).sessions:
             stored = await self.user.sessions.last_messages(session.session_ref, limit)
-            match = align(window, blocks_of(stored))
+            match = align(window, await asyncio.to_thread(blocks_of, stored))
             if match is None or (best is not None and match.rank <= best.match.rank):
                 continue
             replaces = None if match.replaces is None else stored[match.replaces].id
@@ -162,7 +164,7 @@ class Completion:
         if session.persona_id != self.persona_id:
             raise NotFound("there is no such session with this persona")
         stored = await self.user.sessions.last_messages(session_ref, limit)
-        match = align(window, blocks_of(stored))
+        match = align(window, await asyncio.to_thread(blocks_of, stored))
         if match is None:
             first = next((place for place, each in enumerate(stored) if each.role == "user"), None)
             is_first = sum(block.role == "user" for block in window) == 1

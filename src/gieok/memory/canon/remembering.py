@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, Protocol
 from uuid import UUID
 
 from pydantic import Field
 
-from gieok.engine import ActStep, AnyStep, Data, Stage, StepContext, WriteStep
+from gieok.engine import ActStep, AnyStep, Data, Stage, StepContext, WriteStep, analyse
 from gieok.memory.canon import merging
 from gieok.memory.canon.grounding import ground
 from gieok.memory.canon.merging import merge, short_ids
@@ -62,7 +63,8 @@ class ListFacts(ActStep[ListMetadata, ListInputs, ListedFacts]):
     stages = frozenset({Stage.CONTEXT_SELECT, Stage.POST_PROCESS})
 
     async def run(self, metadata: ListMetadata, inputs: ListInputs, context: StepContext) -> ListedFacts:
-        chosen = relevant_facts(inputs.known, inputs.query, metadata.top_k)
+        choose = partial(relevant_facts, inputs.known, inputs.query, metadata.top_k)
+        chosen = await analyse(inputs.query, choose)
         ids = short_ids(chosen)
         listed = tuple(
             ListedFact(

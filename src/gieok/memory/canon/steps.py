@@ -6,12 +6,13 @@ A conversation never writes a persona. Only `CreatePersona` and `EditPersona` do
 from __future__ import annotations
 
 from datetime import date
+from functools import partial
 from typing import Annotated, Protocol
 from uuid import UUID, uuid4
 
 from pydantic import Field
 
-from gieok.engine import ActStep, AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep
+from gieok.engine import ActStep, AnyStep, Data, NoData, ReadStep, Stage, StepContext, WriteStep, analyse
 from gieok.errors import NotFound
 from gieok.memory.canon.deletion import DeleteFacts, DeletePersona, WithdrawFacts
 from gieok.memory.canon.lore import ActivateLore
@@ -217,7 +218,8 @@ class RecallFacts(ActStep[RecallFactsMetadata, RecallFactsInputs, RecalledFacts]
     ) -> RecalledFacts:
         today = day_of(context.now, inputs.timezone)
         current = [fact for fact in inputs.known if not is_past(fact, today)]
-        facts = rank_facts(current, inputs.query, metadata.top_k)
+        rank = partial(rank_facts, current, inputs.query, metadata.top_k)
+        facts = await analyse(inputs.query, rank)
         context.note("facts", len(facts))
         return RecalledFacts(facts=facts)
 
