@@ -167,7 +167,7 @@ class Personas:
     async def list(self, *, after: str | None = None, limit: int = PAGE) -> Sequence[PersonaCard]:
         """Personas in the order of their creation; `after` is the id of the last one seen."""
         _check_page(limit)
-        return await self._scope.read(lambda view: view.personas.list(after=after, limit=limit))
+        return await self._scope.read(lambda view: view.personas.list(after=after, limit=limit), replica=True)
 
     async def delete(self, persona_id: str, *, once: RequestKey | None = None) -> DeletedPersona:
         """Delete a persona with everything that belongs to it, for good: all versions, facts with their

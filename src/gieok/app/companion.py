@@ -292,6 +292,7 @@ class Companion:
                 view.companion, persona_id, status, wanted, limit=limit, offset=offset
             ),
             heavy=wanted != ANY,
+            replica=True,
         )
 
     async def get(self, memory_id: UUID) -> Memory:
@@ -372,7 +373,9 @@ class Companion:
         """The emotional moments of a persona, newest first. `cursor` is that of the previous page."""
         check_page(limit, 0)
         after = decode_cursor(MomentPosition, cursor) if cursor is not None else None
-        found = await self._scope.read(lambda view: view.companion.moments(persona_id, limit + 1, after))
+        found = await self._scope.read(
+            lambda view: view.companion.moments(persona_id, limit + 1, after), replica=True
+        )
         page = tuple(found[:limit])
         has_more = len(found) > limit
         position = MomentPosition(at=page[-1].at, id=page[-1].id) if has_more else None
@@ -395,11 +398,11 @@ class Companion:
     async def days(self, persona_id: str | None = None) -> Sequence[tuple[date, int]]:
         """How many memories of one persona or of all happened on each day (UTC), oldest first. Archived ones
         count too, and days without a memory are omitted."""
-        return await self._scope.read(lambda view: view.companion.days(persona_id))
+        return await self._scope.read(lambda view: view.companion.days(persona_id), replica=True)
 
     async def counts(self, persona_id: str | None = None) -> MemoryCounts:
         """How many memories a persona has, or all together."""
-        return await self._scope.read(lambda view: view.companion.counts(persona_id))
+        return await self._scope.read(lambda view: view.companion.counts(persona_id), replica=True)
 
 
 def _check_limit(limit: int | None) -> None:

@@ -131,7 +131,14 @@ class Cycles:
         """
         checked = self._plans.check(plan)
         window = await self._cached_window(checked, request) if self._cache is not None else None
-        scope = _HookedScope(self.scope, before, self._storing(after, subject), window, heavy=heavy)
+        scope = _HookedScope(
+            self.scope,
+            before,
+            self._storing(after, subject),
+            window,
+            heavy=heavy,
+            replica=not _writes(checked),
+        )
         try:
             result = await self._engine.run(checked, scope, request, listen)
         except StepFailed as failed:
@@ -256,15 +263,17 @@ class _HookedScope:
         window: CachedWindow | None,
         *,
         heavy: bool,
+        replica: bool,
     ) -> None:
         self._scope = scope
         self._window = window
         self._before = before
         self._after = after
         self._heavy = heavy
+        self._replica = replica
 
     async def read(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
-        return await self._scope.read(work, heavy=heavy, window=self._window)
+        return await self._scope.read(work, heavy=heavy, replica=self._replica, window=self._window)
 
     async def write(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
         def run(view: SqlView) -> T:
@@ -279,6 +288,11 @@ class _HookedScope:
             with suppress(ChangedTooOften):
                 return await self._scope.write(run, heavy=True, window=self._window)
         return await self._scope.write(run, heavy=heavy, window=self._window)
+
+
+def _writes(checked: CheckedPlan) -> bool:
+    """Whether what the plan reads may decide what it writes."""
+    return any(isinstance(each.step, WriteStep) for steps in checked.stages.values() for each in steps)
 
 
 def output_of(result: CycleResult, step: type[Step[Any, Any, O]]) -> O:

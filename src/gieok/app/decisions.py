@@ -216,7 +216,8 @@ class Decisions:
         found = await self._scope.read(
             lambda view: view.decisions.list(
                 scope=scope, domain=name, strength=strength, after=after, limit=limit + 1
-            )
+            ),
+            replica=True,
         )
         page = tuple(found[:limit])
         cursor = encode_cursor(position_of(page[-1])) if len(found) > limit else None
@@ -226,7 +227,9 @@ class Decisions:
         """The versions of a decision after a version, oldest first; NotFound where there is no decision."""
         check_limit(limit)
         check_version(after)
-        found = await self._scope.read(lambda view: view.decisions.history(root_id, after=after, limit=limit))
+        found = await self._scope.read(
+            lambda view: view.decisions.history(root_id, after=after, limit=limit), replica=True
+        )
         if not found and after == 0:
             raise NotFound(f"there is no decision {root_id}")
         return found
@@ -296,7 +299,7 @@ class Decisions:
     async def anchors(self, session_ref: str | None = None, limit: int = PAGE) -> Sequence[Anchor]:
         """The newest anchors of a session, or of all."""
         check_limit(limit)
-        return await self._scope.read(lambda view: view.anchors.list(session_ref, limit))
+        return await self._scope.read(lambda view: view.anchors.list(session_ref, limit), replica=True)
 
     async def policy(self) -> Policy:
         """The owner's principles: tier 1 of every context, after those of the plan."""
@@ -320,7 +323,9 @@ class Decisions:
         """The versions of the policy after a version, oldest first."""
         check_limit(limit)
         check_version(after)
-        return await self._scope.read(lambda view: view.policy.history(after=after, limit=limit))
+        return await self._scope.read(
+            lambda view: view.policy.history(after=after, limit=limit), replica=True
+        )
 
     async def walk(
         self,
@@ -438,7 +443,7 @@ class DecisionExchange:
                 write(export_entries(view, page))
                 after = position_of(page[-1])
 
-        await self._scope.read(export, heavy=True)
+        await self._scope.read(export, heavy=True, replica=True)
 
 
 def checked_domain(name: str | None) -> str | None:

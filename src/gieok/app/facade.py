@@ -205,11 +205,13 @@ class Gieok:
         if not 1 <= limit <= MAX_JOBS:
             raise InputRefused(f"must be 1 to {MAX_JOBS}", at="limit")
         after = decode_cursor(JobPosition, cursor) if cursor is not None else None
-        found = await self.database.system_read(lambda tx: list_all(tx, status, after, limit + 1))
+        found = await self.database.system_read(
+            lambda tx: list_all(tx, status, after, limit + 1), replica=True
+        )
         page, last = found[:limit], None
         if len(found) > limit:
             last = encode_cursor(JobPosition(owner=page[-1].owner, id=page[-1].id))
-        counts = await self.database.system_read(count_all)
+        counts = await self.database.system_read(count_all, replica=True)
         return ServiceJobs(jobs=tuple(page), counts=tuple(counts), next_cursor=last)
 
     def add_consumer(self, consumer: EventConsumer) -> None:
@@ -226,7 +228,7 @@ class Gieok:
 
     async def event_counts(self) -> EventCounts:
         """The outbox of all owners in figures. For operators."""
-        return await self.database.system_read(count_all_events)
+        return await self.database.system_read(count_all_events, replica=True)
 
     def user(self, owner: str) -> User:
         """The API for one owner's data. Raises InputRefused for an invalid owner name."""
@@ -409,7 +411,7 @@ class User:
         if not 1 <= days <= MAX_USAGE_DAYS:
             raise InputRefused(f"must be 1 to {MAX_USAGE_DAYS}", at="days")
         since = day_of(self._cycles.now) - timedelta(days=days - 1)
-        return await self._scope.read(lambda view: view.usage.list(since))
+        return await self._scope.read(lambda view: view.usage.list(since), replica=True)
 
     async def rotate_key(self, report: Callable[[int], None] = lambda _: None) -> int:
         """Reseal all data of this owner under a new key and return the number of rows.
@@ -435,11 +437,11 @@ class Audit:
         """
         if not 1 <= limit <= MAX_AUDIT_ENTRIES:
             raise InputRefused(f"must be 1 to {MAX_AUDIT_ENTRIES}", at="limit")
-        return await self._scope.read(lambda view: view.audit.list(limit, before))
+        return await self._scope.read(lambda view: view.audit.list(limit, before), replica=True)
 
     async def verify(self) -> int:
         """Check that no entry was removed or altered. Returns the number of entries that were checked.
 
         StoreDamaged names the first entry that does not fit. Imported entries are not checked.
         """
-        return await self._scope.read(lambda view: view.audit.verify(), heavy=True)
+        return await self._scope.read(lambda view: view.audit.verify(), heavy=True, replica=True)

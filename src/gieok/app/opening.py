@@ -37,7 +37,14 @@ async def open_stores(settings: Settings, stack: AsyncExitStack) -> tuple[Databa
     Finishes interrupted erasures, and repeats those that a restored backup does not contain.
     """
     database = await _open(
-        stack, partial(open_database, settings.database_url, partitions=settings.partitions), _close_database
+        stack,
+        partial(
+            open_database,
+            settings.database_url,
+            partitions=settings.partitions,
+            read_url=settings.read_database_url,
+        ),
+        _close_database,
     )
     own = await database.get_meta(KEYSTORE)
     vault = await _open(stack, partial(open_vault, settings, own), _close_vault)

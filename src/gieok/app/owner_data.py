@@ -78,7 +78,9 @@ class OwnerData:
 
         async def read(send: Send) -> None:
             async with self._gieok.exports:
-                await self._scope.read(lambda view: _send_export(view, send, now, report), heavy=True)
+                await self._scope.read(
+                    lambda view: _send_export(view, send, now, report), heavy=True, replica=True
+                )
 
         async with aclosing(stream_from_thread(read)) as chunks:
             async for chunk in chunks:

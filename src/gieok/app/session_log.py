@@ -52,7 +52,7 @@ class SessionLog:
     async def last_messages(self, session_ref: str, limit: int = MAX_MESSAGES) -> Sequence[ChatMessage]:
         """The last messages, without withdrawn ones, oldest first, also of an ended session."""
         _check_limit(limit, MAX_MESSAGES)
-        return await self._scope.read(lambda view: view.messages.window(session_ref, limit))
+        return await self._scope.read(lambda view: view.messages.window(session_ref, limit), replica=True)
 
     async def turn(self, session_ref: str, turn_id: str) -> Sequence[ChatMessage]:
         """The messages of a turn, from this message on. Empty if the session has no such message."""
@@ -67,7 +67,9 @@ class SessionLog:
         """Sessions with one persona or with all, newest first. `cursor` is that of the previous page."""
         _check_limit(limit, MAX_LIST)
         after = decode_cursor(SessionPosition, cursor) if cursor is not None else None
-        found = await self._scope.read(lambda view: view.sessions.list(persona_id, after, limit + 1))
+        found = await self._scope.read(
+            lambda view: view.sessions.list(persona_id, after, limit + 1), replica=True
+        )
         page, last = found[:limit], None
         if len(found) > limit:
             last = SessionPosition(started_at=page[-1].started_at, session_ref=page[-1].session_ref)

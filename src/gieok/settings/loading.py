@@ -35,6 +35,7 @@ from gieok.settings.sections import (
     parse_embedder,
     parse_jwt,
     parse_partitions,
+    parse_read_database_url,
     parse_retention,
     parse_service,
     parse_timezone,
@@ -42,7 +43,7 @@ from gieok.settings.sections import (
 
 _PREFIX = "GIEOK_"
 _NAMES = (
-    *("database_url", "keystore_url", "root_key_file", "model", "model_base_url"),
+    *("database_url", "read_database_url", "keystore_url", "root_key_file", "model", "model_base_url"),
     *("memory_model", "partitions", "timezone", "account_plan", "background", "cache_url"),
     *(*SERVICE_NAMES, *RETENTION_NAMES, *JWT_NAMES, *EMBEDDER_NAMES),
 )
@@ -87,6 +88,8 @@ class Settings:
     """The account plan of users whose token or call names none: `premium` has no limits."""
     background: bool = True
     """Whether an open Gieok does background work itself, or leaves it to `gieok worker`."""
+    read_database_url: str | None = field(default=None, repr=False)
+    """A read replica of a PostgreSQL database; None without one."""
     partitions: int = 0
     """Hash partitions by owner of the tables of a new PostgreSQL database; 0 for none."""
     retention: RetentionSettings = DEFAULT_RETENTION
@@ -130,6 +133,7 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
         timezone=parse_timezone(values.get("timezone", "UTC")),
         account_plan=parse_account_plan(values),
         background=parse_background(values),
+        read_database_url=parse_read_database_url(values, database_url),
         partitions=parse_partitions(values),
         retention=parse_retention(_select(values, RETENTION_NAMES)),
         cache_url=parse_cache_url(values),

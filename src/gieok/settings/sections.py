@@ -180,6 +180,16 @@ def _partitions(text: str) -> int:
     return 0 if int(text) == 0 else _in_range(int(text), 2, 256)
 
 
+def parse_read_database_url(values: Mapping[str, str], database_url: str) -> str | None:
+    """The URL of a read replica; None without one. SettingsInvalid if there can be none."""
+    url = values.get("read_database_url")
+    if url is not None and not all(
+        each.startswith(("postgresql://", "postgres://")) for each in (url, database_url)
+    ):
+        raise SettingsInvalid("read_database_url must begin with postgresql://, and so must database_url")
+    return url
+
+
 def parse_cache_url(values: Mapping[str, str]) -> str | None:
     """The URL of the cache; None without one. SettingsInvalid for another kind of server."""
     url = values.get("cache_url")

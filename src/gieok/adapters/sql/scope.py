@@ -283,9 +283,17 @@ class OwnerScope:
         self._outbox = outbox or Outbox()
 
     async def read(
-        self, work: Callable[[SqlView], T], *, heavy: bool = False, window: CachedWindow | None = None
+        self,
+        work: Callable[[SqlView], T],
+        *,
+        heavy: bool = False,
+        replica: bool = False,
+        window: CachedWindow | None = None,
     ) -> T:
-        """Run `work` on one consistent snapshot of this owner's data. `heavy` as in `Database.read`."""
+        """Run `work` on one consistent snapshot of this owner's data.
+
+        `heavy` and `replica` as in `Database.read`.
+        """
 
         def run(tx: Tx, *, is_inline: bool) -> T:
             caches, keys = self._owner_caches(), self._keys_to_read(tx)
@@ -296,7 +304,9 @@ class OwnerScope:
                 return await self._database.read(self.owner, partial(run, is_inline=True))
             except TooManyRows:
                 heavy = True
-        return await self._database.read(self.owner, partial(run, is_inline=False), heavy=heavy)
+        return await self._database.read(
+            self.owner, partial(run, is_inline=False), heavy=heavy, replica=replica
+        )
 
     async def write(
         self, work: Callable[[SqlView], T], *, heavy: bool = False, window: CachedWindow | None = None

@@ -102,7 +102,9 @@ class Jobs:
         """Jobs, newest first. For the next page, `after` is the id of the last job seen."""
         if not 1 <= limit <= MAX_JOBS:
             raise InputRefused(f"must be 1 to {MAX_JOBS}", at="limit")
-        return await self._scope.read(lambda view: view.jobs.list(status=status, after=after, limit=limit))
+        return await self._scope.read(
+            lambda view: view.jobs.list(status=status, after=after, limit=limit), replica=True
+        )
 
     async def retry(self, job_id: UUID, *, once: RequestKey | None = None) -> Job:
         """Run a failed job again. Raises NotFound, Conflict if it has not failed.

@@ -190,6 +190,8 @@ class Limits:
     """Waiting for a lock that another writer holds."""
     connect_seconds: float = 5.0
     """PostgreSQL: opening a connection."""
+    replica_seconds: float = 0.1
+    """PostgreSQL: waiting for a read replica that is behind, before the primary answers."""
     statement_seconds: float = 30.0
     """PostgreSQL: one statement."""
 
@@ -229,6 +231,20 @@ class DatabaseStatus:
     """True for a superuser or a role with BYPASSRLS: row-level security then has no effect."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReplicaStatus:
+    """How far a replica is behind its primary."""
+
+    url: str
+    """Without its password."""
+    is_following: bool
+    """False for a server that is not in recovery, such as one that was promoted."""
+    lag_bytes: int
+    """Of the log that the primary has written."""
+    lag_seconds: float
+    """Since the last commit that it has replayed; 0 if it has replayed all."""
+
+
 class ChangedTooOften(Conflict):
     """A heavy write was repeated in vain: each time, its owner's rows had changed."""
 
@@ -239,11 +255,17 @@ class Database(Protocol):
     @property
     def dialect(self) -> Dialect: ...
 
-    async def read(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
+    async def read(
+        self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False, replica: bool = False
+    ) -> T:
         """Run `work` on one consistent snapshot. It cannot write.
 
         On SQLite it runs on the calling thread, unless it is `heavy`: say so for work that may take longer
         than a few milliseconds (an export, a deep walk), so that it does not block the event loop.
+
+        `replica` permits a read replica to answer, if there is one; it sees all that is committed when this
+        is called. Say so for lists, searches and exports, not for a read that a write depends on. Unless it
+        is `heavy`, `work` may then run a second time.
         """
         ...
 
@@ -264,8 +286,8 @@ class Database(Protocol):
         """Run `work` across owners, in a transaction that is durable when this returns. Jobs only."""
         ...
 
-    async def system_read(self, work: Callable[[SystemTx], T]) -> T:
-        """Read across owners on one consistent snapshot. Writers do not block it."""
+    async def system_read(self, work: Callable[[SystemTx], T], *, replica: bool = False) -> T:
+        """Read across owners on one consistent snapshot. Writers do not block it. `replica` as in `read`."""
         ...
 
     async def get_meta(self, key: str) -> str | None:

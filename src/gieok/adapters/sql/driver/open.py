@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from gieok.adapters.sql.driver.database import DEFAULT_LIMITS, Database, DatabaseStatus, Limits
+from gieok.adapters.sql.driver.database import DEFAULT_LIMITS, Database, DatabaseStatus, Limits, ReplicaStatus
 from gieok.adapters.sql.driver.sqlite import SqliteDatabase, find_sqlite
 from gieok.adapters.sql.keystores.sqlite import SqliteKeyStore, keystore_file_exists
 from gieok.errors import SettingsInvalid
@@ -16,10 +16,13 @@ _POSTGRES = ("postgresql://", "postgres://")
 _DATABASE, _KEYSTORE = "database URL", "keystore URL"
 
 
-def open_database(url: str, *, limits: Limits = DEFAULT_LIMITS, partitions: int = 0) -> Database:
+def open_database(
+    url: str, *, limits: Limits = DEFAULT_LIMITS, partitions: int = 0, read_url: str | None = None
+) -> Database:
     """Open the database at `url`. Creates it if it does not exist and migrates an older schema.
 
     The tables of a new PostgreSQL database get so many hash `partitions` by owner; 0 for none.
+    `read_url` is that of a read replica of a PostgreSQL database.
 
     `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user@host/name`. Blocks while
     it opens. Raises `SettingsInvalid` for an unsupported URL; `StoreUnavailable`, `StoreDamaged` or
@@ -28,7 +31,7 @@ def open_database(url: str, *, limits: Limits = DEFAULT_LIMITS, partitions: int 
     if _is_postgres(url):
         from gieok.adapters.sql.driver.postgres.database import PostgresDatabase  # noqa: PLC0415 - psycopg takes 0.3 s to import
 
-        return PostgresDatabase(url, limits, partitions=partitions)
+        return PostgresDatabase(url, limits, partitions=partitions, read_url=read_url)
     return SqliteDatabase(_sqlite_path(url, _DATABASE), limits)
 
 
@@ -55,6 +58,15 @@ def find_database(url: str) -> DatabaseStatus | None:
 
         return find_postgres(url)
     return find_sqlite(_sqlite_path(url, _DATABASE))
+
+
+def find_replica_status(url: str, database_url: str) -> ReplicaStatus:
+    """How far the read replica at `url` is behind the database. StoreUnavailable if one of both cannot be
+    reached, SettingsInvalid if it is no replica of that database."""
+    _is_postgres(url)
+    from gieok.adapters.sql.driver.postgres.replica import find_replica  # noqa: PLC0415 - as above
+
+    return find_replica(url, database_url)
 
 
 def find_keystore(url: str, *, beside: str | None = None) -> KeyStore | None:

@@ -177,7 +177,9 @@ class SqliteDatabase:
             "copier", [_run_batch], self._translate_error, batch_size=1, queue_size=limits.waiting_units
         )
 
-    async def read(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
+    async def read(
+        self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False, replica: bool = False
+    ) -> T:
         run = self._scoped(owner, work)
         while True:
             try:
@@ -280,7 +282,7 @@ class SqliteDatabase:
     async def system(self, work: Callable[[SystemTx], T]) -> T:
         return await self._writer.run(None, across_owners(work, self._system_queries), writes=True)
 
-    async def system_read(self, work: Callable[[SystemTx], T]) -> T:
+    async def system_read(self, work: Callable[[SystemTx], T], *, replica: bool = False) -> T:
         return await self._read(None, across_owners(work, self._system_queries), heavy=False)
 
     async def get_meta(self, key: str) -> str | None:

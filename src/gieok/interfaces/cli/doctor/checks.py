@@ -34,7 +34,7 @@ from gieok.app.opening import stored_keystore_id
 from gieok.errors import GieokError, RootKeyMissing, SettingsInvalid
 from gieok.interfaces.cli.database import PRODUCTS, schema_text
 from gieok.interfaces.cli.doctor.report import Finding, Report, Setting
-from gieok.interfaces.cli.doctor.servers import check_cache
+from gieok.interfaces.cli.doctor.servers import check_cache, check_replica
 from gieok.interfaces.cli.keys import keys_exist, root_key_place
 from gieok.interfaces.cli.output import human_size, redact_url
 from gieok.interfaces.cli.texts import Translator
@@ -91,6 +91,7 @@ def run_checks(t: Translator) -> Report:
         *_disk(settings, t),
         *_guarded("model", lambda: _model(settings, t)),
         *_guarded("embedder", lambda: _embedder(settings, t)),
+        *_guarded("replica", lambda: check_replica(settings, t)),
         *_guarded("cache", lambda: check_cache(settings, t)),
         *_guarded("near_words", lambda: _near_words(settings, t)),
         *_integrations(t),
@@ -120,6 +121,7 @@ def _versions() -> dict[str, str]:
 def _settings_in_use(settings: Settings) -> list[Setting]:
     values = {
         "database_url": redact_url(settings.database_url),
+        "read_database_url": redact_url(settings.read_database_url) if settings.read_database_url else "-",
         "keystore_url": redact_url(settings.keystore_url),
         "root_key_file": str(settings.root_key_file or settings.own_key_file),
         "model": settings.model,

@@ -5,11 +5,34 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
+from gieok.adapters.sql.driver.open import find_replica_status
 from gieok.app.cache import cache_status
+from gieok.errors import StoreUnavailable
 from gieok.interfaces.cli.doctor.report import Finding
 from gieok.interfaces.cli.output import human_size, redact_url
 from gieok.interfaces.cli.texts import Translator
 from gieok.settings import Settings
+
+LATE_REPLICA = 10
+"""Seconds. A replica that is so far behind answers no reads."""
+
+
+def check_replica(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """Whether the read replica follows, and how far it is behind. Reads go to the primary without it."""
+    if settings.read_database_url is None:
+        return
+    try:
+        found = find_replica_status(settings.read_database_url, settings.database_url)
+    except StoreUnavailable as error:
+        yield Finding("replica", "warning", f"{error} [{error.code}]", t("doctor.replica_remedy"))
+        return
+    if not found.is_following:
+        text = t("doctor.replica_promoted", url=found.url)
+        yield Finding("replica", "warning", text, t("doctor.replica_remedy"))
+        return
+    lag = t("doctor.replica_lag", bytes=human_size(found.lag_bytes), seconds=f"{found.lag_seconds:.1f}")
+    is_late = found.lag_seconds > LATE_REPLICA
+    yield Finding("replica", "warning" if is_late else "ok", f"{found.url}, {lag}")
 
 
 def check_cache(settings: Settings, t: Translator) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "check.writing": ("writing", "쓰기"),
     "check.pooler": ("pooler", "커넥션 풀러"),
     "check.partitions": ("partitions", "파티션"),
+    "check.replica": ("read replica", "읽기 복제본"),
     "check.row_security": ("row security", "행 수준 보안"),
     "check.disk": ("disk", "디스크"),
     "check.root_key": ("root key", "루트 키"),
@@ -62,6 +63,15 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "PostgreSQL 앞에 있음; 트랜잭션 모드를 지원하며 prepared statement는 사용하지 않음",
     ),
     "doctor.partitions": ("{count} of each table, by owner", "테이블마다 사용자별 {count}개"),
+    "doctor.replica_lag": ("{bytes} and {seconds} s behind", "{bytes}, {seconds}초 뒤처짐"),
+    "doctor.replica_promoted": (
+        "{url} does not follow the database, so it answers no reads",
+        "{url}: 데이터베이스를 따라가지 않으므로 읽기에 사용되지 않습니다",
+    ),
+    "doctor.replica_remedy": (
+        "reads go to the database itself; start the replica, correct GIEOK_READ_DATABASE_URL, or unset it",
+        "원본이 읽기를 처리합니다. 복제본을 시작하거나 GIEOK_READ_DATABASE_URL을 고치거나 해제하세요",
+    ),
     "doctor.row_security_bypassed": (
         "role {role} bypasses row-level security, so only the queries separate owners",
         "역할 {role}에는 행 수준 보안이 적용되지 않아 쿼리만으로 소유자를 분리합니다",

@@ -104,7 +104,7 @@ def add_metrics(app: FastAPI, gieok: Gieok, metrics: Metrics) -> None:
             raise ScopeMissing("operator")
         now = gieok.engine.clock()
         kinds = await runnable_kinds(gieok)
-        due = await gieok.database.system_read(lambda tx: count_due(tx, now, kinds))
+        due = await gieok.database.system_read(lambda tx: count_due(tx, now, kinds), replica=True)
         return Response(metrics.exposition(due), media_type=CONTENT_TYPE_LATEST)
 
     app.add_api_route(METRICS_PATH, show, methods=["GET"], include_in_schema=False)

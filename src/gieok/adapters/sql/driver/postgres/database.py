@@ -7,6 +7,7 @@ was lost. While the server is down, callers get an error at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar, cast
 
@@ -25,6 +26,7 @@ from gieok.adapters.sql.driver.database import (
 )
 from gieok.adapters.sql.driver.migrations import Migration, load_migrations, pending
 from gieok.adapters.sql.driver.postgres.errors import translate_error
+from gieok.adapters.sql.driver.postgres.replica import Replica, ReplicaNotReadyError
 from gieok.adapters.sql.driver.postgres.schema import count_partitions, prepare_schema, read_ledger
 from gieok.adapters.sql.driver.postgres.session import TO_READ, PostgresSession, without_password
 from gieok.adapters.sql.driver.queries import Dialect, load_queries, load_system_queries
@@ -57,8 +59,9 @@ class PostgresDatabase:
         limits: Limits = DEFAULT_LIMITS,
         migrations: Sequence[Migration] | None = None,
         partitions: int = 0,
+        read_url: str | None = None,
     ) -> None:
-        """A new database gets so many `partitions`."""
+        """A new database gets so many `partitions`. `read_url` is that of a read replica."""
         self.url = without_password(url)
         self._migrations = load_migrations("postgres") if migrations is None else migrations
         self._queries = load_queries("postgres")
@@ -75,6 +78,8 @@ class PostgresDatabase:
             queue_size=limits.waiting_units,
         )
 
+        self._replica = Replica(read_url, url, limits) if read_url else None
+
     def _prepare(self, session: PostgresSession, partitions: int) -> None:
         try:
             prepare_schema(session, self._migrations, self.url, partitions)
@@ -83,8 +88,14 @@ class PostgresDatabase:
         finally:
             session.close()
 
-    async def read(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
-        return await self._pool.run(owner, scoped(owner, work, self._queries), writes=False)
+    async def read(
+        self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False, replica: bool = False
+    ) -> T:
+        run = scoped(owner, work, self._queries)
+        if replica and self._replica is not None:
+            with suppress(ReplicaNotReadyError):
+                return await self._replica.read(owner, run, once=heavy)
+        return await self._pool.run(owner, run, writes=False)
 
     async def write(self, owner: str, work: Callable[[Tx], T], *, heavy: bool = False) -> T:
         return await self._pool.run(owner, scoped(owner, work, self._queries), writes=True)
@@ -93,8 +104,11 @@ class PostgresDatabase:
         crossing = across_owners(work, load_system_queries("postgres"), _AS_WORKER)
         return await self._pool.run(None, crossing, writes=True)
 
-    async def system_read(self, work: Callable[[SystemTx], T]) -> T:
+    async def system_read(self, work: Callable[[SystemTx], T], *, replica: bool = False) -> T:
         crossing = across_owners(work, load_system_queries("postgres"), _AS_WORKER)
+        if replica and self._replica is not None:
+            with suppress(ReplicaNotReadyError):
+                return await self._replica.read(None, crossing, once=False)
         return await self._pool.run(None, crossing, writes=False)
 
     async def get_meta(self, key: str) -> str | None:
@@ -118,6 +132,8 @@ class PostgresDatabase:
         return await self._pool.run(None, self._status, writes=False)
 
     async def close(self) -> None:
+        if self._replica is not None:
+            await self._replica.close()
         await self._pool.close()
         for session in self._sessions:
             session.close()
@@ -183,7 +199,7 @@ def _run_batch(session: PostgresSession, items: list[WorkItem[object]]) -> None:
 def _is_deadlocked(session: PostgresSession, item: WorkItem[object]) -> bool:
     """Run one transaction. True if PostgreSQL rolled it back because others lock the same rows in another
     order: the others go on then, and it can be repeated."""
-    session.begin(item)
+    session.begin(item.owner, writes=item.writes)
     item.run(session)
     if item.error is None:
         session.commit()

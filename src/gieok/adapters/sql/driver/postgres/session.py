@@ -18,7 +18,6 @@ from psycopg.conninfo import conninfo_to_dict
 from gieok.adapters.sql.driver.database import Limits, Row, Value
 from gieok.adapters.sql.driver.migrations import newer_schema
 from gieok.adapters.sql.driver.queries import Dialect
-from gieok.adapters.sql.driver.thread_pool import WorkItem
 from gieok.errors import OutcomeUnknown, SettingsInvalid, StoreUnavailable
 
 TO_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
@@ -63,25 +62,34 @@ class PostgresSession:
     def execute_many(self, sql: str, rows: Sequence[Mapping[str, Value]]) -> None:
         self._open.cursor().executemany(sql.encode(), rows)
 
-    def begin(self, item: WorkItem[object]) -> None:
+    def ask(self, sql: str, params: Mapping[str, Value]) -> Row:
+        """The row that a query gives, outside of a transaction. A lost connection is replaced."""
+        try:
+            found = self.connection.execute(sql.encode(), params).fetchone()
+        except psycopg.OperationalError:
+            self.close()
+            found = self.connection.execute(sql.encode(), params).fetchone()
+        return found or ()
+
+    def begin(self, owner: str | None, *, writes: bool) -> None:
         """Begin the transaction. No work has run yet, so a connection lost while idle is replaced."""
         was_connected = self._connection is not None
         try:
-            self._begin(item)
+            self._begin(owner, writes=writes)
         except psycopg.Error:
             self.close()
             if not was_connected:
                 raise
-            self._begin(item)
+            self._begin(owner, writes=writes)
 
-    def _begin(self, item: WorkItem[object]) -> None:
+    def _begin(self, owner: str | None, *, writes: bool) -> None:
         """Begin, and set the owner for row-level security, in one round trip."""
-        start = TO_WRITE if item.writes else TO_READ
+        start = TO_WRITE if writes else TO_READ
         cursor = psycopg.ClientCursor(self.connection)
-        cursor.execute(f"{start}; {self.settings}, {_SET_OWNER}".encode(), [item.owner or ""])
+        cursor.execute(f"{start}; {self.settings}, {_SET_OWNER}".encode(), [owner or ""])
         cursor.nextset()
         row = cursor.fetchone()
-        if item.writes and row is not None and row[-1] > self._known:
+        if writes and row is not None and row[-1] > self._known:
             self.roll_back()
             raise newer_schema(row[-1], self._known)
 
