@@ -3646,7 +3646,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "remember" | "summary" | "excerpt" | "watch" | "walk" | "embed" | "reindex" | "index" | "merge" | "rotate" | "erase";
+            kind: "remember" | "summary" | "excerpt" | "watch" | "walk" | "embed" | "reindex" | "index" | "merge" | "rotate" | "deliver" | "erase";
             /**
              * Status
              * @enum {string}
@@ -3672,7 +3672,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "remember" | "summary" | "excerpt" | "watch" | "walk" | "embed" | "reindex" | "index" | "merge" | "rotate" | "erase";
+            kind: "remember" | "summary" | "excerpt" | "watch" | "walk" | "embed" | "reindex" | "index" | "merge" | "rotate" | "deliver" | "erase";
             /**
              * Status
              * @enum {string}
@@ -5266,7 +5266,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "remember" | "summary" | "excerpt" | "watch" | "walk" | "embed" | "reindex" | "index" | "merge" | "rotate" | "erase";
+            kind: "remember" | "summary" | "excerpt" | "watch" | "walk" | "embed" | "reindex" | "index" | "merge" | "rotate" | "deliver" | "erase";
             /**
              * Status
              * @enum {string}
