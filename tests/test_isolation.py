@@ -48,6 +48,7 @@ decision relate {decision} DEPENDS_ON {other} | jobs list | jobs retry {job} | a
 context 이야기 --persona {persona} | context --persona {persona} --session {session}
 memory tag {memory} x | memory restore {memory} | fact set goal x x --persona {persona}
 persona export {persona} | decision save x --change {decision}
+webhook list | webhook failed {webhook} | webhook retry {webhook} | webhook remove {webhook}
 """
 WITHOUT_IDS = {
     "backup, restore, check, db, doctor, keys, token": "an operator's: the whole database, no content",
@@ -55,6 +56,7 @@ WITHOUT_IDS = {
     "chat": "a conversation: what the library shows (tests/cli/test_chat.py)",
     "plan": "plans of the package and of files",
     "memory import, memory erase, session import, persona import": "take a file or the user's own name",
+    "webhook add": "takes a URL",
     "decision export, decision import": "take a folder of the user's own decisions",
 }
 """Commands that take no id of an owner's things, with the reason."""
@@ -79,6 +81,7 @@ def _values(server: Server, ids: Ids) -> dict[str, Any]:
         "root_ids": [root],
         "source": root,
         "target": UUID(ids["other"]),
+        "webhook_id": UUID(ids["webhook"]),
         "relation_id": UUID(ids["relation"]),
         "evidence_id": UUID(ids["evidence"]),
         "targets": [Target(kind="evidence", id=UUID(ids["evidence"]))],
@@ -94,8 +97,7 @@ def _values(server: Server, ids: Ids) -> dict[str, Any]:
         "config": MemoryConfig(recall=True, active_limit=None),
         "content": "x",
         "title": "x",
-        "hint": "x",
-        "domain": "wms",
+        **{"hint": "x", "domain": "wms"},
         "category": "GOAL",
         "key": "x",
         "value": "x",
@@ -117,6 +119,7 @@ _OWN = {
     "personas": {"draft": PersonaDraft(name="x"), "content": b"{}"},
     "imports": {"content": b"{}"},
     "documents": {"value": {"x": 1}},
+    "webhooks": {"url": "https://hooks.invalid/"},
     "compact": {"messages": [Message(role="user", content="x")]},
     "create_of_messages": {"messages": [Message(role="user", content="x")]},
 }

@@ -216,10 +216,14 @@ class DeliveryFailed(GieokError):
 
     code = "DELIVERY_FAILED"
 
-    def __init__(self, message: str, delivered: int = 0, *, is_final: bool = False) -> None:
+    def __init__(
+        self, message: str, delivered: int = 0, *, is_final: bool = False, reason: str = "DELIVERY_FAILED"
+    ) -> None:
+        """`reason` is what a dead letter shows as its error, such as `TIMEOUT`."""
         super().__init__(message)
         self.delivered = delivered
         self.is_final = is_final
+        self.reason = reason
 
 
 class StoreDamaged(GieokError):

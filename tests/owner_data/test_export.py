@@ -78,6 +78,7 @@ MADE_ANEW = {
     "search_scopes",
     "jobs",
     "seal_counts",
+    *("events", "event_heads", "event_consumers", "dead_letters", "webhooks"),
     "anchor_targets",
     "decision_impacts",
     "decision_heads",

@@ -76,6 +76,9 @@ WRITES = [
         200,
         {"operations": [{"op": "put", "namespace": ["{document}"], "key": "k", "value": {}}]},
     ),
+    Write("POST /webhooks", 201, {"url": "https://hooks.invalid/{number}"}),
+    Write("DELETE /webhooks/{webhook}", 200),
+    Write("POST /webhooks/{webhook}/retry", 202),
     Write("PUT /me/profile", 200, {"displayName": "{number}"}),
 ]
 WITHOUT_KEY = {

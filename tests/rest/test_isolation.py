@@ -146,6 +146,11 @@ CALLS = [
         {"operations": [{"op": "get", "namespace": ["{document}"], "key": "{document}"}, {"op": "search"}]},
     ),
     Call("DELETE /documents", 404, query="?namespace={document}&key={document}"),
+    Call("POST /webhooks", 201, {"url": "https://hooks.invalid/"}),
+    Call("GET /webhooks", 200),
+    Call("DELETE /webhooks/{webhook}", 404),
+    Call("GET /webhooks/{webhook}/dead-letters", 404),
+    Call("POST /webhooks/{webhook}/retry", 404),
     Call("GET /me/profile", 200),
     Call("PUT /me/profile", 200, {"displayName": "다른 사람"}),
     Call("GET /me/export", 200),
@@ -176,7 +181,9 @@ def create_one_of_each(api: Api, content: str = SECRET) -> dict[str, str]:
     document = str(uuid4())
     written = {"namespace": [document], "key": document, "value": {"text": SECRET}}
     api.call("PUT", "/documents", json=written)
+    hook = {"url": f"https://hooks.invalid/{SECRET.encode().hex()}", "events": ["document.deleted"]}
     return {
+        "webhook": api.post("/webhooks", hook, 201)["webhook"]["id"],
         "persona": persona,
         "document": document,
         "session": session,

@@ -1199,6 +1199,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description Oldest first.
+         */
+        get: operations["list_webhooks_api_v1_webhooks_get"];
+        put?: never;
+        /**
+         * Add a webhook
+         * @description Later events are sent to the URL. The answer is the only place that has the secret.
+         */
+        post: operations["add_api_v1_webhooks_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a webhook
+         * @description With its dead letters. Nothing more is sent to it.
+         */
+        delete: operations["remove_api_v1_webhooks__id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{id}/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events that could not be delivered
+         * @description In the order of their events. `cursor` is the `nextCursor` of the previous page.
+         */
+        get: operations["dead_letters_api_v1_webhooks__id__dead_letters_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send dead letters again
+         * @description One attempt each. A retried event arrives after later ones.
+         */
+        post: operations["retry_api_v1_webhooks__id__retry_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me/export": {
         parameters: {
             query?: never;
@@ -1352,6 +1436,31 @@ export interface components {
             hint: string;
             /** Targets */
             targets: components["schemas"]["TargetIn"][];
+        };
+        /**
+         * AddWebhook
+         * @description A webhook to add. Without `events`, all kinds are sent.
+         * @example {
+         *       "events": [
+         *         "memory.created"
+         *       ],
+         *       "includeContent": false,
+         *       "url": "https://example.com/gieok"
+         *     }
+         */
+        AddWebhook: {
+            /** Url */
+            url: string;
+            /**
+             * Events
+             * @default []
+             */
+            events?: ("message.stored" | "message.withdrawn" | "session.started" | "session.closed" | "session.trimmed" | "session.deleted" | "memory.created" | "memory.updated" | "memory.archived" | "memory.restored" | "memory.deleted" | "fact.set" | "fact.retired" | "fact.deleted" | "decision.saved" | "decision.related" | "decision.unrelated" | "persona.created" | "persona.updated" | "persona.deleted" | "document.saved" | "document.deleted")[];
+            /**
+             * Includecontent
+             * @default false
+             */
+            includeContent?: boolean;
         };
         /**
          * Anchor
@@ -2110,6 +2219,62 @@ export interface components {
             nextCursor: string | null;
         };
         /**
+         * DeadLetter
+         * @description An event that could not be delivered to a consumer. It is not tried again unless it is retried.
+         */
+        DeadLetter: {
+            /** Consumer */
+            consumer: string;
+            event: components["schemas"]["Event"];
+            /** Attempts */
+            attempts: number;
+            /** Error */
+            error: string;
+            /**
+             * Failedat
+             * Format: date-time
+             */
+            failedAt: string;
+            /** Isretried */
+            isRetried: boolean;
+        };
+        /**
+         * DeadLettersAnswer
+         * @description Events that could not be delivered. `nextCursor` is null on the last page.
+         * @example {
+         *       "deadLetters": [
+         *         {
+         *           "attempts": 7,
+         *           "consumer": "webhook:0d9b7a52-7a0f-4f3e-8a55-7f3c1b2d4e5f",
+         *           "error": "HTTP_500",
+         *           "event": {
+         *             "at": "2025-10-27T12:00:00Z",
+         *             "kind": "memory.created",
+         *             "number": 7,
+         *             "personaId": "hana",
+         *             "subject": "5f8a3c1e-2b7d-4e9a-9c41-6d2f8b7a1c30",
+         *             "version": 1
+         *           },
+         *           "failedAt": "2025-10-28T07:00:00Z",
+         *           "isRetried": false
+         *         }
+         *       ],
+         *       "success": true
+         *     }
+         */
+        DeadLettersAnswer: {
+            /**
+             * Success
+             * @default true
+             * @constant
+             */
+            success?: true;
+            /** Deadletters */
+            deadLetters: components["schemas"]["DeadLetter"][];
+            /** Nextcursor */
+            nextCursor: string | null;
+        };
+        /**
          * Decision
          * @description One version of a decision. `root_id` identifies the decision across its versions.
          */
@@ -2796,6 +2961,34 @@ export interface components {
              * @constant
              */
             keyDestroyed: true;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+        };
+        /**
+         * Event
+         * @description Something that was stored, changed or deleted.
+         */
+        Event: {
+            /** Number */
+            number: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "message.stored" | "message.withdrawn" | "session.started" | "session.closed" | "session.trimmed" | "session.deleted" | "memory.created" | "memory.updated" | "memory.archived" | "memory.restored" | "memory.deleted" | "fact.set" | "fact.retired" | "fact.deleted" | "decision.saved" | "decision.related" | "decision.unrelated" | "persona.created" | "persona.updated" | "persona.deleted" | "document.saved" | "document.deleted";
+            /** Subject */
+            subject: string;
+            /** Sessionid */
+            sessionId?: string | null;
+            /** Personaid */
+            personaId?: string | null;
+            /** Seq */
+            seq?: number | null;
+            /** Version */
+            version?: number | null;
             /**
              * At
              * Format: date-time
@@ -4326,6 +4519,34 @@ export interface components {
             namespaces: string[][];
         };
         /**
+         * NewWebhookAnswer
+         * @description The webhook, and the secret that its requests are signed with. The secret is not shown again.
+         * @example {
+         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+         *       "success": true,
+         *       "webhook": {
+         *         "createdAt": "2025-10-27T12:00:00Z",
+         *         "events": [
+         *           "memory.created"
+         *         ],
+         *         "id": "0d9b7a52-7a0f-4f3e-8a55-7f3c1b2d4e5f",
+         *         "includeContent": false,
+         *         "url": "https://example.com/gieok"
+         *       }
+         *     }
+         */
+        NewWebhookAnswer: {
+            /**
+             * Success
+             * @default true
+             * @constant
+             */
+            success?: true;
+            webhook: components["schemas"]["Webhook"];
+            /** Secret */
+            secret: string;
+        };
+        /**
          * Objections
          * @description Constraints, conflicts and lapsing validations of a proposal. It can be saved nevertheless.
          */
@@ -5077,6 +5298,34 @@ export interface components {
              * @enum {string}
              */
             status: "queued" | "running" | "done" | "failed";
+        };
+        /**
+         * RetriedAnswer
+         * @example {
+         *       "retried": 1,
+         *       "success": true
+         *     }
+         */
+        RetriedAnswer: {
+            /**
+             * Success
+             * @default true
+             * @constant
+             */
+            success?: true;
+            /** Retried */
+            retried: number;
+        };
+        /**
+         * RetryDeadLetters
+         * @description Which dead letter to send again; all of the webhook without `number`.
+         * @example {
+         *       "number": 7
+         *     }
+         */
+        RetryDeadLetters: {
+            /** Number */
+            number?: number | null;
         };
         /**
          * SaveDecision
@@ -5873,6 +6122,55 @@ export interface components {
              * Format: date-time
              */
             walkedAt: string;
+        };
+        /**
+         * Webhook
+         * @description Where events of an owner are sent.
+         */
+        Webhook: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Url */
+            url: string;
+            /** Events */
+            events: ("message.stored" | "message.withdrawn" | "session.started" | "session.closed" | "session.trimmed" | "session.deleted" | "memory.created" | "memory.updated" | "memory.archived" | "memory.restored" | "memory.deleted" | "fact.set" | "fact.retired" | "fact.deleted" | "decision.saved" | "decision.related" | "decision.unrelated" | "persona.created" | "persona.updated" | "persona.deleted" | "document.saved" | "document.deleted")[];
+            /** Includecontent */
+            includeContent: boolean;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+        };
+        /**
+         * WebhooksAnswer
+         * @example {
+         *       "success": true,
+         *       "webhooks": [
+         *         {
+         *           "createdAt": "2025-10-27T12:00:00Z",
+         *           "events": [
+         *             "memory.created"
+         *           ],
+         *           "id": "0d9b7a52-7a0f-4f3e-8a55-7f3c1b2d4e5f",
+         *           "includeContent": false,
+         *           "url": "https://example.com/gieok"
+         *         }
+         *       ]
+         *     }
+         */
+        WebhooksAnswer: {
+            /**
+             * Success
+             * @default true
+             * @constant
+             */
+            success?: true;
+            /** Webhooks */
+            webhooks: components["schemas"]["Webhook"][];
         };
         /**
          * Why
@@ -13794,6 +14092,548 @@ export interface operations {
             };
             /** @description `FORBIDDEN` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `VALIDATION_FAILED` or `PLAN_INVALID` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `RATE_LIMITED` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `STEP_FAILED` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `STORE_UNAVAILABLE` or `OUTCOME_UNKNOWN` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    list_webhooks_api_v1_webhooks_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhooksAnswer"];
+                };
+            };
+            /** @description `UNAUTHENTICATED` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `FORBIDDEN` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `VALIDATION_FAILED` or `PLAN_INVALID` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `RATE_LIMITED` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `STEP_FAILED` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `STORE_UNAVAILABLE` or `OUTCOME_UNKNOWN` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    add_api_v1_webhooks_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The client's own id of this request. A repeated key with the same body gets the same answer, and nothing is done twice. */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddWebhook"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewWebhookAnswer"];
+                };
+            };
+            /** @description `UNAUTHENTICATED` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `FORBIDDEN` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `VALIDATION_FAILED` or `PLAN_INVALID` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `RATE_LIMITED` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `STEP_FAILED` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `STORE_UNAVAILABLE` or `OUTCOME_UNKNOWN` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    remove_api_v1_webhooks__id__delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The client's own id of this request. A repeated key with the same body gets the same answer, and nothing is done twice. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description `UNAUTHENTICATED` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `FORBIDDEN` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `NOT_FOUND` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `CONFLICT` or `PLAN_HASH_MISMATCH` or `MEMORY_LIMIT_REACHED` or `SESSION_ENDED` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `VALIDATION_FAILED` or `PLAN_INVALID` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `RATE_LIMITED` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `STEP_FAILED` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `STORE_UNAVAILABLE` or `OUTCOME_UNKNOWN` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    dead_letters_api_v1_webhooks__id__dead_letters_get: {
+        parameters: {
+            query?: {
+                /** @description The largest number of items to return. */
+                limit?: number;
+                /** @description The last event already read. */
+                cursor?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLettersAnswer"];
+                };
+            };
+            /** @description `UNAUTHENTICATED` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `FORBIDDEN` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `NOT_FOUND` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `VALIDATION_FAILED` or `PLAN_INVALID` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `RATE_LIMITED` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `STEP_FAILED` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `STORE_UNAVAILABLE` or `OUTCOME_UNKNOWN` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    retry_api_v1_webhooks__id__retry_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The client's own id of this request. A repeated key with the same body gets the same answer, and nothing is done twice. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetryDeadLetters"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetriedAnswer"];
+                };
+            };
+            /** @description `UNAUTHENTICATED` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `FORBIDDEN` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `NOT_FOUND` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

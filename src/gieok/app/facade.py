@@ -18,6 +18,7 @@ from gieok.adapters.sql.lifecycle.owners import rotate_data_key
 from gieok.adapters.sql.scope import Outbox, OwnerScope
 from gieok.adapters.sql.stores.events import count_all as count_all_events
 from gieok.adapters.sql.stores.jobs import count_all, list_all
+from gieok.adapters.webhooks import WebhookSender
 from gieok.app.assembly import Closing, Model, build_registry, choose_memory_model, choose_model
 from gieok.app.background.jobs import ANALYZER, JOB_PLANS, MAX_JOBS, JobPlans, Jobs
 from gieok.app.background.worker import Background
@@ -39,6 +40,7 @@ from gieok.app.reply import REPLY_PLAN, UnstoredReply, reply_of
 from gieok.app.session_plans import check_caller_plan
 from gieok.app.sessions import Sessions
 from gieok.app.tokens import Tokens
+from gieok.app.webhooks import WebhookConsumer, Webhooks
 from gieok.engine import AnyStep, CheckedPlan, CycleRecord, CycleResult, Engine, ExecutionPlan, utc_now
 from gieok.errors import InputRefused
 from gieok.memory.audit import AuditEntry
@@ -46,7 +48,7 @@ from gieok.memory.companion.recall.query import NearWords
 from gieok.memory.companion.vectors.search import Embedder, VectorSearch
 from gieok.memory.conversation.records import Message, ToolUse
 from gieok.memory.cursors import decode_cursor, encode_cursor
-from gieok.memory.events.records import EventCounts
+from gieok.memory.events.records import WEBHOOK, EventCounts
 from gieok.memory.events.store import EventConsumer
 from gieok.memory.fields import DEFAULT_ACCOUNT_PLAN, AccountPlan
 from gieok.memory.jobs.records import JobPosition, JobStatus, ServiceJobs
@@ -117,6 +119,7 @@ class Gieok:
         """Set when this process has queued a job, so that its worker need not wait for the next look."""
         self.consumers: dict[str, EventConsumer] = {}
         """Consumers of the events of all owners, by name."""
+        self.webhook_sender = WebhookSender()
         self._outbox = Outbox(clock=clock, wake=self.job_queued.set)
         self.tokens = Tokens(database, vault, clock, account_plan, self._outbox)
         self._plans = Plans(self.engine, load_plan)
@@ -164,14 +167,19 @@ class Gieok:
                 cache=open_cache(settings, vault),
             )
             opened._own_models = [] if model else [each for each in (chosen, remembering) if each]
-            opened.retention = settings.retention
-            opened.keep_results = timedelta(hours=settings.service.idempotency_hours)
-            if settings.jwt:
-                opened.tokens.accept_jwts(settings.jwt)
+            opened._configure(settings)
             unless_done.pop_all()
         if settings.background if background is None else background:
             opened._background = Background(opened)
         return opened
+
+    def _configure(self, settings: Settings) -> None:
+        """Take over settings that have a default."""
+        self.retention = settings.retention
+        self.webhook_sender = WebhookSender(allow_private=settings.service.webhook_allow_private)
+        self.keep_results = timedelta(hours=settings.service.idempotency_hours)
+        if settings.jwt:
+            self.tokens.accept_jwts(settings.jwt)
 
     async def close(self) -> None:
         """Finish background work within a few seconds, wait for transactions and close every connection.
@@ -224,6 +232,8 @@ class Gieok:
 
     def consumer(self, name: str) -> EventConsumer | None:
         """The consumer with this name. None if this process is not configured for it."""
+        if name.startswith(WEBHOOK):
+            return WebhookConsumer(self, name, UUID(name.removeprefix(WEBHOOK)))
         return self.consumers.get(name)
 
     async def event_counts(self) -> EventCounts:
@@ -332,6 +342,10 @@ class User:
     def documents(self) -> Documents:
         search = self._gieok.vector_search
         return Documents(self._cycles, search.embedder if search else None)
+
+    @cached_property
+    def webhooks(self) -> Webhooks:
+        return Webhooks(self._gieok, self._cycles)
 
     @cached_property
     def exchange(self) -> DecisionExchange:

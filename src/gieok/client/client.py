@@ -10,6 +10,7 @@ from gieok.client.decisions import Decisions
 from gieok.client.documents import Documents
 from gieok.client.memory import Me, Memories, Personas
 from gieok.client.transport import Call, Retries, Transport
+from gieok.client.webhooks import Webhooks
 from gieok.memory.fields import Language
 from gieok.wire import PromptContext
 
@@ -44,6 +45,7 @@ class GieokClient:
         self.personas = Personas(self._transport)
         self.decisions = Decisions(self._transport)
         self.documents = Documents(self._transport)
+        self.webhooks = Webhooks(self._transport)
         self.me = Me(self._transport)
 
     async def context(

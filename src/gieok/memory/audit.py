@@ -19,6 +19,8 @@ AuditAction = Literal[
     "owner.imported",
     "key.rotated",
     "session.moved",
+    "webhook.added",
+    "webhook.removed",
     "audit.trimmed",
 ]
 
@@ -28,7 +30,7 @@ OPERATOR = "gieok:operator"
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """One action. `subject` is the id of the token or session; None where it is the owner as a whole.
+    """One action. `subject` is the id of the token, session or webhook; None where it is the whole owner.
 
     For `login.failed` without a known token, `subject` is how many there were since the last entry. For
     `audit.trimmed`, it is the number and the hash of the last entry that was deleted.

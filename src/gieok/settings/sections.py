@@ -39,6 +39,8 @@ class ServiceSettings:
     """Open connections of one client address. A reverse proxy has one address for all its clients."""
     idempotency_hours: int = 24
     """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
+    webhook_allow_private: bool = False
+    """Whether webhooks may be sent to this machine and to private networks, and over http."""
     tokens_per_day: int = 0
     """Model tokens that an owner may use in a day, whatever a plan allows; 0 for no limit."""
 
@@ -73,6 +75,9 @@ def parse_service(values: Mapping[str, str]) -> ServiceSettings:
             _hours,
             "a whole number from 1 to 8760",
             DEFAULT_SERVICE.idempotency_hours,
+        ),
+        webhook_allow_private=_parse(
+            values, "webhook_allow_private", _BOOLEANS.__getitem__, "true or false", False
         ),
         tokens_per_day=_parse(
             values,

@@ -41,6 +41,7 @@ from gieok.adapters.sql.stores.turns import SqlMemoryStore
 from gieok.adapters.sql.stores.usage import SqlUsageStore
 from gieok.adapters.sql.stores.vectors import SqlVectorStore
 from gieok.adapters.sql.stores.walks import SqlWalkStore
+from gieok.adapters.sql.stores.webhooks import SqlWebhookStore
 from gieok.adapters.sql.stores.windows import CachedWindow
 from gieok.errors import OwnerErased
 from gieok.refs import check_ref
@@ -182,6 +183,10 @@ class SqlView:
         return SqlEventStore(self._tx)
 
     @property
+    def webhooks(self) -> SqlWebhookStore:
+        return SqlWebhookStore(self._tx, self._keys)
+
+    @property
     def usage(self) -> SqlUsageStore:
         return SqlUsageStore(self._tx)
 
@@ -236,6 +241,7 @@ class SqlView:
             "moments": SqlMomentStore(self._tx, self._keys),
             "vectors": self.vectors,
             "requests": self.requests,
+            "webhooks": self.webhooks,
         }
 
     @property

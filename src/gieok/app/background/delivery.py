@@ -119,7 +119,7 @@ async def _attempt(consumer: EventConsumer, work: Awaitable[None], events: int) 
         async with asyncio.timeout(DELIVERY_SECONDS):
             await work
     except DeliveryFailed as error:
-        return _Result(min(error.delivered, events - 1), error.code, error.is_final)
+        return _Result(min(error.delivered, events - 1), error.reason, error.is_final)
     except GieokError as error:
         if isinstance(cause_of(error), OwnerErased):
             raise

@@ -24,6 +24,7 @@ from gieok.interfaces.cli import (
     serve,
     session,
     token,
+    webhook,
 )
 from gieok.interfaces.cli.program import Program
 
@@ -61,6 +62,7 @@ COMMANDS = (
     serve.worker,
     session.session,
     token.token,
+    webhook.webhook,
 )
 
 for command in COMMANDS:

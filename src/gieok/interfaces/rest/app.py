@@ -31,6 +31,7 @@ from gieok.interfaces.rest.routes import (
     personas,
     session_log,
     sessions,
+    webhooks,
 )
 from gieok.interfaces.rest.server.docs_page import add_docs
 from gieok.interfaces.rest.server.health import add_health
@@ -91,7 +92,18 @@ def create_app(
 
 def _add_api(app: FastAPI) -> None:
     """Add all routes under /api/v1."""
-    for routes in (memory, chat, sessions, session_log, personas, decisions, documents, me, operator):
+    for routes in (
+        memory,
+        chat,
+        sessions,
+        session_log,
+        personas,
+        decisions,
+        documents,
+        webhooks,
+        me,
+        operator,
+    ):
         app.include_router(routes.router, prefix=PREFIX)
     app.include_router(me.json_router, prefix=PREFIX)
     app.include_router(personas.file_router, prefix=PREFIX)

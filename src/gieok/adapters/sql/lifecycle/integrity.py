@@ -176,7 +176,7 @@ def _audit() -> Check:
 SEALED = (
     *("turns", "messages", "personas", "facts", "profile", "decisions", "policy", "evidence", "anchors"),
     *("documents", "document_vectors", "walks", "remembered", "memories", "memory_versions", "moments"),
-    *("vectors", "requests"),
+    *("vectors", "requests", "webhooks"),
 )
 """The names in `SqlView.sealed`. A test compares them."""
 CHECKS: tuple[Check, ...] = (

@@ -27,6 +27,7 @@ ERASE_QUERIES = {
     "staged_changes": "erase_staged_changes",
     "tokens": "erase_tokens",
     "seal_counts": "erase_seal_counts",
+    "webhooks": "erase_webhooks",
     "dead_letters": "erase_dead_letters",
     "events": "erase_events",
     "event_consumers": "erase_event_consumers",

@@ -86,5 +86,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "audit.owner.imported": ("Data imported", "데이터 가져옴"),
     "audit.key.rotated": ("Key rotated", "키 교체"),
     "audit.session.moved": ("Session moved to another plan", "세션의 계획 변경"),
+    "audit.webhook.added": ("Webhook added", "웹훅 추가"),
+    "audit.webhook.removed": ("Webhook removed", "웹훅 제거"),
     "audit.audit.trimmed": ("Old entries deleted", "오래된 기록 삭제"),
 }

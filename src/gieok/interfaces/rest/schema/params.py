@@ -41,6 +41,7 @@ JobPath = Annotated[UUID, _parsed_or_not_found(parse_uuid, "job"), Path(alias="i
 MemoryPath = Annotated[UUID, _parsed_or_not_found(parse_uuid, "memory"), Path(alias="id")]
 EvidencePath = Annotated[UUID, _parsed_or_not_found(parse_uuid, "evidence"), Path(alias="id")]
 RelationPath = Annotated[UUID, _parsed_or_not_found(parse_uuid, "relation"), Path(alias="id")]
+WebhookPath = Annotated[UUID, _parsed_or_not_found(parse_uuid, "webhook"), Path(alias="id")]
 DecisionPath = Annotated[UUID, _parsed_or_not_found(parse_uuid, "decision"), Path(alias="rootId")]
 FactPath = Annotated[UUID, _parsed_or_not_found(parse_uuid, "fact"), Path(alias="rootId")]
 
