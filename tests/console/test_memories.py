@@ -54,8 +54,11 @@ def test_an_inflected_word_finds_the_memory_with_its_score(
     assert page.startswith("<!doctype html>") is not bool(headers)
 
 
-def test_a_search_needs_a_persona_and_says_so_beside_the_field(browser: Browser) -> None:
-    assert "Choose a persona" in browser.post("/memories", {"q": "면접"}, 200).text
+def test_a_search_without_a_persona_looks_through_all(browser: Browser, api: Api) -> None:
+    found = {api.memory(api.persona(name), f"{name}와 등산한 이야기")["id"] for name in ("하나", "두리")}
+    api.memory(api.persona("세찌"), "고양이 이야기")
+    assert set(ids_in(browser.post("/memories", {"q": "등산한"}, 200).text)) == found
+    assert ids_in(browser.post("/memories", {"q": "등산", "status": "archived"}, 200).text) == []
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,19 @@
 """Filters of a list of memories.
 
-Topics, tags and emotions are sealed, so a filtered list decrypts the memories that it is asked about.
+Topics, tags and emotions are sealed, so a filtered list decrypts the memories that it is asked about. A topic
+or a tag of one persona is first looked up in the search index, which leaves few of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gieok.engine import Data
 from gieok.memory.companion.records import EmotionName, Label, Memory, MemoryPage, Origin
 from gieok.memory.companion.rules import MAX_PAGE, check_page
 from gieok.memory.companion.store import CompanionStore, MemoryStatus
 from gieok.memory.fields import Timestamp
+from gieok.text import terms
 from gieok.text.normalization import normalize
 
 
@@ -55,9 +57,28 @@ def list_filtered(
     if wanted == ANY:
         return store.list(persona_id, status, limit, offset)
     check_page(limit, offset)
-    found = [memory for memory in list_all(store, persona_id, status) if wanted.matches(memory)]
+    found = [memory for memory in _candidates(store, persona_id, status, wanted) if wanted.matches(memory)]
     page = tuple(found[offset : offset + limit])
     return MemoryPage(memories=page, total=len(found), has_more=offset + len(page) < len(found))
+
+
+def _candidates(
+    store: CompanionStore, persona_id: str | None, status: MemoryStatus, wanted: MemoryFilter
+) -> Iterable[Memory]:
+    """Memories that may match, newest first: those with the rarest word of the topic and the tag, or all."""
+    words = [word for label in (wanted.topic, wanted.tag) if label for word in terms(normalize(label))]
+    if persona_id is None or not words:
+        return list_all(store, persona_id, status)
+    index = store.index(persona_id, include_archived=status != "active")
+    found = index.find(words)
+    if len(found) < len(set(words)):
+        return ()
+    rows = min((match.rows for match in found.values()), key=len)
+    newest = sorted(rows.tolist(), key=lambda row: index.rows.columns.numbers[row], reverse=True)
+    memories = [each.record for each in index.open(newest) if isinstance(each.record, Memory)]
+    if status == "archived":
+        memories = [memory for memory in memories if memory.archived_at is not None]
+    return sorted(memories, key=lambda memory: memory.created_at, reverse=True)
 
 
 def list_all(store: CompanionStore, persona_id: str | None, status: MemoryStatus) -> Iterator[Memory]:

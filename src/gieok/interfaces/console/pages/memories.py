@@ -26,6 +26,8 @@ from gieok.memory.profile import zone
 router = APIRouter(prefix="/memories")
 
 PAGE_SIZE = 25
+MOST_PERSONAS = 50
+"""How many personas a search without a persona looks through."""
 MOST_MONTHS = 60
 """Months of the histogram."""
 _STATUSES: tuple[MemoryStatus, ...] = get_args(MemoryStatus)
@@ -163,10 +165,14 @@ async def _find(page: Page, wanted: Wanted) -> dict[str, Any]:
     if wanted.errors:
         return {"memories": [], "hits": None, "total": 0, "first": 0, "last": 0, "degraded": ()}
     companion = page.user.companion
-    if wanted.query and wanted.persona_id:
-        hits = await companion.search(wanted.persona_id, wanted.query)
-        shown = [hit for hit in hits if _passes(hit.memory, wanted)]
-        return _slice(shown, wanted) | {"memories": [], "degraded": hits.degraded}
+    if wanted.query:
+        personas = [wanted.persona_id] if wanted.persona_id else await _persona_ids(page)
+        found = [await companion.search(persona_id, wanted.query) for persona_id in personas]
+        hits = [hit for each in found for hit in each if _passes(hit.memory, wanted)]
+        if len(found) > 1:  # scores of two personas cannot be compared, confidences can
+            hits.sort(key=lambda hit: (-hit.confidence, -hit.score))
+        degraded = sorted({part for each in found for part in each.degraded})
+        return _slice(hits, wanted) | {"memories": [], "degraded": degraded}
     listed = await companion.list(
         wanted.persona_id, status=wanted.status, wanted=wanted.filter, limit=PAGE_SIZE, offset=wanted.offset
     )
@@ -178,6 +184,11 @@ async def _find(page: Page, wanted: Wanted) -> dict[str, Any]:
         "last": wanted.offset + len(listed.memories),
         "degraded": (),
     }
+
+
+async def _persona_ids(page: Page) -> list[str]:
+    """The personas that a search without a persona looks through."""
+    return [persona.id for persona in await page.user.personas.list(limit=MOST_PERSONAS)]
 
 
 def _slice(hits: Sequence[MemoryHit], wanted: Wanted) -> dict[str, Any]:
@@ -202,8 +213,6 @@ def _wanted(page: Page, given: Mapping[str, str], offset: str) -> Wanted:
     """The filters of a form. A value that is wrong is named beside its field."""
     values = {name: given.get(name, "") for name in (*_IN_URL, "q", "tag", "topic")}
     errors: dict[str, str] = {}
-    if values["q"] and not values["persona"]:
-        errors["persona"] = page.t("memories.choose_persona")
     for name, limit in (("q", 4_000), ("tag", 128), ("topic", 128)):
         if len(values[name]) > limit:
             errors[name] = page.t("field.too_long", limit=limit)

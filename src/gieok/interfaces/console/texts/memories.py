@@ -12,7 +12,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "memories.query": ("Search words", "검색어"),
     "memories.query.hint": ("for example: interview", "예: 면접이"),
-    "memories.choose_persona": ("Choose a persona to search.", "검색하려면 페르소나를 고르세요."),
     "memories.tag": ("Tag", "태그"),
     "memories.topic": ("Topic", "주제"),
     "memories.emotion": ("Emotion", "감정"),
