@@ -14,6 +14,7 @@ from typing import get_args
 import pytest
 
 from gieok import Gieok, Settings
+from gieok.adapters.sql.keystores.postgres import PostgresKeyStore
 from gieok.adapters.sql.stores.jobs import claim_due as claim_due_jobs
 from gieok.memory.jobs.records import ClaimedJob, JobKind
 from gieok.testing.contracts.companion import CompanionStoreContract
@@ -22,6 +23,7 @@ from gieok.testing.contracts.documents import DocumentStoreContract
 from gieok.testing.contracts.facts import FactStoreContract
 from gieok.testing.contracts.facts import ScopeOf as FactScopeOf
 from gieok.testing.contracts.jobs import ClaimDue, JobScopeOf, JobStoreContract
+from gieok.testing.contracts.keystores import KeyStoreContract, OpenKeyStore
 from gieok.testing.contracts.notices import NoticeStoreContract
 from gieok.testing.contracts.personas import PersonaStoreContract
 from gieok.testing.contracts.requests import RequestStoreContract
@@ -32,6 +34,7 @@ from gieok.testing.settings import settings_for
 from tests.decisions.test_chains import ChainContract, Chains, ChainsOf, create_owner
 from tests.pgbouncer import PgBouncer, find_pgbouncer
 from tests.postgres import Postgres
+from tests.vault.opening import Opener
 
 PARTITIONS = 4
 KINDS: tuple[JobKind, ...] = get_args(JobKind)
@@ -92,6 +95,18 @@ class _OnGrown:
             return await grown.database.system(lambda tx: claim_due_jobs(tx, now, lease_until, KINDS, limit))
 
         return claim
+
+
+class TestKeyStore(KeyStoreContract):
+    """Through PgBouncer: its locks are those of transactions."""
+
+    @pytest.fixture
+    def open_keystore(self, postgres: Postgres, pgbouncer: PgBouncer | None) -> Iterator[OpenKeyStore]:
+        url = postgres.new_database()
+        pooled = pgbouncer.through(url) if pgbouncer else url
+        with Opener(lambda: PostgresKeyStore(pooled)) as opener:
+            yield opener.open
+        postgres.drop(url)
 
 
 class TestChains(_OnGrown, ChainContract): ...
