@@ -15,6 +15,7 @@ from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.driver.open import open_database
 from gieok.testing.settings import settings_for
 from tests.behind import Behind
+from tests.mongo import Mongo
 from tests.postgres import Postgres
 from tests.redis_server import RedisServer, find_program
 
@@ -44,6 +45,22 @@ def redis_server() -> Iterator[RedisServer]:
     server = RedisServer(program)
     yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def mongo() -> Iterator[Mongo]:
+    """A running MongoDB, made when the first test asks for it. Skips where it cannot run."""
+    server = Mongo()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def archive_url(mongo: Mongo) -> Iterator[str]:
+    """The URL of an archive in which nothing is stored."""
+    url = mongo.new_url()
+    yield url
+    mongo.drop(url)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

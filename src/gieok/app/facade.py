@@ -19,6 +19,7 @@ from gieok.adapters.sql.scope import Outbox, OwnerScope
 from gieok.adapters.sql.stores.events import count_all as count_all_events
 from gieok.adapters.sql.stores.jobs import count_all, list_all
 from gieok.adapters.webhooks import WebhookSender
+from gieok.app.archive import Archive
 from gieok.app.assembly import Closing, Model, build_registry, choose_memory_model, choose_model
 from gieok.app.background.jobs import ANALYZER, JOB_PLANS, MAX_JOBS, JobPlans, Jobs
 from gieok.app.background.worker import Background
@@ -70,6 +71,8 @@ class Gieok:
     """How long jobs, watches, audit entries, usage, dead letters, cycle records and raw messages are kept."""
     keep_results = KEEP_RESULTS
     """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
+    archive: Archive | None = None
+    """The archive of messages and memories; None without GIEOK_ARCHIVE_URL."""
     _own_models: Sequence[Model] = ()
     _background: Background | None = None
 
@@ -178,6 +181,9 @@ class Gieok:
         self.retention = settings.retention
         self.webhook_sender = WebhookSender(allow_private=settings.service.webhook_allow_private)
         self.keep_results = timedelta(hours=settings.service.idempotency_hours)
+        if settings.archive.archive_url is not None:
+            self.archive = Archive(self, settings.archive)
+            self.add_consumer(self.archive)
         if settings.jwt:
             self.tokens.accept_jwts(settings.jwt)
 
@@ -195,6 +201,8 @@ class Gieok:
             await self.vector_search.close()
         if self.cache is not None:
             await self.cache.close()
+        if self.archive is not None:
+            await self.archive.close()
         await self.database.close()
         await asyncio.to_thread(self.vault.close)
 
@@ -283,7 +291,7 @@ class Gieok:
 
     def scope(self, owner: str) -> OwnerScope:
         """Transactions of one owner. InputRefused for an invalid name."""
-        return OwnerScope(self.database, self.vault, owner, self.caches, self._outbox)
+        return OwnerScope(self.database, self.vault, owner, self.caches, self._outbox, self.archive)
 
 
 class User:
@@ -433,7 +441,9 @@ class User:
         `report` is called with the number of rows so far.
         """
         gieok, now = self._gieok, self._cycles.now
-        return await rotate_data_key(gieok.database, gieok.vault, self._scope.owner, now, report)
+        return await rotate_data_key(
+            gieok.database, gieok.vault, self._scope.owner, now, report, gieok.archive
+        )
 
 
 class Audit:

@@ -71,8 +71,11 @@ class OwnerData:
 
         The export is one snapshot: later writes are not in it. It is read as fast as the database allows and
         waits for its reader in an encrypted temporary file: an open snapshot lets the log of SQLite grow.
+        Texts that are in the archive only are put back first.
         """
-        now = self._gieok.engine.clock()
+        now, archive = self._gieok.engine.clock(), self._gieok.archive
+        if archive is not None:
+            await archive.put_texts_back(self._scope.owner)
         if await self.exists():
             await self._scope.write(lambda view: view.audit.add("owner.exported", None, now))
 

@@ -238,6 +238,10 @@ class SearchIndex:
             (sessions[2:] == sessions[:-2]) & (kinds[2:] == kinds[:-2]),
         )
 
+    def without(self, numbers: Sequence[int]) -> SearchIndex:
+        """The index without the rows with these numbers."""
+        return self._without(np.isin(self.columns.numbers, numbers)) if numbers else self
+
     def _without(self, is_stale: Flags) -> SearchIndex:
         kept = ~is_stale
         entries = kept[self.postings.rows]

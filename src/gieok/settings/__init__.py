@@ -12,6 +12,7 @@ from gieok.settings.loading import (
 from gieok.settings.sections import (
     JWT_NAMES,
     OFFLINE,
+    ArchiveSettings,
     EmbedderSettings,
     JwtAlgorithm,
     JwtSettings,
@@ -23,6 +24,7 @@ __all__ = [
     "JWT_NAMES",
     "OFFLINE",
     "VARIABLES",
+    "ArchiveSettings",
     "EmbedderSettings",
     "JwtAlgorithm",
     "JwtSettings",

@@ -15,21 +15,25 @@ import platformdirs
 from gieok.errors import SettingsInvalid
 from gieok.settings.sections import (
     API_KEY_VARIABLES,
+    ARCHIVE_NAMES,
     DEFAULT_RETENTION,
     DEFAULT_SERVICE,
     EMBEDDER_NAMES,
     JWT_NAMES,
+    NO_ARCHIVE,
     NO_EMBEDDER,
     OFFLINE,
     RETENTION_NAMES,
     SERVICE_NAMES,
     AccountPlan,
+    ArchiveSettings,
     EmbedderSettings,
     JwtSettings,
     RetentionSettings,
     ServiceSettings,
     check_model,
     parse_account_plan,
+    parse_archive,
     parse_background,
     parse_cache_url,
     parse_embedder,
@@ -45,7 +49,7 @@ _PREFIX = "GIEOK_"
 _NAMES = (
     *("database_url", "read_database_url", "keystore_url", "root_key_file", "model", "model_base_url"),
     *("memory_model", "partitions", "timezone", "account_plan", "background", "cache_url"),
-    *(*SERVICE_NAMES, *RETENTION_NAMES, *JWT_NAMES, *EMBEDDER_NAMES),
+    *(*SERVICE_NAMES, *RETENTION_NAMES, *ARCHIVE_NAMES, *JWT_NAMES, *EMBEDDER_NAMES),
 )
 _SECRETS = ("root_key", "root_key_next", "embedder_api_key", "model_api_key")
 
@@ -96,6 +100,8 @@ class Settings:
     """How long jobs, watches, audit entries, usage and raw messages are kept."""
     cache_url: str | None = field(default=None, repr=False)
     """A Redis server that the processes of a service share: `redis://…`, `rediss://…` or `unix://…`."""
+    archive: ArchiveSettings = NO_ARCHIVE
+    """The archive of messages and summaries in MongoDB, if there is one."""
 
     @property
     def data_folder(self) -> Path | None:
@@ -137,6 +143,7 @@ def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None 
         partitions=parse_partitions(values),
         retention=parse_retention(_select(values, RETENTION_NAMES)),
         cache_url=parse_cache_url(values),
+        archive=parse_archive(_select(values, ARCHIVE_NAMES)),
     )
 
 
@@ -220,7 +227,10 @@ def _config_file(environ: Mapping[str, str], folder: Path) -> Path:
 def _text_value(path: Path, name: str, value: Any) -> str:
     if name not in _NAMES:
         raise SettingsInvalid(f"{path}: '{name}' is not a setting{_did_you_mean(name, _NAMES)}")
-    numbers = (*SERVICE_NAMES, *RETENTION_NAMES, "vector_cache_mb", "background")
+    numbers = (
+        *(*SERVICE_NAMES, *RETENTION_NAMES, "archive_messages_after_days"),
+        *("vector_cache_mb", "background"),
+    )
     if name in numbers and isinstance(value, int | float):
         return str(value).lower()
     if not isinstance(value, str) or not value:

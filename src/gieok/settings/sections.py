@@ -1,4 +1,5 @@
-"""The sections of the settings: service, language model, embedder and JWTs, each with its parser."""
+"""The sections of the settings: service, retention, archive, language model, embedder and JWTs, each with its
+parser."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import ipaddress
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Literal, TypeVar, cast, get_args
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -133,6 +134,34 @@ def parse_retention(values: Mapping[str, str]) -> RetentionSettings:
 
 def _days(text: str) -> int:
     return _in_range(int(text), 0, 36_500)
+
+
+@dataclass(frozen=True)
+class ArchiveSettings:
+    """The archive in MongoDB: GIEOK_ARCHIVE_URL and GIEOK_ARCHIVE_MESSAGES_AFTER_DAYS."""
+
+    archive_url: str | None = field(default=None, repr=False)
+    """`mongodb://user:password@host/database` or `mongodb+srv://…`. None: no archive."""
+    archive_messages_after_days: int = 0
+    """The text of raw messages of sessions without activity for so many days leaves the database, once it is
+    verified in the archive. 0: never."""
+
+
+NO_ARCHIVE = ArchiveSettings()
+ARCHIVE_NAMES = tuple(each.name for each in fields(ArchiveSettings))
+
+
+def parse_archive(values: Mapping[str, str]) -> ArchiveSettings:
+    """The archive settings from text values. SettingsInvalid names the setting that is wrong."""
+    url = values.get("archive_url")
+    if url is not None and not url.startswith(("mongodb://", "mongodb+srv://")):
+        raise SettingsInvalid("archive_url must begin with mongodb:// or mongodb+srv://")
+    days = _parse(
+        values, "archive_messages_after_days", _days, "a whole number of days from 0 (never) to 36500", 0
+    )
+    if days and url is None:
+        raise SettingsInvalid("archive_messages_after_days needs an archive; set archive_url")
+    return ArchiveSettings(archive_url=url, archive_messages_after_days=days)
 
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}

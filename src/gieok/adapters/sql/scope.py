@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import TypeVar
 
+from gieok.adapters.copies import Archive
 from gieok.adapters.sql.cache import UNCACHED, Caches, OwnerCaches
 from gieok.adapters.sql.driver.database import Database, Tx
 from gieok.adapters.sql.lifecycle.export.owner import OwnerTransfer
+from gieok.adapters.sql.stores.archive import SqlArchiveStore
+from gieok.adapters.sql.stores.archived import NOTHING_ARCHIVED, ArchivedContent, ContentArchived
 from gieok.adapters.sql.stores.audit import SqlAuditLog
 from gieok.adapters.sql.stores.canon import SqlFactStore
 from gieok.adapters.sql.stores.companion.store import SqlCompanionStore, SqlMomentStore
@@ -43,13 +46,15 @@ from gieok.adapters.sql.stores.vectors import SqlVectorStore
 from gieok.adapters.sql.stores.walks import SqlWalkStore
 from gieok.adapters.sql.stores.webhooks import SqlWebhookStore
 from gieok.adapters.sql.stores.windows import CachedWindow
-from gieok.errors import OwnerErased
+from gieok.errors import OwnerErased, StoreDamaged, StoreUnavailable
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Vault
 
 T = TypeVar("T")
 SEAL_BATCH = 1024
 """Sealed values are counted in batches of so many."""
+ARCHIVE_FETCHES = 100
+"""How often one piece of work may ask for texts from the archive."""
 Reindex = Callable[[bytes, int], bytes | None]
 """Re-indexes the next rows, given the last row done and a limit. Returns the last row, None at the end."""
 
@@ -66,12 +71,14 @@ class SqlView:
         tx: Tx,
         caches: OwnerCaches,
         keys: OwnerKeys,
+        archived: ArchivedContent = NOTHING_ARCHIVED,
         *,
         is_reading: bool = False,
         is_inline: bool = False,
         window: CachedWindow | None = None,
     ) -> None:
         """Get `caches` before `keys`, see `DecryptedCache.of`."""
+        self._archived = archived
         self._tx = tx
         self._keys = keys
         self._caches = caches
@@ -94,7 +101,11 @@ class SqlView:
 
     @property
     def messages(self) -> SqlMessageStore:
-        return SqlMessageStore(self._tx, self._keys, self._sessions, self._window)
+        return SqlMessageStore(self._tx, self._keys, self._archived, self._sessions, self._window)
+
+    @property
+    def archive(self) -> SqlArchiveStore:
+        return SqlArchiveStore(self._tx, self._keys)
 
     @property
     def jobs(self) -> SqlJobStore:
@@ -107,7 +118,7 @@ class SqlView:
     @property
     def companion(self) -> SqlCompanionStore:
         return SqlCompanionStore(
-            self._tx, self._keys, self._caches, self._indexes, is_reading=self._is_reading
+            self._tx, self._keys, self._caches, self._indexes, self._archived, is_reading=self._is_reading
         )
 
     @property
@@ -116,7 +127,7 @@ class SqlView:
 
     @property
     def vectors(self) -> SqlVectorStore:
-        return SqlVectorStore(self._tx, self._keys)
+        return SqlVectorStore(self._tx, self._keys, self._archived)
 
     @property
     def notices(self) -> SqlNoticeStore:
@@ -279,14 +290,16 @@ class OwnerScope:
         owner: str,
         caches: Caches | None = None,
         outbox: Outbox | None = None,
+        archive: Archive | None = None,
     ) -> None:
         """Without `caches`, nothing is cached between transactions. Events are recorded without `outbox`
-        too."""
+        too. Without `archive`, messages whose text is there cannot be read."""
         self.owner = check_ref(owner, "owner")
         self._database = database
         self._vault = vault
         self._caches = caches
         self._outbox = outbox or Outbox()
+        self._archive = archive
 
     async def read(
         self,
@@ -299,11 +312,28 @@ class OwnerScope:
         """Run `work` on one consistent snapshot of this owner's data.
 
         `heavy` and `replica` as in `Database.read`.
-        """
 
+        If it needs texts from the archive, they are fetched and it runs again. StoreUnavailable if the
+        archive cannot be reached; searches leave these messages out.
+        """
+        try:
+            return await self._read(work, heavy, replica, window, NOTHING_ARCHIVED)
+        except ContentArchived as missing:
+            return await self._with_archive(partial(self._read, work, heavy, replica, window), missing)
+
+    async def _read(
+        self,
+        work: Callable[[SqlView], T],
+        heavy: bool,
+        replica: bool,
+        window: CachedWindow | None,
+        archived: ArchivedContent,
+    ) -> T:
         def run(tx: Tx, *, is_inline: bool) -> T:
             caches, keys = self._owner_caches(), self._keys_to_read(tx)
-            return work(SqlView(tx, caches, keys, is_reading=True, is_inline=is_inline, window=window))
+            return work(
+                SqlView(tx, caches, keys, archived, is_reading=True, is_inline=is_inline, window=window)
+            )
 
         if not heavy and self._database.dialect == "sqlite":
             try:
@@ -320,8 +350,20 @@ class OwnerScope:
         """Run `work` in one transaction of this owner, durable when this returns.
 
         The transaction also records the events of its changes, if the owner has consumers of events.
-        `heavy` as in `Database.write`.
+        `heavy` as in `Database.write`; texts from the archive as in `read`.
         """
+        try:
+            return await self._write(work, heavy, window, NOTHING_ARCHIVED)
+        except ContentArchived as missing:
+            return await self._with_archive(partial(self._write, work, heavy, window), missing)
+
+    async def _write(
+        self,
+        work: Callable[[SqlView], T],
+        heavy: bool,
+        window: CachedWindow | None,
+        archived: ArchivedContent,
+    ) -> T:
         collector, consumers = EventCollector(), tuple[str, ...]()
 
         def run(tx: Tx) -> T:
@@ -329,7 +371,7 @@ class OwnerScope:
             keys, consumers = self._lock(tx)
             collector = EventCollector()  # heavy work may run again
             tx.watch = collector if consumers else None
-            result = work(SqlView(tx, self._owner_caches(), keys, window=window))
+            result = work(SqlView(tx, self._owner_caches(), keys, archived, window=window))
             if seals := keys.reserve_seals(SEAL_BATCH):
                 tx.run("add_seals", generation=keys.generation, seals=seals)
             if collector.drafts:
@@ -348,6 +390,39 @@ class OwnerScope:
         this, a worker finds the events."""
         if tx.one("lock_owner"):
             SqlEventStore(tx).queue_deliveries(self._outbox.clock())
+
+    async def _with_archive(
+        self, run: Callable[[ArchivedContent], Awaitable[T]], missing: ContentArchived
+    ) -> T:
+        """Fetch texts from the archive and run again, until nothing is missing."""
+        archived = ArchivedContent()
+        for _ in range(ARCHIVE_FETCHES):
+            await self._fetch(archived, missing)
+            try:
+                return await run(archived)
+            except ContentArchived as more:
+                missing = more
+        raise StoreUnavailable("the texts of too many messages are in the archive; read fewer at once")
+
+    async def _fetch(self, archived: ArchivedContent, missing: ContentArchived) -> None:
+        """Add the missing texts. If the archive cannot be reached, the work gets one attempt without it."""
+        if archived.failure is not None:
+            raise archived.failure
+        if self._archive is None:
+            archived.failure = StoreUnavailable(
+                "the text of these messages is in the archive; set GIEOK_ARCHIVE_URL to read it"
+            )
+            return
+        try:
+            copies = await self._archive.messages(self.owner, missing.keys)
+        except StoreUnavailable as failure:
+            archived.failure = failure
+            return
+        archived.copies.update({copy.key: copy for copy in copies})
+        if not archived.copies.keys() >= {*missing.keys}:
+            raise StoreDamaged(
+                "the texts of messages are missing in the archive; `gieok archive verify` lists them"
+            )
 
     def _owner_caches(self) -> OwnerCaches:
         return self._caches.of(self.owner) if self._caches else UNCACHED

@@ -49,7 +49,8 @@ class Discovery:
         self._erasures_seconds = erasures_seconds
         self._erasures_read_at = monotonic()
         self._unfinished_erasures: set[str] = set()
-        self._retention = RetentionRun(gieok.database, gieok.vault, gieok.retention)
+        texts_after = gieok.archive.after if gieok.archive is not None else timedelta(0)
+        self._retention = RetentionRun(gieok.database, gieok.vault, gieok.retention, texts_after)
         self._pulled_back_at: datetime | None = None
         self._last_reindexed = ""
         self._is_reindexed = False

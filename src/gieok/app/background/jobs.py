@@ -198,10 +198,12 @@ async def run_job(gieok: Gieok, claimed: ClaimedJob) -> bool:
 
 
 async def runnable_kinds(gieok: Gieok) -> tuple[JobKind, ...]:
-    """The kinds of job that this process can run: `embed` only while its embedder is in force."""
+    """The kinds of job that this process can run: `embed` only while its embedder is in force, `archive` only
+    with an archive."""
     vector_search = gieok.vector_search
     can_embed = vector_search is not None and await is_in_force(gieok.database, vector_search)
-    return tuple(kind for kind in _RUNNERS if kind != "embed" or can_embed)
+    can_run = {"embed": can_embed, "archive": gieok.archive is not None}
+    return tuple(kind for kind in _RUNNERS if can_run.get(kind, True))
 
 
 async def _put_back(gieok: Gieok, claimed: ClaimedJob, failure: GieokError) -> None:
@@ -286,7 +288,7 @@ async def _reindex(gieok: Gieok, claimed: ClaimedJob) -> None:
                 break
         view.jobs.settle(job, after_batch(has_more=has_more, now=now))
 
-    await OwnerScope(gieok.database, gieok.vault, claimed.owner).write(reindex_batch)
+    await OwnerScope(gieok.database, gieok.vault, claimed.owner, archive=gieok.archive).write(reindex_batch)
 
 
 async def _index(gieok: Gieok, claimed: ClaimedJob) -> None:
@@ -319,9 +321,20 @@ async def _rotate(gieok: Gieok, claimed: ClaimedJob) -> None:
     destroys the older keys.
     """
     job, now = claimed.job, gieok.engine.clock()
-    rows = await rotate_used_key(gieok.database, gieok.vault, claimed.owner, int(job.subject), now)
+    rows = await rotate_used_key(
+        gieok.database, gieok.vault, claimed.owner, int(job.subject), now, gieok.archive
+    )
     _log.info("job %s has resealed %d rows under a new data key", job.id, rows)
     await gieok.scope(claimed.owner).write(lambda view: view.jobs.settle(job, JobOutcome(status="done")))
+
+
+async def _move_texts(gieok: Gieok, claimed: ClaimedJob) -> None:
+    """Move the text of one batch of old messages to the archive."""
+    now = gieok.engine.clock()
+    has_more = gieok.archive is not None and await gieok.archive.move_texts(claimed.owner, now)
+    await gieok.scope(claimed.owner).write(
+        lambda view: view.jobs.settle(claimed.job, after_batch(has_more=has_more, now=now))
+    )
 
 
 async def _erase(gieok: Gieok, claimed: ClaimedJob) -> None:
@@ -348,6 +361,7 @@ _RUNNERS: Mapping[JobKind, Callable[[Gieok, ClaimedJob], Awaitable[None]]] = {
     "index": _index,
     "merge": _merge_facts,
     "rotate": _rotate,
+    "archive": _move_texts,
     "deliver": deliver_events,
     "erase": _erase,
 }

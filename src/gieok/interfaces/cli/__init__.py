@@ -7,6 +7,7 @@ import click
 from gieok import __version__
 from gieok.interfaces.cli import (
     activity,
+    archive,
     backup,
     chat,
     check,
@@ -41,6 +42,7 @@ def main() -> None:
 COMMANDS = (
     activity.audit,
     activity.usage,
+    archive.archive,
     backup.backup,
     backup.restore,
     chat.chat,

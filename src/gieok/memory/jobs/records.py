@@ -23,6 +23,7 @@ JobKind = Literal[
     "index",
     "merge",
     "rotate",
+    "archive",
     "deliver",
     "erase",
 ]
@@ -38,6 +39,7 @@ JobKind = Literal[
 - `index`: index the messages and facts that an older release stored; `messages`.
 - `merge`: retire the older ones of an owner's facts that share a slot; `facts`.
 - `rotate`: replace a data key that has sealed many values; the generation of the key.
+- `archive`: move the text of old messages to the archive; `messages`.
 - `deliver`: deliver the owner's events; the name of the consumer.
 - `erase`: finish the erasure of the owner; the owner.
 """

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from gieok.adapters.copies import ARCHIVE, Archive
 from gieok.adapters.sql.driver.database import Database, SystemTx, Tx, to_micros
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.audit import SqlAuditLog
@@ -78,16 +79,24 @@ async def rotate_data_key(
     owner: str,
     now: datetime,
     report: Callable[[int], None] = lambda _: None,
+    archive: Archive | None = None,
 ) -> int:
     """Reseal every row of the owner under a new data key and destroy the old ones. Returns the row count.
 
-    The audit trail gets an entry at `now`.
+    The audit trail gets an entry at `now`. Copies in the archive are resealed too. StoreUnavailable if it
+    cannot be reached, or is not given for an owner who has one: nothing is destroyed then.
     `report` is called after each batch with the number of rows resealed so far.
 
     The guard row gets the new generation before the first row is resealed, so that no writer in any process
     can still use a key that is about to be destroyed.
     """
     scope = OwnerScope(database, vault, owner)
+    if archive is not None:
+        await archive.check()
+    elif ARCHIVE in await _outside_consumers(database, owner):
+        raise StoreUnavailable(
+            "this owner has an archive, which is sealed with the same key; set GIEOK_ARCHIVE_URL"
+        )
     keys = await asyncio.to_thread(vault.rotate_owner, owner)
     await database.write(owner, _set_generation(keys, now))
     resealed = 0
@@ -97,18 +106,25 @@ async def rotate_data_key(
             count, after = await scope.write(_reseal(store, after))
             resealed += count
             report(resealed)
+    if archive is not None:
+        resealed += await archive.reseal(owner, keys)
     await asyncio.to_thread(vault.retire_old, owner, keys.generation)
     return resealed
 
 
 async def rotate_used_key(
-    database: Database, vault: Vault, owner: str, generation: int, now: datetime
+    database: Database,
+    vault: Vault,
+    owner: str,
+    generation: int,
+    now: datetime,
+    archive: Archive | None = None,
 ) -> int:
     """Rotate the owner's data key if it still is the one of `generation`. Returns the number of rows."""
     guard = await database.read(owner, lambda tx: tx.one("get_owner"))
     if guard is None or guard[0] != generation:
         return 0
-    return await rotate_data_key(database, vault, owner, now)
+    return await rotate_data_key(database, vault, owner, now, archive=archive)
 
 
 def used_keys(seals: int, limit: int) -> Callable[[SystemTx], list[tuple[str, int, int]]]:

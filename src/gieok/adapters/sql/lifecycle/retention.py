@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.lifecycle.owners import owners_after
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.errors import OwnerErased, StoreDamaged
+from gieok.memory.jobs.records import JobDraft
 from gieok.settings import RetentionSettings
 from gieok.vault import Vault
 
@@ -22,6 +24,8 @@ LAST_RUN = "retention"
 """The metadata key of the time at which the last run began."""
 INTERVAL = timedelta(hours=6)
 """How often all owners are visited."""
+TEXTS_JOB = UUID("b3a7b0a4-7e0a-4c0e-8f64-5f3a3f0b6c11")
+"""The job of each owner that moves the text of old messages to the archive."""
 LOOK = timedelta(minutes=1)
 """How often a process looks whether a run is due."""
 
@@ -48,10 +52,19 @@ RULES: Mapping[str, Callable[[SqlView, datetime, datetime], int]] = {
 class RetentionRun:
     """One visit of all owners. Several processes may each have one; only one begins in each interval."""
 
-    def __init__(self, database: Database, vault: Vault, retention: RetentionSettings) -> None:
+    def __init__(
+        self,
+        database: Database,
+        vault: Vault,
+        retention: RetentionSettings,
+        texts_after: timedelta = timedelta(0),
+    ) -> None:
+        """The text of messages of sessions without activity for `texts_after` is moved to the archive by a
+        job; 0 moves none."""
         self._database = database
         self._vault = vault
         self._retention = retention
+        self._texts_after = texts_after
         self._after: str | None = None
         self._next_look: datetime | None = None
 
@@ -81,9 +94,16 @@ class RetentionRun:
         try:
             while count := await scope.write(lambda view: delete_old(view, self._retention, now)):
                 deleted += count
+            if self._texts_after:
+                await scope.write(lambda view: _queue_texts(view, now - self._texts_after, now))
         except (OwnerErased, StoreDamaged):
             return deleted  # erased meanwhile, or without keys: `gieok check` says which
         return deleted
+
+
+def _queue_texts(view: SqlView, before: datetime, now: datetime) -> None:
+    if view.archive.has_texts(before):
+        view.jobs.requeue(JobDraft(id=TEXTS_JOB, kind="archive", subject="messages", due_at=now), now)
 
 
 def delete_old(view: SqlView, retention: RetentionSettings, now: datetime) -> int:

@@ -130,6 +130,7 @@ SILENT = frozenset(
         ),
         *("retire_chain", "remove_chain_head", "remove_chain_versions", "remove_session_messages"),
         "import_removed_count",
+        *("remove_text", "put_text_back", "set_archived_count"),
         # Repairs of `gieok check`, and rows sealed again under another key or with the source of an excerpt.
         *("repair_chains", "repair_persona_heads", "repair_message_counts", "set_fact_head"),
         *("replace_message_seal", "replace_memory_seal", "replace_chain_seal"),

@@ -9,6 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from gieok.adapters.sql.driver.database import Row, Tx, Value, from_micros, to_micros
+from gieok.adapters.sql.stores.archived import (
+    ARCHIVED,
+    NOTHING_ARCHIVED,
+    ArchivedContent,
+    ContentArchived,
+    is_archived,
+)
 from gieok.adapters.sql.stores.persona_index import change_entries, pack_row
 from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.adapters.sql.stores.search import IndexEntry
@@ -33,12 +40,15 @@ class SqlMessageStore:
         self,
         tx: Tx,
         keys: OwnerKeys,
+        archived: ArchivedContent = NOTHING_ARCHIVED,
         sessions: SqlSessionStore | None = None,
         cached: CachedWindow | None = None,
     ) -> None:
-        """`sessions` are those of the same transaction. `cached` is the window of one session in a cache."""
+        """`archived` are copies of messages whose text is in the archive. `sessions` are those of the same
+        transaction. `cached` is the window of one session in a cache."""
         self._tx = tx
         self._keys = keys
+        self._archived = archived
         self._sessions = sessions or SqlSessionStore(tx)
         self._cached = cached
 
@@ -90,7 +100,7 @@ class SqlMessageStore:
         if rows and rows[-1][1] - rows[0][1] != len(rows) - 1:
             span = MessageRange(first=rows[0][1], last=rows[-1][1])  # what is missing must be withdrawn
             _without_gaps([(session_ref, *head) for head in self.heads(session_ref, span)])
-        return [self._logged(row) for row in rows]
+        return self._logged(rows)
 
     def heads(self, session_ref: str, span: MessageRange) -> list[MessageHead]:
         check_ref(session_ref, "sessionRef")
@@ -104,7 +114,7 @@ class SqlMessageStore:
         rows = self._tx.all(
             "list_messages_between", session_ref=session_ref, first=span.first, last=span.last
         )
-        return [self._logged(row) for row in _without_gaps(rows)]
+        return self._logged(_without_gaps(rows))
 
     def labels(self, session_ref: str, span: MessageRange) -> list[tuple[str, ...]]:
         """The words that describe each message of this range, in order."""
@@ -145,12 +155,11 @@ class SqlMessageStore:
 
     @property
     def is_indexed(self) -> bool:
-        """Whether every message is in the index."""
-        return self._tx.one("has_messages_to_index") is None
+        """Whether every message can be found. Not while the archive that has the text of some is away."""
+        return self._archived.failure is None and self._tx.one("has_messages_to_index") is None
 
     def turn(self, session_ref: str, message_id: str) -> list[ChatMessage]:
-        rows = self._tx.all("list_turn_messages", session_ref=session_ref, id=message_id)
-        return [self._logged(row) for row in rows]
+        return self._logged(self._tx.all("list_turn_messages", session_ref=session_ref, id=message_id))
 
     def withdraw(self, session_ref: str, first: int, at: datetime) -> int:
         rows = self._tx.all("withdraw_messages", session_ref=session_ref, first=first, at=to_micros(at))
@@ -162,16 +171,16 @@ class SqlMessageStore:
         return len(ids)
 
     def index_entries(self, after: bytes, limit: int) -> tuple[list[IndexEntry], bytes | None]:
-        """Compare the terms of the next messages, as far as these open. Returns the last one, None at the
-        end."""
+        """Compare the terms of the next messages, as far as these open and their text is in the database.
+        Returns the last one, None at the end."""
         number, session_ref = int.from_bytes(after[:8], "big"), after[8:].decode()
         rows = self._tx.all("list_message_entries", session_ref=session_ref, seq=number, limit=limit)
         entries: list[IndexEntry] = []
         for *row, persona_id, terms in rows:
             position = row[1].to_bytes(8, "big") + row[0].encode()
-            with suppress(SealBroken):
+            with suppress(SealBroken, ContentArchived):
                 labels = _open_details(self._keys, tuple(row)).get("labels", ())
-                expected = self._terms(persona_id, self._open(tuple(row)), labels)
+                expected = self._terms(persona_id, open_message(self._keys, tuple(row)), labels)
                 entries.append(IndexEntry(f"{row[0]} {row[1]}", after, position, bytes(terms) == expected))
             after = position
         return entries, after if len(rows) == limit else None
@@ -213,11 +222,15 @@ class SqlMessageStore:
         sealed: list[SealedRow] = []
         for row in rows:
             key: dict[str, Value] = {"session_ref": row[0], "seq": row[1]}
-            values = {"content": (_place(row), row[5])}
+            values: dict[str, tuple[Place, bytes]] = {}
+            if is_archived(row[5]):
+                key["content"] = ARCHIVED
+            else:
+                values["content"] = (message_place(row), row[5])
             if row[6] is None:
                 key["details"] = None
             else:
-                values["details"] = (_place(row, "details"), row[6])
+                values["details"] = (message_place(row, "details"), row[6])
             persona_id, index_number, space, vector = row[7:]
             if vector is None:
                 key["vector"] = None
@@ -230,7 +243,7 @@ class SqlMessageStore:
     def _stored(self, session_ref: str, messages: Sequence[ChatMessage]) -> dict[str, ChatMessage]:
         ids = [message.id for message in messages]
         rows = self._tx.all("list_messages_by_id", session_ref=session_ref, ids=ids)
-        return {message.id: message for message in map(self._logged, rows)}
+        return {message.id: message for message in self._logged(rows)}
 
     def _row(self, session_ref: str, seq: int, message: ChatMessage) -> dict[str, Value]:
         at = to_micros(message.timestamp)
@@ -241,22 +254,23 @@ class SqlMessageStore:
             "id": message.id,
             "role": message.role,
             "at": at,
-            "content": self._keys.seal(_place(columns), message.content.encode()),
+            "content": self._keys.seal(message_place(columns), message.content.encode()),
             "details": self._seal_details(columns, {"speaker": message.speaker} if message.speaker else {}),
         }
 
-    def _logged(self, row: Row) -> ChatMessage:
-        """A message with its mark, which is in column 7."""
-        message = self._open(row)
-        return message.model_copy(update={"withdrawn_at": from_micros(row[7])}) if row[7] else message
-
-    def _open(self, row: Row) -> ChatMessage:
-        return open_message(self._keys, row)
+    def _logged(self, rows: Sequence[Row]) -> list[ChatMessage]:
+        """Messages with their marks, which are in column 7."""
+        return [
+            message.model_copy(update={"withdrawn_at": from_micros(row[7])}) if row[7] else message
+            for row, message in zip(rows, open_messages(self._keys, rows, self._archived), strict=True)
+        ]
 
     def _seal_details(self, row: Sequence[object], details: Mapping[str, Any]) -> bytes | None:
         if not details:
             return None
-        return self._keys.seal(_place(row, "details"), json.dumps(details, ensure_ascii=False).encode())
+        return self._keys.seal(
+            message_place(row, "details"), json.dumps(details, ensure_ascii=False).encode()
+        )
 
     def _terms(self, persona_id: str, message: ChatMessage, labels: Sequence[str]) -> bytes:
         own = spoken_terms(message.content, message.speaker, is_reply=message.role == "assistant")
@@ -272,7 +286,8 @@ class SqlMessageStore:
         """
         new = sum(row[8] is None and row[9] == 1 for row in rows)
         revision, last = change_entries(self._tx, persona_id, added=new) if persona_id else (None, 0)
-        for row in rows:
+        messages = open_messages(self._keys, rows, self._archived)
+        for row, message in zip(rows, messages, strict=True):
             number, is_found = row[8], persona_id is not None and row[9] == 1
             if number is None and is_found:
                 number, last = last, last - 1
@@ -290,7 +305,7 @@ class SqlMessageStore:
                 persona_id=persona_id,
                 number=number,
                 changed=None if number is None else revision,
-                terms=self._terms(persona_id, self._open(row), details.get("labels", ()))
+                terms=self._terms(persona_id, message, details.get("labels", ()))
                 if persona_id is not None and is_found
                 else b"",
             )
@@ -323,16 +338,23 @@ def _without_gaps(rows: Sequence[Row]) -> Sequence[Row]:
     return rows
 
 
-def open_message(keys: OwnerKeys, row: Row) -> ChatMessage:
+def open_message(keys: OwnerKeys, row: Row, archived: ArchivedContent = NOTHING_ARCHIVED) -> ChatMessage:
     """Decrypt a row with the columns session, number, id, role, time, content, details."""
     _, _, message_id, role, at, content, *_ = row
+    copied = archived.text_of(keys, row)
     return ChatMessage(
         id=message_id,
         role=role,
-        content=keys.open(_place(row), content).decode(),
+        content=keys.open(message_place(row), content).decode() if copied is None else copied,
         timestamp=from_micros(at),
         speaker=_open_details(keys, row).get("speaker"),
     )
+
+
+def open_messages(keys: OwnerKeys, rows: Sequence[Row], archived: ArchivedContent) -> list[ChatMessage]:
+    """Decrypt rows. Asks for all texts that are in the archive at once."""
+    archived.check(rows)
+    return [open_message(keys, row, archived) for row in rows]
 
 
 def open_labels(keys: OwnerKeys, row: Row) -> tuple[str, ...]:
@@ -341,7 +363,7 @@ def open_labels(keys: OwnerKeys, row: Row) -> tuple[str, ...]:
 
 
 def _open_details(keys: OwnerKeys, row: Row) -> dict[str, Any]:
-    return {} if row[6] is None else json.loads(keys.open(_place(row, "details"), row[6]))
+    return {} if row[6] is None else json.loads(keys.open(message_place(row, "details"), row[6]))
 
 
 def vector_place(persona_id: str, number: int, space: str) -> Place:
@@ -357,7 +379,7 @@ def _by_persona(rows: Sequence[Row]) -> dict[str | None, list[Row]]:
     return dict(sorted(found.items(), key=lambda each: each[0] or ""))  # locked in one order by all writers
 
 
-def _place(row: Sequence[object], column: str = "content") -> Place:
+def message_place(row: Sequence[object], column: str = "content") -> Place:
     """Binds the seal to every column: a message moved to another session, role or time does not open."""
     session_ref, seq, message_id, role, at = row[:5]
     return Place("messages", column, f"{session_ref} {seq} {message_id} {role} {at}")

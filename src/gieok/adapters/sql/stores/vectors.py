@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.stores.archived import NOTHING_ARCHIVED, ArchivedContent
 from gieok.adapters.sql.stores.companion.rows import open_memory
-from gieok.adapters.sql.stores.messages import open_message, vector_place
+from gieok.adapters.sql.stores.messages import open_messages, vector_place
 from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.memory.companion.store import ENTRIES
 from gieok.memory.companion.vectors.search import Embedded, Revision, StoredVector, Unembedded, Waiting
@@ -20,9 +21,10 @@ _NEWEST = 2**62
 class SqlVectorStore:
     """The vectors of one owner inside one transaction."""
 
-    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+    def __init__(self, tx: Tx, keys: OwnerKeys, archived: ArchivedContent = NOTHING_ARCHIVED) -> None:
         self._tx = tx
         self._keys = keys
+        self._archived = archived
 
     @property
     def owner(self) -> str:
@@ -88,7 +90,11 @@ class SqlVectorStore:
         if room := limit - len(rows):
             rows = self._tx.all("list_unembedded_messages", after=messages_embedded_to, limit=room, **scope)
             messages_up_to = rows[-1][7] if len(rows) == room else last_entry
-            waiting += map(self._unembedded_message, rows)
+            texts = open_messages(self._keys, rows, self._archived)
+            waiting += [
+                Unembedded(number=ENTRIES + row[7], memory_id=None, version=1, text=message.content)
+                for row, message in zip(rows, texts, strict=True)
+            ]
         return Waiting(memories=tuple(waiting), up_to=up_to, messages_up_to=messages_up_to, removed=removed)
 
     def save(self, persona_id: str, space: str, made: Sequence[Embedded], waiting: Waiting) -> int:
@@ -130,10 +136,6 @@ class SqlVectorStore:
     def _unembedded(self, row: Row) -> Unembedded:
         memory = open_memory(self._keys, row)
         return Unembedded(number=row[2], memory_id=memory.id, version=memory.version, text=memory.summary)
-
-    def _unembedded_message(self, row: Row) -> Unembedded:
-        text, number = open_message(self._keys, row).content, ENTRIES + row[7]
-        return Unembedded(number=number, memory_id=None, version=1, text=text)
 
     def _add(self, persona_id: str, space: str, stamp: int, made: Embedded) -> int:
         if made.values is None:

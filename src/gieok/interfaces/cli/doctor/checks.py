@@ -34,7 +34,7 @@ from gieok.app.opening import stored_keystore_id
 from gieok.errors import GieokError, RootKeyMissing, SettingsInvalid
 from gieok.interfaces.cli.database import PRODUCTS, schema_text
 from gieok.interfaces.cli.doctor.report import Finding, Report, Setting
-from gieok.interfaces.cli.doctor.servers import check_cache, check_replica
+from gieok.interfaces.cli.doctor.servers import check_archive, check_cache, check_replica
 from gieok.interfaces.cli.keys import keys_exist, root_key_place
 from gieok.interfaces.cli.output import human_size, redact_url
 from gieok.interfaces.cli.texts import Translator
@@ -93,6 +93,7 @@ def run_checks(t: Translator) -> Report:
         *_guarded("embedder", lambda: _embedder(settings, t)),
         *_guarded("replica", lambda: check_replica(settings, t)),
         *_guarded("cache", lambda: check_cache(settings, t)),
+        *_guarded("archive", lambda: check_archive(settings, t)),
         *_guarded("near_words", lambda: _near_words(settings, t)),
         *_integrations(t),
     ]
@@ -132,6 +133,8 @@ def _settings_in_use(settings: Settings) -> list[Setting]:
         "background": str(settings.background).lower(),
         "partitions": str(settings.partitions),
         "cache_url": redact_url(settings.cache_url) if settings.cache_url else "-",
+        "archive_url": redact_url(settings.archive.archive_url) if settings.archive.archive_url else "-",
+        "archive_messages_after_days": str(settings.archive.archive_messages_after_days),
         **{name: str(value).lower() for name, value in asdict(settings.service).items()},
         **{name: str(days) for name, days in asdict(settings.retention).items()},
         **(asdict(settings.jwt) if settings.jwt else dict.fromkeys(JWT_NAMES, "-")),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
-from gieok.adapters.sql.driver.open import find_replica_status
+from gieok.adapters.sql.driver.open import find_database, find_replica_status
+from gieok.app.archive import check_archive as look_at_archive
 from gieok.app.cache import cache_status
 from gieok.errors import StoreUnavailable
 from gieok.interfaces.cli.doctor.report import Finding
@@ -57,3 +58,20 @@ def check_cache(settings: Settings, t: Translator) -> Iterator[Finding]:
         yield Finding("cache", "warning", text, t("doctor.cache_policy_remedy"))
     else:
         yield Finding("cache", "ok", text)
+
+
+def check_archive(settings: Settings, t: Translator) -> Iterator[Finding]:
+    """Whether the archive answers, and what it has not got yet. Without it old texts cannot be read."""
+    url, found = settings.archive.archive_url, find_database(settings.database_url)
+    if found is None or found.pending:
+        return
+    try:
+        seen = asyncio.run(look_at_archive(url, settings.database_url))
+    except StoreUnavailable as error:
+        yield Finding("archive", "warning", f"{error} [{error.code}]")
+        return
+    if url is not None:
+        shown = {"url": redact_url(url), "version": seen.version, "count": seen.undelivered}
+        yield Finding("archive", "ok", t("doctor.archive_ok", **shown))
+    elif seen.is_used:
+        yield Finding("archive", "failed", t("doctor.archive_unset"), t("doctor.archive_unset_remedy"))

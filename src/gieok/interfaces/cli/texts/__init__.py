@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gieok.interfaces.cli.texts import chat, decision, demo, doctor, management, memory, operations
+from gieok.interfaces.cli.texts import archive, chat, decision, demo, doctor, management, memory, operations
 
 Lang = Literal["en", "ko"]
 
 TEXTS: Mapping[str, tuple[str, str]] = {
+    **archive.TEXTS,
     **chat.TEXTS,
     **decision.TEXTS,
     **demo.TEXTS,

@@ -182,6 +182,19 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "none; search uses words only",
         "없음. 단어로만 검색합니다",
     ),
+    "check.archive": ("archive", "아카이브"),
+    "doctor.archive_ok": (
+        "{url}, MongoDB {version}; {count} events not delivered yet",
+        "{url}, MongoDB {version}. 아직 전달되지 않은 이벤트 {count}개",
+    ),
+    "doctor.archive_unset": (
+        "this database has an archive, but GIEOK_ARCHIVE_URL is not set",
+        "이 데이터베이스에는 아카이브가 있지만 GIEOK_ARCHIVE_URL이 설정되지 않았습니다",
+    ),
+    "doctor.archive_unset_remedy": (
+        "set it, or run `gieok archive detach`; until then erasures are not finished",
+        "설정하거나 `gieok archive detach`를 실행하세요. 그때까지 삭제가 완료되지 않습니다",
+    ),
     "check.cache": ("cache", "캐시"),
     "doctor.cache_ok": (
         "Redis {version}, {url}, {used} of {most}, {keys} keys",

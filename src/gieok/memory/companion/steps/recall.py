@@ -293,8 +293,8 @@ def _degraded(
         return vectors
     if "messages" not in policy.allow_degraded:
         raise StoreUnavailable(
-            "older messages are being indexed and cannot be found yet; try again later, or allow it with "
-            "`allowDegraded` in the plan"
+            "older messages cannot be found now, because they are being indexed or the archive is away; try "
+            "again later, or allow it with `allowDegraded` in the plan"
         )
     return (*vectors, "messages")
 

@@ -114,7 +114,7 @@ WHERE owner = :owner AND session_ref = :session_ref;
 -- The subject of the other kinds is no session.
 DELETE FROM jobs
 WHERE owner = :owner AND subject = :session_ref AND kind NOT IN (
-    'embed', 'reindex', 'merge', 'index', 'rotate', 'erase', 'deliver'
+    'embed', 'reindex', 'merge', 'index', 'rotate', 'erase', 'archive', 'deliver'
 );
 
 -- name: remove_session(owner, session_ref)!

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from gieok.adapters.sql.cache import OwnerCache
 from gieok.adapters.sql.driver.database import Row, Tx
+from gieok.adapters.sql.stores.archived import ArchivedContent
 from gieok.adapters.sql.stores.canon import persona_token
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.adapters.sql.stores.companion.rows import open_memory
@@ -55,13 +56,14 @@ def _entry(row: Row) -> Row:
 class SqlPersonaIndex:
     """Implements `PersonaIndex`. Decrypted rows are cached by the revision at which they changed last."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  one caller
         self,
         tx: Tx,
         keys: OwnerKeys,
         cache: OwnerCache,
         persona_id: str,
         rows: SearchIndex,
+        archived: ArchivedContent,
         *,
         recall: bool,
         kinds: Collection[HitKind],
@@ -77,6 +79,7 @@ class SqlPersonaIndex:
         self._keys = keys
         self._cache = cache
         self._persona_id = persona_id
+        self._archived = archived
 
     def find(self, terms: Sequence[str]) -> dict[str, Match]:
         tokens = tokens_of(self._keys, self._persona_id, terms)
@@ -117,7 +120,9 @@ class SqlPersonaIndex:
             for row in self._tx.all("list_memories_by_number", numbers=memories, **persona):
                 found[row[2]] = AnalyzedRow(open_memory(self._keys, row)), _size(row[-1])
         if messages:
-            for row in self._tx.all("list_found_messages", numbers=messages, **persona):
+            rows_of_messages = self._tx.all("list_found_messages", numbers=messages, **persona)
+            self._archived.check(row[1:] for row in rows_of_messages)
+            for row in rows_of_messages:
                 found[row[0] + ENTRIES] = self._message(row[1:]), _size(row[-2])
         if facts:
             token = persona_token(self._keys, self._persona_id)
@@ -131,7 +136,7 @@ class SqlPersonaIndex:
         return found
 
     def _message(self, row: Row) -> AnalyzedRow:
-        message = open_message(self._keys, row)
+        message = open_message(self._keys, row, self._archived)
         content = message.model_dump(exclude={"withdrawn_at"})  # what was withdrawn is not in the index
         return AnalyzedRow(FoundMessage(**content, session_ref=row[0]), open_labels(self._keys, row))
 

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from gieok.adapters.sql.cache import UNCACHED, OwnerCaches
 from gieok.adapters.sql.driver.database import Row, Tx, Value, from_micros, to_micros
+from gieok.adapters.sql.stores.archived import ARCHIVED, NOTHING_ARCHIVED, ArchivedContent
 from gieok.adapters.sql.stores.companion.index import SqlPersonaIndex, index_rows, packed_terms
 from gieok.adapters.sql.stores.companion.rows import (
     memory_columns,
@@ -35,7 +36,7 @@ from gieok.memory.companion.records import (
     MomentPosition,
 )
 from gieok.memory.companion.rules import RankKey, check_page, topic_set
-from gieok.memory.companion.store import MemoryStatus
+from gieok.memory.companion.store import ENTRIES, MemoryStatus
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Place
 
@@ -51,10 +52,12 @@ class SqlCompanionStore:
         keys: OwnerKeys,
         caches: OwnerCaches = UNCACHED,
         indexes: IndexCache = UNCACHED_INDEXES,
+        archived: ArchivedContent = NOTHING_ARCHIVED,
         *,
         is_reading: bool = False,
     ) -> None:
         """`is_reading` marks a transaction that sees only committed data, so that it may be cached."""
+        self._archived = archived
         self._tx = tx
         self._keys = keys
         self._caches = caches
@@ -214,12 +217,16 @@ class SqlCompanionStore:
             Revision(state.revision, state.removed, state.active + state.archived + state.entries),
             lambda after: index_rows(self._tx, self._keys, persona_id, after),
         )
+        if self._archived.failure is not None:
+            found = self._tx.all("list_archived_numbers", persona_id=persona_id, archived=ARCHIVED)
+            rows = rows.without([ENTRIES + number for (number,) in found])
         return SqlPersonaIndex(
             self._tx,
             self._keys,
             self._caches.values if self._is_reading else UNCACHED.values,
             persona_id,
             rows,
+            self._archived,
             recall=state.recall,
             kinds=kinds,
             include_archived=include_archived,
