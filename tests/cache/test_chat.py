@@ -115,10 +115,10 @@ async def test_a_replaced_turn_is_not_in_the_window(cached: Settings, hits: list
 async def test_redis_has_no_content_and_no_names_in_clear(
     cached: Settings, hits: list[bool], redis_server: RedisServer
 ) -> None:
-    text, owner = "zebrafish 얼룩말물고기", "ana-zebrafish"
+    text, owner = "kookaburrita 외뿔고래사탕", "ana-kookaburrita"
     async with await opened(cached) as gieok:
         await new_owner(gieok, owner)
-        await gieok.user(owner).chat.send("hana", text, session_ref="session-zebrafish")
+        await gieok.user(owner).chat.send("hana", text, session_ref="session-kookaburrita")
         await written(gieok)
         assert gieok.cache is not None
         await gieok.cache.take(owner, 1, 1.0, 100)
@@ -126,7 +126,7 @@ async def test_redis_has_no_content_and_no_names_in_clear(
     is_window_cached = cached.database_url.startswith("postgresql:")
     assert (b"gieok:windows:" in content) == is_window_cached
     assert b"gieok:rate:" in content
-    assert occurrences(content, ["zebrafish", "얼룩말물고기"]) == []
+    assert occurrences(content, ["kookaburrita", "외뿔고래사탕"]) == []
 
 
 @pytest.mark.req("OPS-3")
@@ -155,7 +155,7 @@ async def test_what_an_erasure_could_not_delete_cannot_be_read(
         pytest.skip("no window is cached on SQLite")
     async with await opened(cached) as gieok:
         await new_owner(gieok, "ana")
-        await say(gieok, "ana", "zebrafish")
+        await say(gieok, "ana", "kookaburrita")
         (key,) = redis_server.names()
         left = redis_server.admin.hgetall(key)
         await gieok.user("ana").data.erase()

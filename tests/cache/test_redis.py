@@ -193,8 +193,8 @@ async def test_a_cancelled_command_does_not_give_its_answer_to_the_next(
 
 async def test_a_login_is_part_of_the_url(redis_server: RedisServer) -> None:
     """A server that refuses it counts as away."""
-    redis_server.admin.config_set("requirepass", "zebrafish")
-    for login, found in (("&password=zebrafish", (1, 0.0)), ("", None), ("&password=wrong", None)):
+    redis_server.admin.config_set("requirepass", "kookaburrita")
+    for login, found in (("&password=kookaburrita", (1, 0.0)), ("", None), ("&password=wrong", None)):
         cache = RedisCache(f"{redis_server.url}?db=0{login}", name, seconds=PATIENT)
         assert await cache.take(login or "ana", 1, 10.0, 20) == found
         assert cache.is_up == (found is not None)
