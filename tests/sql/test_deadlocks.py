@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
 
 from gieok import Gieok, Settings
 from gieok.adapters.sql.driver.database import Tx
@@ -12,6 +15,7 @@ from gieok.adapters.sql.driver.postgres.database import PostgresDatabase
 from gieok.app.background.worker import Worker
 from gieok.errors import Conflict, NotFound, cause_of
 from gieok.memory.canon.records import PersonaDraft
+from gieok.testing.settings import settings_for
 from tests.postgres import Postgres
 
 ROUNDS = 3
@@ -55,6 +59,33 @@ async def test_a_transaction_that_ends_in_a_deadlock_is_repeated(postgres: Postg
 def _touch(tx: Tx, day: int) -> None:
     """Lock the row of a day by counting one call."""
     tx.run("add_usage", day=f"2026-01-0{day}", calls=1, input_tokens=0, output_tokens=0)
+
+
+async def test_a_deletion_of_a_persona_locks_its_sessions_first(postgres: Postgres, tmp_path: Path) -> None:
+    """As turns do: while it waits for a turn, it holds nothing that the turn locks next."""
+    url = postgres.new_database()
+    settings = settings_for(url, tmp_path / "root.key")
+    async with await Gieok.open(settings, background=False) as gieok:
+        user = gieok.user("ana")
+        await user.personas.create(PersonaDraft(name="하나"), persona_id="hana")
+        await user.chat.send("hana", "나는 부산에 살아", plan="chat_turn_whole")
+        admin = postgres.admin_url(url.rsplit("/", 1)[1])
+        with psycopg.connect(admin, options="-c search_path=gieok") as turn:
+            turn.execute("SELECT 1 FROM sessions FOR UPDATE")
+            deleting = asyncio.create_task(user.personas.delete("hana"))
+            await _until_somebody_waits(admin)
+            for table in ("persona_memory_configs", "fact_revisions", "fact_heads"):
+                rows = turn.execute(f"SELECT 1 FROM {table} FOR UPDATE NOWAIT".encode()).fetchall()
+                assert rows, table
+        await deleting
+
+
+async def _until_somebody_waits(url: str) -> None:
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    with psycopg.connect(url, autocommit=True) as connection:
+        async with asyncio.timeout(60):
+            while connection.execute(waiting).fetchall() == [(0,)]:  # noqa: ASYNC110 - the server tells nobody
+                await asyncio.sleep(0.01)
 
 
 async def test_turns_jobs_and_deletions_of_one_persona_do_not_fail_each_other(settings: Settings) -> None:

@@ -71,6 +71,9 @@ class SqlPersonaStore:
         row = self._tx.one("lock_persona", persona_id=persona_id)
         if row is None:
             return False
+        # In the order of turns and jobs, so that a deletion does not end in a deadlock with them.
+        self._tx.all("lock_persona_sessions", persona_id=persona_id)
+        self._tx.one("lock_memory_config", persona_id=persona_id)
         self._tx.run("remove_persona", persona_id=persona_id)
         self._chain.delete(UUID(bytes=row[0]))
         return True

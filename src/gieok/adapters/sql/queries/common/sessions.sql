@@ -66,6 +66,10 @@ SELECT persona_id, account_plan, last_plan_hash, started_at, last_activity_at, e
 FROM sessions
 WHERE owner = :owner AND session_ref = :session_ref FOR UPDATE;
 
+-- name: lock_persona_sessions(owner, persona_id)
+-- All sessions with a persona, in one order. Turns lock their session before anything else of the persona.
+SELECT session_ref FROM sessions WHERE owner = :owner AND persona_id = :persona_id ORDER BY session_ref FOR UPDATE;
+
 -- name: list_sessions(owner, started_at, session_ref, limit)
 -- The next sessions after this one, newest first.
 SELECT session_ref, persona_id, account_plan, last_plan_hash, started_at, last_activity_at, ended_at,
