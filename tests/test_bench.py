@@ -80,14 +80,16 @@ async def test_decision_memory_is_measured() -> None:
 
 
 async def test_the_service_is_measured() -> None:
-    """Eight calls of a real service, each against an empty route; two of them have a goal."""
+    """Ten calls of a real service, each against an empty route; two of them have a goal."""
     rows = {row.what: row for row in rows_of(await service.run(short=True))}
     assert [what for what, row in rows.items() if row.goal] == ["memory/load", "memory/search"]
     assert rows.keys() - {"memory/load", "memory/search"} == {
         "memory/create",
         "mcp recall",
         "documents/search",
+        "documents vectors",
         "documents put",
+        "personas/import",
         "chat/send",
         "v1/chat/completions",
     }

@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 from uuid import UUID, uuid4
 
 import click
 import pytest
+from anthropic.lib.tools import ToolError
 from click.testing import CliRunner
 from langchain_core.messages import HumanMessage
 
 import gieok.interfaces
-from gieok import DecisionProposal, MemoryDraft, Message, PersonaDraft
+from gieok import DecisionProposal, MemoryDraft, Message, PersonaDraft, User
 from gieok.client import GieokClient
 from gieok.errors import GieokError
+from gieok.interfaces.agents.openai import GieokSession
+from gieok.interfaces.agents.pydantic_ai import GieokMemory
+from gieok.interfaces.claude import GieokMemoryTool
 from gieok.interfaces.cli import main
 from gieok.interfaces.langgraph import DecisionMemory, DecisionState
+from gieok.interfaces.markdown.folder import FolderWriter, entries, read_records
+from gieok.interfaces.markdown.records import Defaults
 from gieok.memory.companion.records import MemoryChanges, MemoryConfig, MemoryOutline
 from gieok.memory.decisions.records import Target
 from gieok.memory.sessions.records import ChatMessage
@@ -44,6 +51,8 @@ fact list --persona {persona} | fact history {fact} --persona {persona}
 fact retire {fact} --persona {persona}
 decision list | decision show {decision} | decision history {decision} | decision impact {decision}
 decision context wms | decision compact {session} | decision walk {decision} | decision policy
+document list | document search {secret} | document show {document} {document}
+document show {document} {document} --history | document delete {document} {document} --yes
 decision relate {decision} DEPENDS_ON {other} | jobs list | jobs retry {job} | audit | usage
 context 이야기 --persona {persona} | context --persona {persona} --session {session}
 memory tag {memory} x | memory restore {memory} | fact set goal x x --persona {persona}
@@ -163,6 +172,8 @@ async def _call(method: Callable[..., Any], part: str, server: Server, ids: Ids)
 def _text(answer: object) -> str:
     if isinstance(answer, bytes):
         text = answer.decode(errors="replace")
+    elif isinstance(answer, str):
+        text = answer
     else:
         text = repr([*cast("Sequence[Any]", answer)] if isinstance(answer, Sequence) else answer)
     return text.replace("\n", " ")
@@ -191,7 +202,7 @@ def _command_line(server: Server, ids: Ids, home: Path) -> str:
     }
     seen: list[str] = []
     for line in COMMANDS.strip().replace("\n", " | ").split(" | "):
-        words = [word.format(**ids) for word in line.split()]
+        words = [word.format(secret=SECRET, **ids) for word in line.split()]
         done = CliRunner(env=environ).invoke(main, [*words, "--user", f"stranger-{ids['job'][:8]}"])
         assert done.exit_code in (0, 1), f"{line}: {done.output}"
         seen.append(f"{line}: {done.output}")
@@ -223,29 +234,100 @@ def _langgraph(server: Server, ids: Ids, _: Path) -> str:
     return server.run(call())
 
 
-INTERFACES: dict[str, Callable[[Server, Ids, Path], str]] = {
+async def _use_agents(user: User, ids: Ids, _: Path) -> str:
+    """A session of the Agents SDK and the capability for pydantic-ai, with the names that the owner uses.
+    Google ADK's service, which is not installed with the tests, is tested in tests/agents."""
+    session, memory = GieokSession(user, ids["document"]), GieokMemory(user, ids["persona"])
+    calls = [
+        *(session.get_items(), session.pop_item(), session.clear_session()),
+        *(memory.recall(SECRET), memory.remember("x"), user.context(ids["persona"], SECRET)),
+    ]
+    return "\n".join([await _answer(call) for call in calls])
+
+
+async def _use_claude(user: User, ids: Ids, _: Path) -> str:
+    """Every command of the memory tool, on the owner's file."""
+    tool, path = GieokMemoryTool(user), f"/memories/{ids['document']}.md"
+    commands: list[Any] = [
+        {"command": "view", "path": "/memories"},
+        {"command": "view", "path": path},
+        {"command": "str_replace", "path": path, "old_str": SECRET, "new_str": "x"},
+        {"command": "insert", "path": path, "insert_line": 0, "insert_text": "x"},
+        {"command": "rename", "old_path": path, "new_path": "/memories/moved.md"},
+        {"command": "delete", "path": path},
+        {"command": "create", "path": path, "file_text": "x"},
+    ]
+    calls = [getattr(tool, each["command"])(SimpleNamespace(view_range=None, **each)) for each in commands]
+    return "\n".join([await _answer(call) for call in (*calls, tool.clear_all_memory())])
+
+
+async def _use_markdown(user: User, ids: Ids, home: Path) -> str:
+    """An export of decisions as files, and an import of files that have the ids of the owner's decisions."""
+    folder = home / "records"
+    folder.mkdir()
+    await user.exchange.export_entries(FolderWriter(folder, "team").write)
+    seen = [file.read_text(encoding="utf-8").replace("\n", " ") for file in folder.iterdir()]
+    record = f"---\nid: {ids['decision']}\nrelations:\n  - DEPENDS_ON {ids['other']}\n---\n# x\n\ny\n"
+    found = read_records([("x.md", record.encode())], Defaults("normal", "wms"))
+
+    async def import_() -> object:
+        return await user.exchange.import_entries(entries("team", found.files))
+
+    return "\n".join([*seen, await _answer(import_())])
+
+
+async def _answer(call: Awaitable[object]) -> str:
+    try:
+        return _text(await call)
+    except (GieokError, ToolError) as error:
+        return f"{type(error).__name__} {error}".replace("\n", " ")
+
+
+OF_A_USER: dict[str, Callable[[User, Ids, Path], Coroutine[Any, Any, str]]] = {
+    "agents": _use_agents,
+    "claude": _use_claude,
+    "markdown": _use_markdown,
+}
+"""Interfaces that get a `User`."""
+
+
+def _as_stranger(use: Callable[[User, Ids, Path], Coroutine[Any, Any, str]]) -> Interface:
+    return lambda server, ids, home: server.run(use(server.gieok.user(f"stranger-{uuid4()}"), ids, home))
+
+
+Interface = Callable[[Server, Ids, Path], str]
+INTERFACES: dict[str, Interface] = {
     "library": _library,
     "client": _client,
     "cli": _command_line,
     "langgraph": _langgraph,
+    **{name: _as_stranger(use) for name, use in OF_A_USER.items()},
 }
 ELSEWHERE = {
     "rest": "tests/rest/test_isolation.py",
     "mcp": "tests/mcp/test_isolation.py",
     "console": "tests/console/test_isolation.py",
     "openai": "its route is in the table of tests/rest/test_isolation.py",
-    "agents": "gets a `User`: what the library shows",
-    "claude": "gets a `User`: what the library shows",
-    "markdown": "files of decisions, read and written through a `User`",
 }
-"""Interfaces with a table of their own, or with no way to an owner but one of the rows above."""
+"""Interfaces with a table of their own."""
 
 
 @pytest.fixture
-def world(shared: Server) -> Iterator[tuple[Api, Ids]]:
-    with shared.client(f"owner-{uuid4()}") as client:
+def owner() -> str:
+    return f"owner-{uuid4()}"
+
+
+@pytest.fixture
+def world(shared: Server, owner: str) -> Iterator[tuple[Api, Ids]]:
+    """One thing of each kind, and what the owner's agents have stored."""
+    with shared.client(owner) as client:
         api = Api(client)
-        yield api, create_one_of_each(api)
+        ids = create_one_of_each(api)
+        user, path = shared.gieok.user(owner), f"/memories/{ids['document']}.md"
+        shared.run(GieokSession(user, ids["document"]).add_items([{"role": "user", "content": SECRET}]))
+        file: Any = SimpleNamespace(path=path, file_text=SECRET)
+        shared.run(GieokMemoryTool(user).create(file))
+        yield api, ids
 
 
 @pytest.mark.req("OPS-4")
@@ -279,6 +361,14 @@ def test_every_command_is_in_the_table() -> None:
         if isinstance(command, click.Group) or any(f"{name} ".startswith(f"{each} ") for each in excused):
             continue
         assert any(line.startswith(f"{name} ") for line in lines), f"{name} has no row"
+
+
+@pytest.mark.parametrize("interface", OF_A_USER)
+def test_such_an_interface_shows_the_owner_their_data(
+    shared: Server, owner: str, world: tuple[Api, Ids], interface: str, tmp_path: Path
+) -> None:
+    seen = shared.run(OF_A_USER[interface](shared.gieok.user(owner), world[1], tmp_path))
+    assert SECRET in seen
 
 
 def test_every_interface_is_in_the_table() -> None:

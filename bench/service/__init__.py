@@ -26,13 +26,15 @@ from bench.turns.saving import OWNER
 from bench.vocabulary import Vocabulary
 from gieok import Gieok
 from gieok.app.documents import put_operation
-from gieok.memory.documents.records import MAX_OPERATIONS, PutDocument
+from gieok.memory.documents.records import MAX_OPERATIONS, DocumentVectors, PutDocument
 from tests.service.process import Place, Service
 
 EMPTY = "an empty route"
 GOALS = {"memory/load": 0.25, "memory/search": 0.2}
 API = "/api/v1"
 NAMESPACE = ["notes", "work"]
+SPACE, DIMENSION = "any", 256
+"""Of the vectors of documents."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ async def _fill(place: Place, words: Vocabulary, size: Size) -> list[str]:
 
 
 def _put(words: Vocabulary, key: str) -> PutDocument:
-    return put_operation(NAMESPACE, key, {"text": " ".join(words.draw(16))})
+    vectors = DocumentVectors(space=SPACE, values=(tuple(_vector(words)),))
+    return put_operation(NAMESPACE, key, {"text": " ".join(words.draw(16))}, vectors=vectors)
 
 
 def _requests(words: Vocabulary, token: str, sessions: Sequence[str]) -> dict[str, Iterator[bytes]]:
@@ -109,12 +112,18 @@ def _requests(words: Vocabulary, token: str, sessions: Sequence[str]) -> dict[st
             "POST", "/v1/chat/completions", token, {"model": f"gieok/{PERSONA}", "messages": messages}
         )
 
+    def import_card() -> bytes:
+        data = {"name": words.draw(1)[0], "description": " ".join(words.draw(64)), "first_mes": "안녕"}
+        card = {"spec": "chara_card_v2", "spec_version": "2.0", "data": data}
+        return request("POST", f"{API}/personas/import", token, card)
+
     return {
         "memory/load": cycle([request("GET", f"{API}/memory/load?personaId={PERSONA}", token)]),
         "memory/search": _endless(search),
         "memory/create": _endless(create),
         "mcp recall": _endless(recall),
         **_document_requests(words, token),
+        "personas/import": _endless(import_card),
         "chat/send": _endless(send),
         "v1/chat/completions": _endless(complete),
     }
@@ -130,7 +139,20 @@ def _document_requests(words: Vocabulary, token: str) -> dict[str, Iterator[byte
         body = {"namespace": NAMESPACE, "key": document.key, "value": document.value}
         return request("PUT", f"{API}/documents", token, body)
 
-    return {"documents/search": _endless(search), "documents put": _endless(put)}
+    def similar() -> bytes:
+        body = {"namespace": NAMESPACE, "vector": {"space": SPACE, "values": _vector(words)}}
+        return request("POST", f"{API}/documents/search", token, body)
+
+    return {
+        "documents/search": _endless(search),
+        "documents vectors": _endless(similar),
+        "documents put": _endless(put),
+    }
+
+
+def _vector(words: Vocabulary) -> list[float]:
+    """Any vector. The time of a search depends on their number and length only."""
+    return [float(len(word)) + index % 7 for index, word in enumerate(words.draw(DIMENSION))]
 
 
 def _endless(make: Callable[[], bytes]) -> Iterator[bytes]:
@@ -154,7 +176,8 @@ async def _measure(url: str, empty: str, requests: dict[str, Iterator[bytes]], s
     rows: list[Row] = []
     for names in (
         ("memory/load", "memory/search", "mcp recall", "memory/create"),
-        ("documents/search", "documents put"),
+        ("documents/search", "documents vectors", "documents put"),
+        ("personas/import",),
         ("chat/send",),
         ("v1/chat/completions",),
     ):

@@ -105,6 +105,8 @@ def test_a_card_is_imported_and_exported(run: Run, url: str, home: Path) -> None
     def persona(*args: str, **options: Any) -> Result:
         return run("persona", *args, "--user", "kim", **options)
 
+    assert "would import 하나 (v1), 1 lorebook" in persona("import", "hana.json", "--dry-run").stdout
+    assert document(persona("list", "--json"))["personas"] == []
     assert "가져왔습니다" in persona("import", "hana.json", "--lang", "ko").stdout
     made = document(persona("import", "-", "--json", stdin=json_file(CARD)))
     name = made["persona"]["id"]

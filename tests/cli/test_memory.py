@@ -161,6 +161,8 @@ def test_an_exported_file_can_be_imported(run: Run, home: Path, url: str) -> Non
     assert done == {"path": "kim.ndjson", "records": len(file.read_text().splitlines()) - 2}
     assert file.stat().st_mode & 0o777 == 0o600
     assert run("memory", "export", "kim.ndjson", "--user", "kim").exit_code == 1
+    previewed = run("memory", "import", "kim.ndjson", "--user", "lee", "--dry-run").stdout
+    assert f"would add {done['records']}, unchanged 0" in previewed
     imported = json.loads(run("memory", "import", "kim.ndjson", "--user", "lee", "--json").stdout)
     assert sum(imported["imported"].values()) == done["records"]
     again = run("memory", "import", "kim.ndjson", "--user", "lee")

@@ -1317,6 +1317,7 @@ export interface paths {
          * @description Everything is imported, or nothing. Importing the same data again changes nothing.
          *
          *     With an Idempotency-Key, a repeated request gets the same answer instead of counts of unchanged records.
+         *     With `dryRun` it answers what would be imported.
          */
         post: operations["import__api_v1_me_import_post"];
         delete?: never;
@@ -1404,6 +1405,7 @@ export interface paths {
          *
          *     A lorebook (World Info, `lorebook_v3`) needs `personaId`, and is added to that persona. `kept` are fields
          *     that Gieok does not use and an export gives back; `leftOut` are parts that are not kept, such as pictures.
+         *     With `dryRun` it answers the persona as it would be stored, a new one with the id `preview`.
          */
         post: operations["import__api_v1_personas_import_post"];
         delete?: never;
@@ -14800,7 +14802,10 @@ export interface operations {
     };
     import__api_v1_me_import_post: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Store nothing. */
+                dryRun?: boolean;
+            };
             header?: {
                 /** @description The client's own id of this request. A repeated key with the same body gets the same answer, and nothing is done twice. */
                 "Idempotency-Key"?: string | null;
@@ -15300,6 +15305,8 @@ export interface operations {
             query?: {
                 /** @description The persona that gets the file as a new version. */
                 personaId?: string | null;
+                /** @description Store nothing. */
+                dryRun?: boolean;
             };
             header?: {
                 /** @description The client's own id of this request. A repeated key with the same body gets the same answer, and nothing is done twice. */

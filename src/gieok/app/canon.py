@@ -17,6 +17,7 @@ from gieok.engine import CycleResult, ExecutionPlan
 from gieok.errors import Conflict, InputRefused, NotFound
 from gieok.memory.canon.deletion import DeleteFacts
 from gieok.memory.canon.records import Fact, FactChange, FactVersion, PersonaCard, PersonaDraft
+from gieok.memory.canon.rules import check_persona
 from gieok.memory.canon.steps import (
     CreatePersona,
     EditPersona,
@@ -52,6 +53,10 @@ class DeletedPersona:
     turn_memories: int
 
 
+PREVIEW = "preview"
+"""The id of a persona that an import would create."""
+
+
 @dataclass(frozen=True)
 class ImportedPersona:
     """The persona of an imported file."""
@@ -63,6 +68,13 @@ class ImportedPersona:
     """The fields of the file that Gieok does not use. An export contains them."""
     left_out: tuple[str, ...]
     """Parts of the file that are not kept: `image`, `assets`."""
+
+
+def _preview(draft: PersonaDraft, persona_id: str, version: int, now: datetime) -> PersonaCard:
+    """The persona that a draft would become. InputRefused as for a stored one."""
+    check_persona(draft)
+    fields = {name: getattr(draft, name) for name in PersonaDraft.model_fields}
+    return PersonaCard(**fields, id=persona_id, version=version, created_at=now)
 
 
 class Personas:
@@ -119,33 +131,46 @@ class Personas:
         return await self.get(await self._cycles.answer_once(once, "edit_persona", request, edited, str))
 
     async def import_file(
-        self, content: bytes, *, persona_id: str | None = None, once: RequestKey | None = None
+        self,
+        content: bytes,
+        *,
+        persona_id: str | None = None,
+        dry_run: bool = False,
+        once: RequestKey | None = None,
     ) -> ImportedPersona:
         """Import a character card (V2 or V3; PNG, JSON or CHARX) or a lorebook (World Info, `lorebook_v3`).
 
         A card makes a new persona, or a new version of `persona_id`. A lorebook needs `persona_id`; entries
         that the persona has already are not added again. InputRefused says what is wrong with the file, and
-        then nothing is changed. `once` as in `create`.
+        then nothing is changed. `dry_run` stores nothing, and returns the persona as it would be stored; a
+        new one has the id `preview` then. `once` as in `create`.
         """
         read = await asyncio.to_thread(read_file, content)
         if persona_id is None:
             if isinstance(read, ReadBook):
                 raise InputRefused("is a lorebook: name the persona that gets it", at="personaId")
-            persona = await self.create(read.draft, once=once)
+            if dry_run:
+                persona = _preview(read.draft, PREVIEW, 1, self._cycles.now)
+            else:
+                persona = await self.create(read.draft, once=once)
         else:
-            persona = await self._edit_by(persona_id, read, once)
+            persona = await self._edit_by(persona_id, read, once, dry_run=dry_run)
         book = read.book if isinstance(read, ReadBook) else read.draft.keyed_lorebook
         left_out = () if isinstance(read, ReadBook) else read.left_out
         return ImportedPersona(persona, len(book.entries), read.kept, left_out)
 
     async def _edit_by(
-        self, persona_id: str, read: ReadCard | ReadBook, once: RequestKey | None
+        self, persona_id: str, read: ReadCard | ReadBook, once: RequestKey | None, *, dry_run: bool
     ) -> PersonaCard:
         active = await self.get(persona_id)
         if isinstance(read, ReadCard):
             draft = read.draft
         else:
             draft = active.model_copy(update={"keyed_lorebook": merge(active.keyed_lorebook, read.book)})
+        if dry_run:
+            made = _preview(draft, persona_id, active.version + 1, self._cycles.now)
+            unchanged = made.model_copy(update={"version": active.version, "created_at": active.created_at})
+            return active if unchanged == active else made
         return await self.edit(persona_id, draft, expected_version=active.version, once=once)
 
     async def export_card(self, persona_id: str, *, png: bool = False, image: bytes | None = None) -> bytes:

@@ -280,14 +280,21 @@ class Personas:
             return await self.get(persona_id)
 
     async def import_file(
-        self, content: bytes, *, persona_id: str | None = None, idempotency_key: str | None = None
+        self,
+        content: bytes,
+        *,
+        persona_id: str | None = None,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
     ) -> ImportedPersona:
         """Import a character card (PNG, JSON, CHARX) as a new persona, or as a new version of `persona_id`.
 
-        A lorebook needs `persona_id`. InputRefused says what is wrong with the file. Keys as in `create`.
+        A lorebook needs `persona_id`. InputRefused says what is wrong with the file. `dry_run` stores nothing
+        and returns the persona as it would be stored. Keys as in `create`.
         """
         key = idempotency_key or str(uuid4())
-        call = Call("POST", "/personas/import", {"personaId": persona_id}, idempotency_key=key)
+        query = {"personaId": persona_id, "dryRun": dry_run or None}
+        call = Call("POST", "/personas/import", query, idempotency_key=key)
         return await self._transport.send_file(call, content, ImportedPersona)
 
     async def export_card(self, persona_id: str, *, png: bool = False, image: bytes | None = None) -> bytes:
@@ -431,14 +438,15 @@ class Me:
                 yield line
 
     async def import_(
-        self, stream: AsyncIterable[bytes], *, idempotency_key: str | None = None
+        self, stream: AsyncIterable[bytes], *, dry_run: bool = False, idempotency_key: str | None = None
     ) -> ImportCounts:
         """Import an export of this service or another: all of it or nothing. Repeating it changes nothing.
 
-        A stream is not retried. With `idempotency_key` a repeated import answers with the same counts.
+        `dry_run` only says what would be imported. A stream is not retried. With `idempotency_key` a repeated
+        import answers with the same counts.
         """
         return await self._transport.upload(
-            Call("POST", "/me/import", idempotency_key=idempotency_key),
+            Call("POST", "/me/import", {"dryRun": dry_run or None}, idempotency_key=idempotency_key),
             stream,
             "application/x-ndjson",
             ImportCounts,

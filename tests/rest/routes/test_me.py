@@ -31,7 +31,10 @@ def test_an_export_can_be_imported(shared: Server, api: Api) -> None:
     assert "내일 중요한 면접이 있음" in exported.text
     with shared.client(f"heir-{uuid4()}") as client:
         heir = Api(client)
+        previewed = heir.call("POST", "/me/import?dryRun=true", content=exported.content)
+        assert heir.call("GET", f"/memory/{memory['id']}", 404)
         taken = heir.call("POST", "/me/import", content=exported.content)
+        assert taken == previewed
         assert (taken["imported"]["memory"], taken["unchanged"]) == (1, 0)
         assert heir.get(f"/memory/{memory['id']}")["memory"] == memory
         again = heir.call("POST", "/me/import", content=exported.content)

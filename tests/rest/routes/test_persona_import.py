@@ -38,6 +38,19 @@ def test_a_file_becomes_a_persona(api: Api) -> None:
     assert "image" in upload(api, PNG_CARD)["leftOut"]
 
 
+def test_a_dry_run_shows_the_persona_and_stores_nothing(api: Api) -> None:
+    answer = upload(api, PNG_CARD, query="?dryRun=true", key="once")
+    assert (answer["persona"]["name"], answer["persona"]["id"]) == ("하나", "preview")
+    assert (answer["lorebook"], "image" in answer["leftOut"]) == ({"entries": 1}, True)
+    assert api.get("/personas")["personas"] == []
+    persona = upload(api, PNG_CARD, key="once")["persona"]["id"]
+    added = upload(api, json_file(world_info()), query=f"?dryRun=true&personaId={persona}")
+    assert (added["persona"]["id"], added["persona"]["version"]) == (persona, 2)
+    assert len(added["persona"]["keyedLorebook"]["entries"]) == 2
+    assert api.get(f"/personas/{persona}")["persona"]["version"] == 1
+    upload(api, b"{}", 422, query="?dryRun=true")
+
+
 def test_a_card_may_be_the_json_body(api: Api) -> None:
     answer = api.post("/personas/import", CARD, 201)
     assert answer["persona"]["name"] == "하나"

@@ -92,10 +92,13 @@ def show_persona(name: str, owner: str, as_json: bool, t: Translator) -> None:
 @persona.command("import")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--persona", "name", metavar="ID", help="Persona that gets FILE as a new version.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported, and change nothing.")
 @owner_option
 @json_option
 @lang_option
-def import_persona(file: Path, name: str | None, owner: str, as_json: bool, t: Translator) -> None:
+def import_persona(
+    file: Path, name: str | None, dry_run: bool, owner: str, as_json: bool, t: Translator
+) -> None:
     """Import a character card or a lorebook from FILE; - reads standard input.
 
     Cards V2 and V3 are read from PNG, JSON and CHARX. A lorebook (World Info) needs --persona. Fields that
@@ -105,7 +108,9 @@ def import_persona(file: Path, name: str | None, owner: str, as_json: bool, t: T
 
     with open_file(file) as source:
         content = source.read(MAX_FILE_BYTES + 1)
-    done = run_for_user(owner, lambda user: user.personas.import_file(content, persona_id=name))
+    done = run_for_user(
+        owner, lambda user: user.personas.import_file(content, persona_id=name, dry_run=dry_run)
+    )
     if as_json:
         print_json(
             {
@@ -117,7 +122,8 @@ def import_persona(file: Path, name: str | None, owner: str, as_json: bool, t: T
         )
         return
     card = done.persona
-    print(t("persona.imported", name=one_line(card.name), id=card.id, version=card.version, n=done.entries))
+    text = "persona.would_import" if dry_run else "persona.imported"
+    print(t(text, name=one_line(card.name), id=card.id, version=card.version, n=done.entries))
     for key, names in (("persona.kept", done.kept), ("persona.left_out", done.left_out)):
         if names:
             print(t(key, names=one_line(", ".join(names))))

@@ -66,7 +66,7 @@ LATE_EVENT = timedelta(hours=1)
 """An event that waits for longer has a consumer that does not answer, or there is no worker."""
 INTEGRATIONS = ("langgraph", "mcp")
 """Packages that integrations need. Each is also the name of an extra."""
-AGENT_PACKAGES = ("pydantic-ai-slim", "openai-agents", "google-adk", "langmem")
+AGENT_PACKAGES = ("pydantic-ai-slim", "openai-agents", "google-adk", "anthropic", "langmem")
 """Packages that integrations work with, if they are installed. They are no extras."""
 
 

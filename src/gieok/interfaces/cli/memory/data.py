@@ -60,10 +60,11 @@ def export(file: Path | None, owner: str, as_json: bool, t: Translator) -> None:
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--dry-run", is_flag=True, help="Show what would be imported, and change nothing.")
 @user_option("User who gets the data.")
 @json_option
 @lang_option
-def import_file(file: Path, owner: str, as_json: bool, t: Translator) -> None:
+def import_file(file: Path, dry_run: bool, owner: str, as_json: bool, t: Translator) -> None:
     """Import a FILE that `gieok memory export` wrote.
 
     Imports everything or nothing; - reads standard input. Existing records do not change, so importing twice
@@ -72,6 +73,8 @@ def import_file(file: Path, owner: str, as_json: bool, t: Translator) -> None:
 
     async def read(user: User) -> ImportResult:
         with open_file(file) as source, progress_bar(t("memory.importing")) as report:
+            if dry_run:
+                return await user.data.preview_import(_blocks(source), max_bytes=MAX_IMPORT_BYTES)
             return await user.data.import_(_blocks(source), max_bytes=MAX_IMPORT_BYTES, report=report)
 
     done = run_for_user(owner, read)
@@ -80,7 +83,8 @@ def import_file(file: Path, owner: str, as_json: bool, t: Translator) -> None:
         return
     for kind, count in done.counts.items():
         print(f"{kind}: {count}")
-    print(t("memory.imported", added=sum(done.counts.values()), unchanged=done.unchanged))
+    text = "memory.would_import" if dry_run else "memory.imported"
+    print(t(text, added=sum(done.counts.values()), unchanged=done.unchanged))
 
 
 @click.command()

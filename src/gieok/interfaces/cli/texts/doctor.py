@@ -217,7 +217,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "none; the extra 'korean' has Korean ones",
         "없음. 'korean' 엑스트라로 한국어 유의어를 쓸 수 있습니다",
     ),
-    "doctor.integrations_service": ("OpenAI's API (/v1 of the service)", "OpenAI API(서비스의 /v1)"),
+    "doctor.integrations_service": (
+        "OpenAI's API (/v1 of the service); import of character cards, lorebooks and chats",
+        "OpenAI API(서비스의 /v1); 캐릭터 카드, 로어북, 채팅 가져오기",
+    ),
     "doctor.integrations_missing": ("not installed: {extras}", "설치되지 않음: {extras}"),
     "doctor.analyzer_ok": ("{sample} is analysed as {term}", "{sample} → {term}"),
     "doctor.analyzer_broken": (

@@ -1,4 +1,4 @@
-"""Texts of `gieok session`, `gieok jobs`, `gieok persona` and `gieok fact`."""
+"""Texts of `gieok session`, `gieok document`, `gieok jobs`, `gieok persona` and `gieok fact`."""
 
 from __future__ import annotations
 
@@ -53,6 +53,18 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "webhook.kind": ("KIND", "종류"),
     "webhook.subject": ("SUBJECT", "대상"),
     "webhook.retried": ("events that are sent again: {count}", "다시 보내는 이벤트: {count}개"),
+    "document.none": ("no documents", "문서가 없습니다"),
+    "document.missing": (
+        "there is no document with this namespace and key",
+        "이 네임스페이스와 키의 문서가 없습니다",
+    ),
+    "document.name": ("NAMESPACE, KEY", "네임스페이스, 키"),
+    "document.version": ("VERSION", "버전"),
+    "document.updated": ("UPDATED (UTC)", "수정(UTC)"),
+    "document.value": ("VALUE", "값"),
+    "document.words": ("MATCHED", "일치한 단어"),
+    "document.saved": ("saved {name} (v{version})", "{name}을(를) 저장했습니다(v{version})"),
+    "document.deleted": ("deleted {name}", "{name}을(를) 삭제했습니다"),
     "jobs.none": ("no jobs", "작업이 없습니다"),
     "jobs.id": ("ID", "ID"),
     "jobs.no_after": ("--after is for the jobs of one user", "--after는 한 사용자의 작업에만 쓸 수 있습니다"),
@@ -70,6 +82,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "persona.deleted": (
         "deleted the persona, {memories} memories, {facts} facts, {sessions} sessions, {messages} messages",
         "페르소나와 기억 {memories}개, 사실 {facts}개, 세션 {sessions}개, 메시지 {messages}개를 삭제했습니다",
+    ),
+    "persona.would_import": (
+        "would import {name} (v{version}), {n} lorebook entries",
+        "{name}(v{version}) 페르소나를 가져오게 됩니다. 로어북 항목 {n}개",
     ),
     "persona.imported": (
         "imported {name} ({id}, v{version}), {n} lorebook entries",

@@ -31,6 +31,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "memory.exporting": ("exporting", "내보내는 중"),
     "memory.exported": ("exported {records} records to {path}", "{path}에 레코드 {records}개를 내보냈습니다"),
     "memory.importing": ("importing", "가져오는 중"),
+    "memory.would_import": (
+        "would add {added}, unchanged {unchanged}",
+        "{added}개를 추가하게 됩니다. 변경 없음 {unchanged}",
+    ),
     "memory.imported": ("added {added}, unchanged {unchanged}", "추가 {added}, 변경 없음 {unchanged}"),
     "memory.confirm_erase": (
         "This cannot be undone. Type the name '{user}' to erase all data of that user",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic.alias_generators import to_camel
 from starlette.requests import ClientDisconnect
@@ -41,12 +42,22 @@ async def export(caller: Owner) -> Response:
     openapi_extra={"requestBody": {**_LINES, "required": True}},
     summary="Import exported data",
 )
-async def import_(request: Request, caller: Owner, idempotency_key: IdempotencyKey = None) -> ImportedAnswer:
+async def import_(
+    request: Request,
+    caller: Owner,
+    dry_run: Annotated[bool, Query(alias="dryRun", description="Store nothing.")] = False,
+    idempotency_key: IdempotencyKey = None,
+) -> ImportedAnswer:
     """Everything is imported, or nothing. Importing the same data again changes nothing.
 
     With an Idempotency-Key, a repeated request gets the same answer instead of counts of unchanged records.
+    With `dryRun` it answers what would be imported.
     """
-    imported = await caller.user.data.import_(_body_chunks(request), once=idempotency_key)
+    data = caller.user.data
+    if dry_run:
+        imported = await data.preview_import(_body_chunks(request))
+    else:
+        imported = await data.import_(_body_chunks(request), once=idempotency_key)
     return ImportedAnswer(imported=imported.counts, unchanged=imported.unchanged)
 
 

@@ -89,19 +89,21 @@ async def import_(
     persona_id: Annotated[
         Ref | None, Query(alias="personaId", description="The persona that gets the file as a new version.")
     ] = None,
+    dry_run: Annotated[bool, Query(alias="dryRun", description="Store nothing.")] = False,
     idempotency_key: IdempotencyKey = None,
 ) -> ImportedPersonaAnswer:
     """A card V2 or V3: a PNG, JSON or CHARX as the part `file`, or the JSON itself. Makes a new persona.
 
     A lorebook (World Info, `lorebook_v3`) needs `personaId`, and is added to that persona. `kept` are fields
     that Gieok does not use and an export gives back; `leftOut` are parts that are not kept, such as pictures.
+    With `dryRun` it answers the persona as it would be stored, a new one with the id `preview`.
     """
     content = await request.body()
     key = None
-    if idempotency_key is not None:
+    if idempotency_key is not None and not dry_run:
         target = (persona_id or "").encode()
         key = RequestKey(key=idempotency_key, body=sha256(content).digest() + target)
-    done = await caller.user.personas.import_file(content, persona_id=persona_id, once=key)
+    done = await caller.user.personas.import_file(content, persona_id=persona_id, dry_run=dry_run, once=key)
     return ImportedPersonaAnswer(
         persona=done.persona,
         lorebook=wire.LorebookSize(entries=done.entries),
