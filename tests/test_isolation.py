@@ -84,6 +84,7 @@ def _values(server: Server, ids: Ids) -> dict[str, Any]:
     return {
         "persona_id": ids["persona"],
         "session_ref": ids["session"],
+        "turn_id": ids["turn"],
         "memory_id": UUID(ids["memory"]),
         "job_id": UUID(ids["job"]),
         "root_id": root,
