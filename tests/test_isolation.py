@@ -52,6 +52,7 @@ fact retire {fact} --persona {persona}
 decision list | decision show {decision} | decision history {decision} | decision impact {decision}
 decision context wms | decision compact {session} | decision walk {decision} | decision policy
 document list | document search {secret} | document show {document} {document}
+document put {document} {document} {{}}
 document show {document} {document} --history | document delete {document} {document} --yes
 decision relate {decision} DEPENDS_ON {other} | jobs list | jobs retry {job} | audit | usage
 context 이야기 --persona {persona} | context --persona {persona} --session {session}
