@@ -49,6 +49,7 @@ CHAT_PLAN = "chat_turn"
 DEPTHS = (5, 10, 20)
 EMBEDDERS = ("wordllama", "minilm")
 LABELLED = "ours, labels remembered"
+NEAR_WORDS = "ours with near words"
 _WORD = re.compile(r"\w+")
 _ROLES = ("user", "assistant")
 _CONCURRENT_LOADS = 16
@@ -280,7 +281,23 @@ async def measure(
                 await gieok.user(conversation.owner).jobs.catch_up(PERSONA)
             figures = await search_all(gieok, conversations, plans["ours"], turn_of_hit)
             print(table_row(LABELLED, figures))
+    if only in (None, NEAR_WORDS):
+        await _print_with_near_words(settings, conversations)
     await _print_with_vectors(settings, conversations, turn_of_hit, only)
+
+
+async def _print_with_near_words(settings: Settings, conversations: Sequence[Conversation]) -> None:
+    """The search with Korean words of similar meaning. Labels were remembered before, unless `--only`."""
+    try:
+        gieok = await Gieok.open(
+            replace(settings, embedding=EmbedderSettings(near_words="kiwi")), background=False
+        )
+    except SettingsInvalid:
+        print("near words: kiwipiepy_model is not installed")
+        return
+    async with gieok:
+        figures = await search_all(gieok, conversations, search_plans()["ours"], turn_of_hit)
+    print(table_row(NEAR_WORDS, figures))
 
 
 async def measure_memories(
@@ -365,7 +382,7 @@ async def main() -> None:
     parser.add_argument("folders", nargs="*", default=default, type=Path)
     parser.add_argument("--set", dest="name", help="one set, such as locomo_dev")
     parser.add_argument(
-        "--only", help="one search variant, such as ours, 'ours without time' or 'ours with wordllama'"
+        "--only", help="one search variant, such as ours, 'ours without time' or 'ours with near words'"
     )
     parser.add_argument("--questions", type=int, help="maximum number of questions per conversation")
     parser.add_argument("--memories", action="store_true", help="load every turn as a memory of its own")
