@@ -61,6 +61,22 @@ BUGS: Sequence[Bug | SelfTest] = (
         "tests/jobs/test_store.py tests/sessions/test_summaries.py",
     ),
     Bug(
+        "an event outside of the transaction",
+        "adapters/sql/scope.py",
+        "            if collector.drafts:\n"
+        "                SqlEventStore(tx).record(collector.drafts, consumers, self._outbox.clock())\n"
+        "            return result\n\n"
+        "        result = await self._database.write(self.owner, run, heavy=heavy)\n",
+        "            return result\n\n"
+        "        result = await self._database.write(self.owner, run, heavy=heavy)\n"
+        "        if found := collector.drafts:\n"
+        "            now = self._outbox.clock()\n"
+        "            await self._database.write(\n"
+        "                self.owner, lambda tx: SqlEventStore(tx).record(found, consumers, now)\n"
+        "            )\n",
+        "tests/events/test_recording.py",
+    ),
+    Bug(
         "missing owner filter",
         "adapters/sql/queries/common/companion.sql",
         "FROM memories\nWHERE owner = :owner AND id = :id;\n\n-- name: get_memory_position",

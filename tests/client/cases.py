@@ -98,6 +98,9 @@ async def _read_job(owner: SeededOwner) -> Any:
     return await owner.client.jobs.get(closed.job_id)
 
 
+HOOK = "https://hooks.invalid/gieok"
+
+
 async def _retry_job(owner: SeededOwner) -> None:
     """A job that has not failed is refused, and that is an answer of the route too."""
     closed = await owner.client.sessions.close(await _session_with_message(owner), wait=False)
@@ -122,6 +125,21 @@ async def _delete_document(owner: SeededOwner) -> None:
     assert await owner.client.documents.get(NOTES, "없음") is None
     assert not await owner.client.documents.delete(NOTES, "없음")
     assert await owner.client.documents.delete(NOTES, "면접")
+
+
+async def _dead_letters(owner: SeededOwner) -> Any:
+    webhook = (await owner.client.webhooks.add(HOOK)).webhook
+    return await owner.client.webhooks.dead_letters(webhook.id, limit=1)
+
+
+async def _retry_webhook(owner: SeededOwner) -> Any:
+    webhook = (await owner.client.webhooks.add(HOOK)).webhook
+    return await owner.client.webhooks.retry(webhook.id)
+
+
+async def _remove_webhook(owner: SeededOwner) -> None:
+    webhook = (await owner.client.webhooks.add(HOOK)).webhook
+    await owner.client.webhooks.remove(webhook.id)
 
 
 async def _delete_relation(owner: SeededOwner) -> Any:
@@ -312,6 +330,13 @@ DOCUMENTS = (
     ),
     Case("DELETE /documents", None, _delete_document),
 )
+WEBHOOKS = (
+    Case("POST /webhooks", None, lambda o: o.client.webhooks.add(HOOK, events=["memory.created"])),
+    Case("GET /webhooks", "webhooks", lambda o: o.client.webhooks.list()),
+    Case("GET /webhooks/{id}/dead-letters", "deadLetters", _dead_letters),
+    Case("POST /webhooks/{id}/retry", "retried", _retry_webhook),
+    Case("DELETE /webhooks/{id}", None, _remove_webhook),
+)
 DELETIONS = (
     Case("DELETE /memory", "deleted", lambda o: o.client.memory.delete_all(o.persona)),
     Case("DELETE /sessions/{id}", "deleted", lambda o: o.client.sessions.delete(o.session, cascade=True)),
@@ -325,5 +350,5 @@ ME = (
     Case("DELETE /me", None, lambda o: o.client.me.erase()),
 )
 
-CASES = (*CHAT, *MEMORY, *PERSONAS, *MANAGEMENT, *DECISIONS, *DOCUMENTS, *DELETIONS, *ME)
+CASES = (*CHAT, *MEMORY, *PERSONAS, *MANAGEMENT, *DECISIONS, *DOCUMENTS, *WEBHOOKS, *DELETIONS, *ME)
 """In an order that works: calls that delete something come last."""

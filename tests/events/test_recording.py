@@ -224,3 +224,18 @@ async def test_events_hold_no_content(heard: Gieok, behind: Behind) -> None:
     rows = str(behind.run("SELECT kind, subject, session_ref, persona_id FROM events"))
     for word in ("면접", "민수", "개발자", "하나", "부산"):
         assert word not in rows
+
+
+async def test_the_event_is_written_by_the_transaction_that_writes_its_subject(
+    heard: Gieok, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fails to be recorded is not stored, and nothing is recorded by another transaction."""
+    await _persona(heard.user(OWNER))
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("no event")
+
+    monkeypatch.setattr(events.SqlEventStore, "record", fail)
+    with pytest.raises(RuntimeError):
+        await heard.scope(OWNER).write(lambda view: view.personas.delete("hana"))
+    assert [each.name for each in await heard.user(OWNER).personas.list()] == [HANA.name]

@@ -22,7 +22,9 @@ _EVENT: dict[str, Any] = {
     "number": 7,
     "kind": "memory.created",
     "subject": "5f8a3c1e-2b7d-4e9a-9c41-6d2f8b7a1c30",
+    "sessionId": None,
     "personaId": "hana",
+    "seq": None,
     "version": 1,
     "at": "2025-10-27T12:00:00Z",
 }
