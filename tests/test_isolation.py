@@ -61,7 +61,7 @@ persona export {persona} | decision save x --change {decision}
 webhook list | webhook failed {webhook} | webhook retry {webhook} | webhook remove {webhook}
 """
 WITHOUT_IDS = {
-    "archive, backup, restore, check, db, doctor, keys, token": "an operator's: the whole database, no content",
+    "archive, backup, restore, check, db, doctor, keys, token": "an operator's: all data, no content",
     "demo, console, mcp, serve, worker": "programs; their interfaces have rows of their own",
     "chat": "a conversation: what the library shows (tests/cli/test_chat.py)",
     "plan": "plans of the package and of files",
