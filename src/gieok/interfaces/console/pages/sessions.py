@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from gieok.app.background.jobs import MAX_JOBS
 from gieok.interfaces.console.page import Page, ReadPage, WritePage
 from gieok.interfaces.rest.schema.common import parse_ref
 from gieok.interfaces.rest.schema.params import JobPath, SessionPath
@@ -75,7 +76,7 @@ async def _shown(page: Page, session_ref: str) -> dict[str, Any]:
     marked = page.query.get("message")
     after = await _before(page, session, marked) if marked else _number(page.query.get("after", ""))
     messages = await page.user.sessions.log(session_ref, after=after, limit=LOG_SIZE)
-    jobs = [job for job in await page.user.jobs.list(limit=JOBS) if job.subject == session_ref]
+    jobs = [job for job in await page.user.jobs.list(limit=MAX_JOBS) if job.subject == session_ref]
     return {
         "session": session,
         "messages": messages,

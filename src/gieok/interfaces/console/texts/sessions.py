@@ -21,7 +21,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "sessions.ended": ("ended", "종료"),
     "sessions.show": ("Show", "보기"),
     "sessions.jobs": ("Jobs", "작업"),
-    "sessions.jobs.none": ("No jobs.", "작업이 없습니다."),
+    "sessions.jobs.none": (
+        "No jobs. Finished ones are deleted after some weeks.",
+        "작업이 없습니다. 끝난 작업은 몇 주 뒤에 삭제됩니다.",
+    ),
     "sessions.job": ("Job", "작업"),
     "sessions.attempts": ("Attempts", "시도"),
     "sessions.error": ("Error", "오류"),
