@@ -46,7 +46,9 @@ def ask(page: Page, lang: Lang) -> None:
 def slide(page: Page, _lang: Lang) -> None:
     page.locator("#day").focus()
     for _ in range(4):
+        title = page.locator("#state h2").first.inner_text()
         page.keyboard.press("ArrowRight")
+        expect(page.locator("#state h2").first).not_to_have_text(title)
     expect(page.locator("#state ins").first).to_be_visible()
 
 
