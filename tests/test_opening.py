@@ -6,6 +6,7 @@ import asyncio
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -122,11 +123,11 @@ async def test_an_opening_that_is_cancelled_leaves_nothing_open(
     """It is cancelled while a thread opens the database, which can then not be stopped."""
     begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
 
-    def open_slowly(url: str) -> object:
+    def open_slowly(url: str, **options: Any) -> object:
         begun.set()
         go_on.wait(30)
         try:
-            return open_database(url)
+            return open_database(url, **options)
         finally:
             ended.set()
 
