@@ -12,6 +12,7 @@ import pytest
 
 import gieok.interfaces.cli
 from gieok.adapters.sql.lifecycle.integrity import Kind
+from gieok.adapters.sql.stores.archive import Problem
 from gieok.interfaces.cli.texts import TEXTS, Translator
 from gieok.memory.companion.hits import HIT_KINDS
 from gieok.settings import RetentionSettings
@@ -21,7 +22,7 @@ SOURCES = "\n".join(
     for file in Path(gieok.interfaces.cli.__file__).parent.rglob("*.py")
     if "texts" not in file.parts
 )
-COMPUTED_KEYS = ("damage.", "retention.", "check.", "demo.signal.", "demo.kind.")
+COMPUTED_KEYS = ("damage.", "retention.", "check.", "difference.", "demo.signal.", "demo.kind.")
 """Prefixes of keys that are looked up with an f-string. Each has a test of its own."""
 
 
@@ -49,6 +50,11 @@ def test_every_text_is_used() -> None:
 def test_every_check_of_the_doctor_has_a_name() -> None:
     checks = set(re.findall(r'(?:Finding|_guarded)\(\s*"(\w+)"', SOURCES))
     assert {f"check.{name}" for name in checks} == {key for key in TEXTS if key.startswith("check.")}
+
+
+def test_every_difference_of_the_archive_has_a_name() -> None:
+    found = {key for key in TEXTS if key.startswith("difference.")}
+    assert found == {f"difference.{problem}" for problem in get_args(Problem)}
 
 
 def test_every_kind_of_hit_has_a_name() -> None:

@@ -131,7 +131,7 @@ def _print_report(found: ArchiveReport, t: Translator) -> None:
         print(t("archive.ok", **counts))
     else:
         rows = [
-            (each.owner, each.collection, each.row, t(f"archive.{each.problem}"))
+            (each.owner, each.collection, each.row, t(f"difference.{each.problem}"))
             for each in found.differences[:SHOWN]
         ]
         print_table([t(heading) for heading in HEADINGS], rows)
