@@ -6,9 +6,10 @@ four processes on two cores show what sharing costs, and not what four machines 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack, ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
 from os import urandom
 from pathlib import Path
@@ -18,13 +19,16 @@ from urllib.parse import quote
 import psycopg
 
 from bench.companion import PERSONA, save
-from bench.service.http_load import load, request
+from bench.service.http_load import content_length, load, request
 from bench.table import Row, Table, at_most, millis, rate
 from bench.terms import random_terms
 from bench.timing import TimedRun, Timings, interleaved, p99
 from bench.vocabulary import Vocabulary
 from gieok import Gieok
+from tests.mongo import Mongo, find_mongod
 from tests.postgres import Postgres, database_name
+from tests.redis_server import RedisServer
+from tests.redis_server import find_program as find_redis
 from tests.service.process import Place, Service
 
 API = "/api/v1"
@@ -32,6 +36,7 @@ CONNECTIONS = 16
 CROWD_GOAL = 1.5
 CALLS = ("chat turn", "search", "create")
 SQLITE = "SQLite, 1 process"
+PLAIN, WEBHOOK = "alone", "webhook"
 _MAX_CONNECTIONS = 400
 _WORDS_PER_MEMORY = 18
 _DISK = """
@@ -81,7 +86,11 @@ async def run(*, short: bool) -> list[Table]:
     size = SHORT if short else LONG
     with TemporaryDirectory(prefix="gieok-bench-") as temporary, _postgres() as server:
         folder = Path(temporary)
-        return [await _measure_processes(folder, server, size), await _measure_crowd(folder, server, size)]
+        return [
+            await _measure_processes(folder, server, size),
+            await _measure_parts(folder, server, size),
+            await _measure_crowd(folder, server, size),
+        ]
 
 
 @contextmanager
@@ -113,6 +122,48 @@ async def _measure_processes(folder: Path, server: Postgres, size: Size) -> Tabl
         for deployment in deployments[1:]
     ]
     return Table(f"Requests of {size.owners} owners, {CONNECTIONS} at a time", rows)
+
+
+async def _measure_parts(folder: Path, server: Postgres, size: Size) -> Table:
+    """One process on PostgreSQL with each of the other parts, beside one without."""
+    async with AsyncExitStack() as running:
+        parts: dict[str, dict[str, str]] = {PLAIN: {}, WEBHOOK: {"GIEOK_WEBHOOK_ALLOW_PRIVATE": "true"}}
+        if redis := find_redis():
+            parts["Redis"] = {"GIEOK_CACHE_URL": running.enter_context(closing(RedisServer(redis))).url}
+        if find_mongod():
+            parts["MongoDB"] = {"GIEOK_ARCHIVE_URL": running.enter_context(closing(Mongo())).new_url()}
+        deployments = [
+            Deployment(name, Place(folder / f"part{number}", server.new_database(), **variables))
+            for number, (name, variables) in enumerate(parts.items())
+        ]
+        for deployment in deployments:
+            await _fill(deployment, size)
+        receiver = await asyncio.start_server(_accept, "127.0.0.1")
+        await running.enter_async_context(receiver)
+        await _add_webhooks(deployments[1], receiver.sockets[0].getsockname()[1])
+        timings, latencies = await _measure(deployments, size)
+    rows = [
+        _row(f"{call}, {deployment.name}", f"{call}, {PLAIN}", timings, latencies)
+        for call in CALLS
+        for deployment in deployments[1:]
+    ]
+    return Table("One process on PostgreSQL with another part", rows)
+
+
+async def _accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A receiver of webhooks that accepts everything."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    await reader.readexactly(content_length(head))
+    writer.write(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+    writer.close()
+
+
+async def _add_webhooks(deployment: Deployment, port: int) -> None:
+    settings = deployment.place.settings
+    settings = replace(settings, service=replace(settings.service, webhook_allow_private=True))
+    async with await Gieok.open(settings, background=False) as gieok:
+        for owner in deployment.tokens:
+            await gieok.user(owner).webhooks.add(f"http://127.0.0.1:{port}/")
 
 
 async def _measure_crowd(folder: Path, server: Postgres, size: Size) -> Table:

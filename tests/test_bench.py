@@ -100,14 +100,17 @@ async def test_the_service_is_measured() -> None:
 @pytest.mark.xdist_group("postgres")
 async def test_growing_is_measured() -> None:
     """Each call with one process and with two beside SQLite, and in a crowd of owners; its size on disk."""
-    processes, crowd = await growing.run(short=True)
+    processes, parts, crowd = await growing.run(short=True)
     assert [row.what for row in processes.rows] == [
         f"{call}, PostgreSQL, {count}" for call in growing.CALLS for count in ("1 process", "2 processes")
     ]
     assert {row.against for row in processes.rows} == {growing.SQLITE}
+    assert [row.what for row in parts.rows if growing.WEBHOOK in row.what] == [
+        f"{call}, {growing.WEBHOOK}" for call in growing.CALLS
+    ]
     assert [row.what for row in crowd.rows] == [*growing.CALLS, "disk"]
     assert "220 memories of 22 owners" in crowd.title
-    assert all(row.ratio > 0 for row in (*processes.rows, *crowd.rows))
+    assert all(row.ratio > 0 for row in (*processes.rows, *parts.rows, *crowd.rows))
 
 
 def test_a_table_says_what_was_wanted_and_whether_it_was_reached() -> None:

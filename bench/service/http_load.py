@@ -34,7 +34,7 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._response += data
         head, found, body = self._response.partition(b"\r\n\r\n")
-        if not found or len(body) < _length(head):
+        if not found or len(body) < content_length(head):
             return
         self._latencies.append(perf_counter() - self._sent)
         if not head.startswith(b"HTTP/1.1 2"):
@@ -102,6 +102,7 @@ def mcp_call(token: str, tool: str, arguments: Mapping[str, Any]) -> bytes:
     return request("POST", "/mcp", token, body, Accept=accept, **headers)
 
 
-def _length(head: bytes) -> int:
+def content_length(head: bytes) -> int:
+    """The number in the header of this name."""
     lines = head.lower().split(b"\r\n")
     return next(int(line[15:]) for line in lines if line.startswith(b"content-length:"))

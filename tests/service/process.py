@@ -17,8 +17,10 @@ from tests.cli.conftest import program
 class Place:
     """The folder of a service: data, keys, log and temporary files."""
 
-    def __init__(self, folder: Path, database_url: str) -> None:
+    def __init__(self, folder: Path, database_url: str, **variables: str) -> None:
+        """`variables` are further settings of its processes, such as GIEOK_CACHE_URL."""
         self.folder = folder
+        self._variables = variables
         self.settings: Settings = settings_for(
             database_url, folder / "config" / "gieok" / "keys" / "root.key"
         )
@@ -37,6 +39,7 @@ class Place:
             "GIEOK_DATABASE_URL": self.settings.database_url,
             "GIEOK_RATE_PER_SECOND": "1e6",
             "GIEOK_RATE_BURST": "1000000",
+            **self._variables,
         }
 
     def run(self, *command: str) -> str:
