@@ -23,6 +23,8 @@ from tests.postgres import Postgres
 ROOT = Path(__file__).parents[2]
 TESTED_ELSEWHERE = {
     ("reference/api.md", "bash"): "tests/rest/routes/test_reference.py",
+    ("howto/grow.md", "sh"): "tests/docs/test_grow.py",
+    ("howto/grow.md", "python"): "tests/docs/test_grow.py",
     ("howto/langgraph.md", "python"): "tests/test_examples.py",
     ("../README.md", "python"): "tests/test_readme.py",
     ("../README.ko.md", "python"): "tests/test_readme.py",
