@@ -3841,7 +3841,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "remember" | "summary" | "excerpt" | "watch" | "walk" | "embed" | "reindex" | "index" | "merge" | "rotate" | "deliver" | "erase";
+            kind: "remember" | "summary" | "excerpt" | "watch" | "walk" | "embed" | "reindex" | "index" | "merge" | "rotate" | "archive" | "deliver" | "erase";
             /**
              * Status
              * @enum {string}
@@ -3867,7 +3867,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "remember" | "summary" | "excerpt" | "watch" | "walk" | "embed" | "reindex" | "index" | "merge" | "rotate" | "deliver" | "erase";
+            kind: "remember" | "summary" | "excerpt" | "watch" | "walk" | "embed" | "reindex" | "index" | "merge" | "rotate" | "archive" | "deliver" | "erase";
             /**
              * Status
              * @enum {string}
@@ -5517,7 +5517,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "remember" | "summary" | "excerpt" | "watch" | "walk" | "embed" | "reindex" | "index" | "merge" | "rotate" | "deliver" | "erase";
+            kind: "remember" | "summary" | "excerpt" | "watch" | "walk" | "embed" | "reindex" | "index" | "merge" | "rotate" | "archive" | "deliver" | "erase";
             /**
              * Status
              * @enum {string}
