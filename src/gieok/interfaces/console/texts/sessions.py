@@ -81,6 +81,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "job.erase": ("erase", "삭제"),
     "job.rotate": ("replace a data key", "데이터 키 교체"),
     "job.deliver": ("deliver events", "이벤트 전달"),
+    "job.archive": ("archive conversations", "대화 보관"),
     "job.status.queued": ("queued", "대기"),
     "job.status.running": ("running", "실행 중"),
     "job.status.done": ("done", "완료"),
