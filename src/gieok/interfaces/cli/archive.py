@@ -25,7 +25,10 @@ owner_option = click.option(
 
 @click.group()
 def archive() -> None:
-    """The archive of messages and memories in MongoDB (GIEOK_ARCHIVE_URL)."""
+    """Copy of messages and memories in MongoDB.
+
+    GIEOK_ARCHIVE_URL names the server.
+    """
 
 
 @archive.command()

@@ -37,10 +37,10 @@ def context(
     as_json: bool,
     t: Translator,
 ) -> None:
-    """Show what would be loaded for the next turn, for MESSAGE or without one.
+    """Show what the next turn would load.
 
-    Lists the parts of the prompt with their tokens, and what is recalled and why. Nothing is stored, and no
-    language model is called.
+    Lists the parts of the prompt with their tokens, and what is recalled for MESSAGE and why. Nothing is
+    stored, and no language model is called.
     """
     made = run_for_user(
         owner, lambda user: user.context(persona, message, session_ref=session, budget=budget)

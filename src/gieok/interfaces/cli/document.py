@@ -54,7 +54,7 @@ class JsonObject(click.ParamType[dict[str, Any]]):
 
 @click.group()
 def document() -> None:
-    """Documents of a user: JSON of other tools, such as LangGraph's store.
+    """Documents of a user: JSON that other tools store.
 
     A NAMESPACE is written with slashes: notes/work.
     """
