@@ -3,6 +3,7 @@
 python -m bench.recall FOLDER...         every search variant, on every set of the folders
 python -m bench.recall FOLDER --only ours --questions 20
 python -m bench.recall FOLDER --memories with every turn as a memory of its own, also with embedders
+python -m bench.recall FOLDER --among 50000 --only ours    among so many other messages of the same persona
 
 The data is not part of the project: the folders, or GIEOK_RECALL_DATA with `:` between them, hold files of
 conversations in the two formats of `bench.peers.questions`. Each turn is saved as a message of a session, and
@@ -21,10 +22,10 @@ import os
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -106,6 +107,22 @@ def _conversation(
     answered = [(question, evidence) for question, evidence in asked if evidence]
     never = [question for question, evidence in asked if not evidence]
     return Conversation(owner, turns, answered[:questions], document.get("facts", ()), never)
+
+
+def among_others(conversation: Conversation, others: Sequence[Conversation], count: int) -> Conversation:
+    """A conversation with `count` turns of the others after its own, which are repeated as needed."""
+    turns: Iterator[dict[str, Any]] = (
+        {
+            **turn,
+            "id": f"{number}.{other.owner}.{turn['id']}",
+            "session": f"{number}.{other.owner}.{turn['session']}",
+        }
+        for number in range(count)
+        for other in others
+        if other.owner != conversation.owner
+        for turn in other.turns
+    )
+    return replace(conversation, turns=[*conversation.turns, *islice(turns, count)])
 
 
 async def load(gieok: Gieok, conversation: Conversation) -> None:
@@ -386,11 +403,16 @@ async def main() -> None:
     )
     parser.add_argument("--questions", type=int, help="maximum number of questions per conversation")
     parser.add_argument("--memories", action="store_true", help="load every turn as a memory of its own")
+    parser.add_argument(
+        "--among", type=int, default=0, help="add so many messages of other conversations to each persona"
+    )
     options = parser.parse_args()
+    read = [read_sets(folder, options.questions) for folder in options.folders]
+    everything = [each for sets in read for conversations in sets.values() for each in conversations]
     sets = {
-        name: conversations
-        for folder in options.folders
-        for name, conversations in read_sets(folder, options.questions).items()
+        name: [among_others(each, everything, options.among) for each in conversations]
+        for found in read
+        for name, conversations in found.items()
         if options.name in (None, name)
     }
     if not sets:

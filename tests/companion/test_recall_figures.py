@@ -49,6 +49,16 @@ async def test_a_conversation_is_loaded_as_messages_and_asked_about(
     assert "| ours                       | 100.0 | 100.0 | 100.0 | 100.0 |" in printed
 
 
+def test_turns_of_other_conversations_are_added_as_often_as_needed() -> None:
+    """With ids and sessions of their own, so that none of them is taken for an answer."""
+    own, other = (recall.Conversation(owner, TURNS, []) for owner in ("own", "other"))
+    turns = recall.among_others(own, [own, other], 5).turns
+    assert turns[:3] == TURNS
+    assert [turn["text"] for turn in turns[3:]] == [each["text"] for each in (*TURNS, *TURNS[:2])]
+    assert len({turn["id"] for turn in turns}) == len(turns)
+    assert {turn["session"] for turn in turns[3:]}.isdisjoint({1, 2})
+
+
 @pytest.mark.req("MIND-15")
 async def test_labels_are_remembered_and_find_their_message(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
