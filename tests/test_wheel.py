@@ -16,7 +16,10 @@ from gieok import __version__
 REPOSITORY = Path(__file__).parents[1]
 SOURCE = REPOSITORY / "src"
 BUILD = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
-EXTRAS = {"anthropic", "google", "langgraph", "local", "mcp", "openai", "otel", "postgres"}
+EXTRAS = {
+    *("anthropic", "google", "korean", "langgraph", "local", "mcp", "mongodb", "openai", "otel", "postgres"),
+    "redis",
+}
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from tests.mongo import Mongo
 from tests.rest.conftest import Server
 
 __all__ = ["home", "run", "url"]
-NOWHERE = "mongodb://ana:secret@127.0.0.1:9/gieok"
+NOWHERE = "mongodb://ana:secret@127.0.0.1:9/gieok?timeoutMS=500"
 
 
 def store(*owners: str, deliver: bool = True) -> None:

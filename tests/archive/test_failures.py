@@ -18,7 +18,7 @@ from tests.behind import Behind
 from tests.mongo import Mongo
 
 TURNS = 30
-NOWHERE = "mongodb://127.0.0.1:9/gieok"
+NOWHERE = "mongodb://127.0.0.1:9/gieok?timeoutMS=500"
 
 
 async def talk(gieok: Gieok, owner: str, clock: Clock) -> None:

@@ -114,7 +114,7 @@ async def test_a_refused_write_is_an_error_without_content(archive: MongoArchive
 
 
 async def test_an_unreachable_archive_is_a_clear_error_within_seconds() -> None:
-    archive = open_mongo("mongodb://ana:pass%40word@127.0.0.1:9/gieok?replicaSet=tests")
+    archive = open_mongo("mongodb://ana:pass%40word@127.0.0.1:9/gieok?replicaSet=tests&timeoutMS=500")
     try:
         with pytest.raises(StoreUnavailable, match="cannot be reached") as caught:
             await archive.ping()

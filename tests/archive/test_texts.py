@@ -18,7 +18,7 @@ from tests.behind import Behind
 from tests.mongo import Mongo
 from tests.owner_data.world import export
 
-NOWHERE = "mongodb://127.0.0.1:9/gieok"
+NOWHERE = "mongodb://127.0.0.1:9/gieok?timeoutMS=500"
 
 
 def texts_in(behind: Behind) -> int:

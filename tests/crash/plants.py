@@ -31,7 +31,10 @@ def split_cycle() -> None:
     commit_all = cycle._Cycle._commit
 
     async def commit(self: cycle._Cycle, steps: Sequence[CheckedStep]) -> None:
+        scope: Any = self._scope
+        after, scope._after = scope._after, None  # the record of the cycle is stored once
         await commit_all(self, steps[:1])
+        scope._after = after
         await pause()
         await commit_all(self, steps[1:])
 

@@ -29,6 +29,7 @@ PATH_KINDS = {
     "decisions": "decision",
     "relations": "relation",
     "evidence": "evidence",
+    "webhooks": "webhook",
 }
 """The kind of thing whose id follows this segment of a path."""
 NOTHING = "00000000-0000-0000-0000-000000000000"

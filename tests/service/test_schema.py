@@ -41,6 +41,7 @@ TAGS = {
     "decisions": 900,
     "documents": 100,
     "me": 30,
+    "webhooks": 60,
     "operator": 5,
 }
 """The tags of the API, with the minimum number of requests: a test that sends none cannot fail."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, fields
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from urllib.parse import parse_qsl, urlsplit
 from uuid import uuid4
 
 from gieok.adapters.copies import Copy, Key, MessageCopy, SummaryCopy
@@ -216,9 +217,7 @@ def open_mongo(url: str) -> MongoArchive:
             journal=True,
             readConcernLevel="majority",
             retryWrites=True,
-            serverSelectionTimeoutMS=round(SELECT_SECONDS * 1000),
-            connectTimeoutMS=round(SELECT_SECONDS * 1000),
-            timeoutMS=round(OPERATION_SECONDS * 1000),
+            **_waits(url),
         )
         return MongoArchive(client, _location(url))
     except (PyMongoError, ValueError, TypeError):  # the texts may quote the password
@@ -226,6 +225,17 @@ def open_mongo(url: str) -> MongoArchive:
             "archive_url is not a valid MongoDB URL, as in mongodb://user:password@host:27017/gieok; special "
             "characters in user and password are percent-encoded"
         ) from None
+
+
+def _waits(url: str) -> dict[str, int]:
+    """Timeouts in milliseconds, except for those that the URL has itself."""
+    named = {name.lower() for name, _ in parse_qsl(urlsplit(url).query)}
+    seconds = {
+        "serverSelectionTimeoutMS": SELECT_SECONDS,
+        "connectTimeoutMS": SELECT_SECONDS,
+        "timeoutMS": OPERATION_SECONDS,
+    }
+    return {name: round(value * 1000) for name, value in seconds.items() if name.lower() not in named}
 
 
 def _location(url: str) -> str:
