@@ -66,7 +66,7 @@ class Size:
 
 
 SHORT = Size(owners=2, memories=10, requests=16, rounds=1, crowd=20, processes=(1, 2))
-LONG = Size(owners=32, memories=100, requests=192, rounds=7, crowd=9_968, processes=(1, 2, 4))
+LONG = Size(owners=32, memories=100, requests=192, rounds=5, crowd=9_968, processes=(1, 2, 4))
 
 
 @dataclass
