@@ -227,7 +227,7 @@ def open_mongo(url: str) -> MongoArchive:
         ) from None
 
 
-def _waits(url: str) -> dict[str, int]:
+def _waits(url: str) -> dict[str, Any]:
     """Timeouts in milliseconds, except for those that the URL has itself."""
     named = {name.lower() for name, _ in parse_qsl(urlsplit(url).query)}
     seconds = {
