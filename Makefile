@@ -37,7 +37,7 @@ adapters: $(ADAPTERS)/.ready
 $(ADAPTERS)/.ready: $(DEV) tests/agents/requirements.txt
 	@rm -rf $(ADAPTERS)
 	@$(BIN)/python -m venv $(ADAPTERS)
-	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 		> $$($(ADAPTERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/development.pth
 	@$(ADAPTERS)/bin/pip install --quiet --disable-pip-version-check --requirement tests/agents/requirements.txt
 	@$(ADAPTERS)/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation --dest $(ADAPTERS) \
