@@ -21,7 +21,7 @@ from gieok.adapters.copies import ARCHIVE, Key, MessageCopy
 from gieok.adapters.mongo.archive import MongoArchive, MongoCopies, open_mongo
 from gieok.adapters.sql.driver.database import SystemTx, from_micros
 from gieok.adapters.sql.driver.open import open_database
-from gieok.adapters.sql.lifecycle.owners import owners_after
+from gieok.adapters.sql.lifecycle.owners import all_owners
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.archive import Problem
 from gieok.app.archive_restore import (
@@ -283,10 +283,7 @@ class Archive:
 
     async def _owners(self, mongo: MongoArchive) -> list[str]:
         """The owners of the database, and those who have copies."""
-        owners, last = set[str](), ""
-        while page := await self._gieok.database.system_read(owners_after(last)):
-            owners |= {name for name, _ in page}
-            last = page[-1][0]
+        owners = {*await all_owners(self._gieok.database)}
         for copies in (mongo.messages, mongo.summaries):
             last = ""
             while (name := await copies.next_owner(last)) is not None:

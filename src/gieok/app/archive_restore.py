@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gieok.adapters.copies import ARCHIVE, Copy, Key, MessageCopy, SummaryCopy
 from gieok.adapters.mongo.archive import MongoArchive, MongoCopies
-from gieok.adapters.sql.lifecycle.owners import owners_after
+from gieok.adapters.sql.lifecycle.owners import all_owners
 from gieok.adapters.sql.scope import OwnerScope, SqlView
 from gieok.adapters.sql.stores.archive import SqlRows
 from gieok.errors import Conflict, NotFound, StoreDamaged
@@ -139,10 +139,7 @@ async def detach(gieok: Gieok) -> int:
         raise Conflict(
             "GIEOK_ARCHIVE_URL is set; stop all processes that use the archive, and unset it first"
         )
-    owners, last = list[str](), ""
-    while page := await gieok.database.system_read(owners_after(last)):
-        owners += [name for name, _ in page]
-        last = page[-1][0]
+    owners = await all_owners(gieok.database)
     for owner in owners:
         if await gieok.scope(owner).read(lambda view: view.archive.archived_texts(1)):
             raise Conflict("messages have their text in the archive only; run `gieok archive restore` first")

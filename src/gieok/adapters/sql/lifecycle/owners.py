@@ -190,6 +190,15 @@ async def finish_erasures(database: Database, vault: Vault) -> list[str]:
     return here
 
 
+async def all_owners(database: Database) -> list[str]:
+    """The names of all owners of a database, in order."""
+    owners, last = list[str](), ""
+    while page := await database.system_read(owners_after(last)):
+        owners += [name for name, _ in page]
+        last = page[-1][0]
+    return owners
+
+
 async def replay_erasures(database: Database, vault: Vault) -> list[str]:
     """Erase owners of a restored database who were erased after the backup. Returns the owners.
 
