@@ -25,6 +25,14 @@ def add(tx: Tx) -> int:
     return tx.run("add_owner", key_generation=1, created_at="2026-01-01")
 
 
+def end_connections(url: str) -> None:
+    with psycopg.connect(url) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
 @pytest.fixture
 def own_server() -> Iterator[Postgres]:
     """A server that a test may stop without disturbing others."""
@@ -99,11 +107,7 @@ async def test_a_connection_lost_during_a_write_stores_nothing(postgres: Postgre
     def work(tx: Tx) -> None:
         runs.append("run")
         add(tx)
-        with psycopg.connect(url) as other:
-            other.execute(
-                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
+        end_connections(url)
         tx.one("get_owner")
 
     with pytest.raises(StoreUnavailable, match=r"57P01|cannot be reached"):
@@ -131,6 +135,18 @@ async def test_a_commit_with_an_unknown_outcome_is_reported_and_not_repeated(pos
         await database.write("kim", lambda tx: (runs.append("run"), add(tx)))
     assert runs == ["run"]
     assert await database.write("lee", add) == 1
+    await database.close()
+
+
+@pytest.mark.req("ENG-6")
+async def test_a_read_that_loses_its_connection_can_be_repeated(postgres: Postgres) -> None:
+    """Nothing was to be stored, so the outcome is known."""
+    url = postgres.new_database()
+    database = open_database(url, limits=Limits(connections=1))
+
+    with pytest.raises(StoreUnavailable, match=r"57P01|cannot be reached"):
+        await database.read("kim", lambda _: end_connections(url))
+    assert await database.write("kim", add) == 1
     await database.close()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gieok import Gieok, Settings
+from gieok.adapters.sql.driver.database import Tx
 from gieok.adapters.sql.driver.open import find_replica_status, open_database
 from gieok.adapters.sql.driver.postgres import replica as module
 from gieok.errors import SettingsInvalid, StoreUnavailable
@@ -20,6 +21,7 @@ from gieok.memory.canon.records import PersonaDraft
 from gieok.testing.settings import settings_for
 from tests.postgres import Postgres
 from tests.replica import ReplicaServer
+from tests.sql.test_postgres import end_connections
 
 OWNERS = tuple(f"owner-{number}" for number in range(4))
 
@@ -149,6 +151,22 @@ async def test_reads_go_on_while_the_replica_is_killed_and_restarted(
     stop.set()
     await asyncio.wait_for(loads, 120)
     await until_served(reader, served, "kim")
+
+
+async def test_a_read_that_loses_the_replica_at_its_end_is_repeated_by_the_primary(
+    settings: Settings, writer: Gieok, served: list[str]
+) -> None:
+    await add(writer, "kim", 0)
+    await until_served(writer, served, "kim")
+    runs: list[str] = []
+
+    def work(tx: Tx) -> int:
+        runs.append("run")
+        if len(runs) == 1:
+            end_connections(settings.read_database_url or "")
+        return len(runs)
+
+    assert await writer.database.read("kim", work, replica=True) == 2
 
 
 async def test_a_turn_reads_from_the_primary(writer: Gieok, served: list[str]) -> None:

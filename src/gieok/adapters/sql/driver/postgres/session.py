@@ -37,6 +37,7 @@ class PostgresSession:
         self._limits = limits
         self._known = known
         self._connection: psycopg.Connection[Row] | None = None
+        self._writes = False
         self.is_pooled = False
         """Whether the last connection was to a pooler."""
         self.settings = (
@@ -84,6 +85,7 @@ class PostgresSession:
 
     def _begin(self, owner: str | None, *, writes: bool) -> None:
         """Begin, and set the owner for row-level security, in one round trip."""
+        self._writes = writes
         start = TO_WRITE if writes else TO_READ
         cursor = psycopg.ClientCursor(self.connection)
         cursor.execute(f"{start}; {self.settings}, {_SET_OWNER}".encode(), [owner or ""])
@@ -97,6 +99,7 @@ class PostgresSession:
     def transaction(self, start: str) -> Generator[psycopg.Connection[Row]]:
         """A transaction without an owner. A connection lost while idle is replaced."""
         begin = f"{start}; {self.settings}".encode()
+        self._writes = start != TO_READ
         connection = self.connection
         try:
             connection.execute(begin)
@@ -113,11 +116,11 @@ class PostgresSession:
             raise
 
     def commit(self) -> None:
-        """Commit. StoreUnavailable if it was rolled back, OutcomeUnknown if the connection was lost."""
+        """Commit. StoreUnavailable if it was rolled back, OutcomeUnknown if a write lost the connection."""
         try:
             tag = self._open.execute("COMMIT").statusmessage
         except psycopg.Error:
-            if self._open.closed:
+            if self._writes and self._open.closed:
                 raise OutcomeUnknown(
                     "the connection to PostgreSQL was lost during the commit, so it is not known whether "
                     "this was stored; check before you repeat it"
