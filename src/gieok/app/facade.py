@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from gieok.adapters.sql.cache import Caches
@@ -18,7 +18,6 @@ from gieok.adapters.sql.lifecycle.owners import rotate_data_key
 from gieok.adapters.sql.scope import Outbox, OwnerScope
 from gieok.adapters.sql.stores.events import count_all as count_all_events
 from gieok.adapters.sql.stores.jobs import count_all, list_all
-from gieok.adapters.webhooks import WebhookSender
 from gieok.app.archive import Archive
 from gieok.app.assembly import Closing, Model, build_registry, choose_memory_model, choose_model
 from gieok.app.background.jobs import ANALYZER, JOB_PLANS, MAX_JOBS, JobPlans, Jobs
@@ -58,6 +57,9 @@ from gieok.plans import load_plan
 from gieok.settings import RetentionSettings, Settings, load_settings
 from gieok.vault import Vault
 
+if TYPE_CHECKING:
+    from gieok.adapters.webhooks import WebhookSender
+
 DEFAULT_AUDIT_ENTRIES = 50
 MAX_AUDIT_ENTRIES = 1000
 DEFAULT_USAGE_DAYS = 30
@@ -68,6 +70,7 @@ class Gieok:
     """An open database with its vault and its model. Use it as an async context manager."""
 
     retention = RetentionSettings()
+    _webhook_allow_private = False
     """How long jobs, watches, audit entries, usage, dead letters, cycle records and raw messages are kept."""
     keep_results = KEEP_RESULTS
     """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
@@ -122,7 +125,6 @@ class Gieok:
         """Set when this process has queued a job, so that its worker need not wait for the next look."""
         self.consumers: dict[str, EventConsumer] = {}
         """Consumers of the events of all owners, by name."""
-        self.webhook_sender = WebhookSender()
         self._outbox = Outbox(clock=clock, wake=self.job_queued.set)
         self.tokens = Tokens(database, vault, clock, account_plan, self._outbox)
         self._plans = Plans(self.engine, load_plan)
@@ -179,13 +181,20 @@ class Gieok:
     def _configure(self, settings: Settings) -> None:
         """Take over settings that have a default."""
         self.retention = settings.retention
-        self.webhook_sender = WebhookSender(allow_private=settings.service.webhook_allow_private)
+        self._webhook_allow_private = settings.service.webhook_allow_private
         self.keep_results = timedelta(hours=settings.service.idempotency_hours)
         if settings.archive.archive_url is not None:
             self.archive = Archive(self, settings.archive)
             self.add_consumer(self.archive)
         if settings.jwt:
             self.tokens.accept_jwts(settings.jwt)
+
+    @cached_property
+    def webhook_sender(self) -> WebhookSender:
+        """What sends webhooks to their receivers."""
+        from gieok.adapters.webhooks import WebhookSender  # noqa: PLC0415  httpx takes 7 MB, few have webhooks
+
+        return WebhookSender(allow_private=self._webhook_allow_private)
 
     async def close(self) -> None:
         """Finish background work within a few seconds, wait for transactions and close every connection.
