@@ -14,8 +14,10 @@ from typing import Any
 import psycopg
 import pytest
 
+from gieok.adapters.sql.driver.database import DEFAULT_LIMITS
 from gieok.adapters.sql.driver.open import open_database
 from gieok.adapters.sql.driver.postgres.schema import NOT_PARTITIONED
+from gieok.adapters.sql.driver.postgres.session import PostgresSession
 from gieok.adapters.sql.driver.queries import Query, load_queries, parse_queries
 from tests.postgres import Postgres
 
@@ -168,6 +170,19 @@ def test_keys_lead_with_the_owner(admin: psycopg.Connection[Any]) -> None:
         assert table not in tables or first == "owner" or index == "tokens_by_hash", index
     for table, definition in admin.execute(_FOREIGN_KEYS).fetchall():
         assert re.match(r"FOREIGN KEY \(owner\b.*\) REFERENCES \w+\(owner\b", definition), table
+
+
+def test_a_statement_is_planned_once_for_all_owners(partitioned_url: str) -> None:
+    """And the plan reads the partition of one owner."""
+    session = PostgresSession(partitioned_url, DEFAULT_LIMITS)
+    query = load_queries("postgres")["get_owner"].sql
+    for number in range(20):
+        session.begin(f"owner-{number}", writes=False)
+        session.fetch(query, {"owner": f"owner-{number}"})
+        session.commit()
+    plans = "SELECT custom_plans, generic_plans > 0 FROM pg_prepared_statements"
+    assert session.ask(f"{plans} WHERE strpos(statement, 'FROM owners') > 0", {}) == (0, True)
+    session.close()
 
 
 @pytest.mark.req("OPS-4")

@@ -16,6 +16,7 @@ from gieok.errors import SettingsInvalid
 from gieok.settings.sections import (
     API_KEY_VARIABLES,
     ARCHIVE_NAMES,
+    DEFAULT_PARTITIONS,
     DEFAULT_RETENTION,
     DEFAULT_SERVICE,
     EMBEDDER_NAMES,
@@ -94,7 +95,7 @@ class Settings:
     """Whether an open Gieok does background work itself, or leaves it to `gieok worker`."""
     read_database_url: str | None = field(default=None, repr=False)
     """A read replica of a PostgreSQL database; None without one."""
-    partitions: int = 0
+    partitions: int = DEFAULT_PARTITIONS
     """Hash partitions by owner of the tables of a new PostgreSQL database; 0 for none."""
     retention: RetentionSettings = DEFAULT_RETENTION
     """How long jobs, watches, audit entries, usage and raw messages are kept."""

@@ -204,10 +204,14 @@ def parse_background(values: Mapping[str, str]) -> bool:
     return _parse(values, "background", _BOOLEANS.__getitem__, "true or false", True)
 
 
+DEFAULT_PARTITIONS = 8
+"""Of the tables of a new PostgreSQL database."""
+
+
 def parse_partitions(values: Mapping[str, str]) -> int:
     """How many partitions a new PostgreSQL database gets. SettingsInvalid for another number."""
     expected = "a whole number from 2 to 256, or 0 for none"
-    return _parse(values, "partitions", _partitions, expected, 0)
+    return _parse(values, "partitions", _partitions, expected, DEFAULT_PARTITIONS)
 
 
 def _partitions(text: str) -> int:

@@ -24,6 +24,9 @@ TO_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 TO_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _SET_OWNER = "set_config('gieok.owner', %s, true), (SELECT max(version) FROM gieok.schema_migrations)"
 _ANY_SCHEMA = 2**31
+_PLAN_ONCE = "SET plan_cache_mode = force_generic_plan"
+"""Each statement reads few rows of one owner, so one plan serves all owners. On partitioned tables, planning
+a statement takes as long as running it."""
 
 
 class PostgresSession:
@@ -150,6 +153,8 @@ class PostgresSession:
         self.is_pooled = served_by != (connection.info.backend_pid,)
         if self.is_pooled:
             connection.prepare_threshold = None
+        else:
+            connection.execute(_PLAN_ONCE)
         return connection
 
     @property
