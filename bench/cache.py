@@ -23,7 +23,7 @@ from bench.vocabulary import Vocabulary
 from gieok import Gieok
 from gieok.adapters.redis import cache as adapter
 from gieok.adapters.sql.scope import SqlView
-from gieok.adapters.sql.stores.windows import CachedWindow
+from gieok.adapters.sql.stores.cached import CachedReads, CachedWindow
 from gieok.app.cache import SharedCache
 from gieok.interfaces.rest.gateway.limits import RateLimiter, SharedRateLimiter
 from gieok.memory.companion.records import MemoryDraft
@@ -177,8 +177,9 @@ def _windows(gieok: Gieok, cache: SharedCache | None, reads: int) -> TimedRun:
         for _ in range(reads):
             window = None
             if cache is not None:
-                window = CachedWindow("cached", await cache.window(OWNER, "cached"))
-            assert len(await scope.read(work, window=window)) == 10
+                (sealed,) = await cache.values(OWNER, [("session", "cached")])
+                window = CachedWindow("cached", sealed)
+            assert len(await scope.read(work, cached=CachedReads(window))) == 10
             assert window is None or window.is_hit
         return (perf_counter() - started) / reads
 

@@ -12,9 +12,10 @@ import pytest
 from gieok import Gieok, Settings
 from gieok.adapters.redis import cache as adapter
 from gieok.adapters.redis.cache import RedisCache
-from gieok.adapters.sql.stores.windows import CachedWindow
+from gieok.adapters.sql.stores.cached import CachedPersona, CachedWindow
+from gieok.adapters.sql.stores.personas import SqlPersonaStore
 from gieok.app.chat_turn import ChatTurn
-from gieok.memory.canon.records import PersonaDraft
+from gieok.memory.canon.records import PersonaCard, PersonaDraft
 from gieok.memory.conversation.records import Message
 from gieok.memory.sessions.records import ChatMessage
 from gieok.testing.clock import Clock
@@ -98,6 +99,30 @@ async def test_a_turn_of_another_process_is_always_seen(settings: Settings, cach
             assert said == [f"message {each}" for each in range(max(0, number - 5), number + 1)]
 
 
+async def test_a_persona_is_cached_and_its_edit_is_always_seen(
+    settings: Settings, cached: Settings, hits: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Edited by a process without a cache."""
+    found: list[bool] = []
+    load = SqlPersonaStore._open_cached  # pyright: ignore[reportPrivateUsage]
+
+    def spy(self: SqlPersonaStore, persona_id: str, value: CachedPersona) -> PersonaCard | None:
+        card = load(self, persona_id, value)
+        found.append(card is not None)
+        return card
+
+    monkeypatch.setattr(SqlPersonaStore, "_open_cached", spy)
+    async with await opened(settings) as plain, await opened(cached) as one, await opened(cached) as two:
+        await new_owner(plain, "ana")
+        for number in range(6):
+            text = f"You are barista number {number // 2}."
+            await plain.user("ana").personas.edit("hana", PersonaDraft(name="하나", system_prompt=text))
+            turn = await say((one, two)[number % 2], "ana", "hello")
+            assert text in turn.prompt.system
+    if cached.database_url.startswith("postgresql:"):
+        assert found == [False, True] * 3
+
+
 async def test_a_replaced_turn_is_not_in_the_window(cached: Settings, hits: list[bool]) -> None:
     async with await opened(cached) as gieok:
         await new_owner(gieok, "ana")
@@ -124,7 +149,7 @@ async def test_redis_has_no_content_and_no_names_in_clear(
         await gieok.cache.take(owner, 1, 1.0, 100)
     content = redis_server.dump()
     is_window_cached = cached.database_url.startswith("postgresql:")
-    assert (b"gieok:windows:" in content) == is_window_cached
+    assert (b"gieok:values:" in content) == is_window_cached
     assert b"gieok:rate:" in content
     assert occurrences(content, ["kookaburrita", "외뿔고래사탕"]) == []
 

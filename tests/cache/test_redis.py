@@ -36,46 +36,52 @@ async def written(cache: RedisCache) -> None:
     await cache.forget("nobody")
 
 
-async def test_a_window_is_read_back_and_belongs_to_its_session(cache: RedisCache) -> None:
-    cache.save_window("ana", "s1", b"one")
-    cache.save_window("ana", "s2", b"two")
+async def window(cache: RedisCache, owner: str, session_ref: str) -> bytes | None:
+    (found,) = await cache.values(owner, [("session", session_ref)])
+    return found
+
+
+async def test_a_value_is_read_back_and_belongs_to_its_name(cache: RedisCache) -> None:
+    cache.save("ana", {("session", "s1"): b"one"})
+    cache.save("ana", {("session", "s2"): b"two", ("persona", "s1"): b"three"})
     await written(cache)
-    found = [await cache.window(*each) for each in (("ana", "s1"), ("ana", "s2"), ("ben", "s1"))]
-    assert found == [b"one", b"two", None]
+    names = (("persona", "s1"), ("session", "s2"), ("session", "s1"), ("persona", "s2"))
+    assert await cache.values("ana", names) == [b"three", b"two", b"one", None]
+    assert await cache.values("ben", names) == [None] * 4
 
 
 async def test_every_key_expires(cache: RedisCache, redis_server: RedisServer) -> None:
-    cache.save_window("ana", "s1", b"one")
+    cache.save("ana", {("session", "s1"): b"one"})
     await cache.take("ana", 1, 10.0, 20)
     await written(cache)
     assert len(redis_server.names()) == 2
     lifetimes = {key.split(b":")[1]: redis_server.admin.ttl(key) for key in redis_server.names()}
-    assert 0 < lifetimes[b"windows"] <= adapter.WINDOW_SECONDS
+    assert 0 < lifetimes[b"values"] <= adapter.VALUE_SECONDS
     assert 0 < lifetimes[b"rate"] <= 3  # 2 s to refill it, and 1 s
 
 
-async def test_an_owner_has_a_limited_number_of_windows(
+async def test_an_owner_has_a_limited_number_of_values(
     cache: RedisCache, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adapter, "WINDOWS_PER_OWNER", 3)
+    monkeypatch.setattr(adapter, "VALUES_PER_OWNER", 3)
     for number in (1, 2, 3, 3, 4):
-        cache.save_window("ana", f"s{number}", b"text")
+        cache.save("ana", {("session", f"s{number}"): b"text"})
         await written(cache)
     (key,) = redis_server.names()
     assert redis_server.admin.hlen(key) == 1
-    assert await cache.window("ana", "s4") == b"text"
+    assert await window(cache, "ana", "s4") == b"text"
 
 
 async def test_forget_deletes_every_key_of_the_owner_and_no_other(
     cache: RedisCache, redis_server: RedisServer
 ) -> None:
     for owner in ("ana", "ben"):
-        cache.save_window(owner, "s1", b"one")
+        cache.save(owner, {("session", "s1"): b"one"})
         await cache.take(owner, 1, 10.0, 20)
     await cache.forget("ana")
     assert len(redis_server.names()) == 2
-    assert await cache.window("ana", "s1") is None
-    assert await cache.window("ben", "s1") == b"one"
+    assert await window(cache, "ana", "s1") is None
+    assert await window(cache, "ben", "s1") == b"one"
 
 
 async def test_a_bucket_grants_the_burst_once(cache: RedisCache) -> None:
@@ -113,7 +119,7 @@ async def test_concurrent_requests_never_get_more_than_the_burst(redis_server: R
 
 @pytest.mark.parametrize("value", ["text", "list", "tokens"])
 async def test_wrong_data_is_ignored(cache: RedisCache, redis_server: RedisServer, value: str) -> None:
-    cache.save_window("ana", "s1", b"one")
+    cache.save("ana", {("session", "s1"): b"one"})
     await cache.take("ana", 1, 1e-3, 5)
     await written(cache)
     for key in redis_server.names():
@@ -122,20 +128,20 @@ async def test_wrong_data_is_ignored(cache: RedisCache, redis_server: RedisServe
             continue
         redis_server.admin.delete(key)
         redis_server.admin.set(key, b"x") if value == "text" else redis_server.admin.rpush(key, b"x")
-    assert await cache.window("ana", "s1") == (b"one" if value == "tokens" else None)
+    assert await window(cache, "ana", "s1") == (b"one" if value == "tokens" else None)
     assert await cache.take("ana", 1, 1e-3, 5) == ((1, 0.0) if value == "tokens" else None)
-    cache.save_window("ana", "s1", b"two")
+    cache.save("ana", {("session", "s1"): b"two"})
     await written(cache)
     assert cache.is_up
 
 
 async def test_a_full_server_is_ignored(cache: RedisCache, redis_server: RedisServer) -> None:
-    cache.save_window("ana", "s1", b"one")
+    cache.save("ana", {("session", "s1"): b"one"})
     await written(cache)
     redis_server.fill_up()
-    cache.save_window("ana", "s1", b"two")
+    cache.save("ana", {("session", "s1"): b"two"})
     await written(cache)
-    assert await cache.window("ana", "s1") == b"one"
+    assert await window(cache, "ana", "s1") == b"one"
     assert await cache.take("ana", 1, 10.0, 20) is None
     await cache.forget("ana")
     assert redis_server.names() == []
@@ -156,21 +162,21 @@ async def test_a_server_that_is_away_costs_one_timeout_and_comes_back(
 ) -> None:
     """A thousand commands that are not sent take less time than a few timeouts."""
     cache = RedisCache(redis_server.url, name, seconds=3.0)
-    cache.save_window("ana", "s1", b"one")
+    cache.save("ana", {("session", "s1"): b"one"})
     await written(cache)
     with caplog.at_level(logging.INFO, adapter.__name__):
         redis_server.kill() if failure == "kill" else redis_server.pause()
-        assert await cache.window("ana", "s1") is None
+        assert await window(cache, "ana", "s1") is None
         assert not cache.is_up
         started = monotonic()
         for _ in range(1000):
-            assert await cache.window("ana", "s1") is None
-            cache.save_window("ana", "s1", b"two")
+            assert await window(cache, "ana", "s1") is None
+            cache.save("ana", {("session", "s1"): b"two"})
         assert await cache.take("ana", 1, 10.0, 20) is None
         assert monotonic() - started < 20 * 3.0
         redis_server.start() if failure == "kill" else redis_server.resume()
         await until_up(cache)
-    assert await cache.window("ana", "s1") == (None if failure == "kill" else b"one")
+    assert await window(cache, "ana", "s1") == (None if failure == "kill" else b"one")
     assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
     await cache.close()
 
@@ -179,16 +185,16 @@ async def test_a_cancelled_command_does_not_give_its_answer_to_the_next(
     cache: RedisCache, redis_server: RedisServer
 ) -> None:
     for number in (1, 2):
-        cache.save_window("ana", f"s{number}", str(number).encode())
+        cache.save("ana", {("session", f"s{number}"): str(number).encode()})
     await written(cache)
     redis_server.pause()
-    waiting = asyncio.create_task(cache.window("ana", "s1"))
+    waiting = asyncio.create_task(window(cache, "ana", "s1"))
     await asyncio.sleep(0.05)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
     redis_server.resume()
-    assert [await cache.window("ana", "s2") for _ in range(5)] == [b"2"] * 5
+    assert [await window(cache, "ana", "s2") for _ in range(5)] == [b"2"] * 5
 
 
 async def test_a_login_is_part_of_the_url(redis_server: RedisServer) -> None:
@@ -216,7 +222,7 @@ async def test_a_server_is_reached_by_its_address(redis_server: RedisServer) -> 
 async def test_close_ends_the_search_for_a_lost_server(redis_server: RedisServer) -> None:
     cache = RedisCache(redis_server.url, name)
     redis_server.kill()
-    assert await cache.window("ana", "s1") is None
+    assert await window(cache, "ana", "s1") is None
     await cache.close()
     redis_server.start()
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from gieok.adapters.sql.stores.cached import CacheName
 from gieok.errors import SettingsInvalid
 from gieok.settings import Settings
 from gieok.vault import Vault
@@ -26,12 +27,12 @@ class SharedCache(SharedBuckets, Protocol):
     """What Gieok uses of it. No call raises an error, and none takes long: a server that does not answer
     counts as empty."""
 
-    async def window(self, owner: str, session_ref: str) -> bytes | None:
-        """The sealed window of a session, or None."""
+    async def values(self, owner: str, names: Sequence[CacheName]) -> Sequence[bytes | None]:
+        """The sealed values of these names, each None if it is not there."""
         ...
 
-    def save_window(self, owner: str, session_ref: str, sealed: bytes) -> None:
-        """Write the sealed window of a session in the background."""
+    def save(self, owner: str, values: Mapping[CacheName, bytes]) -> None:
+        """Write sealed values in the background."""
         ...
 
     async def forget(self, owner: str) -> None:

@@ -13,12 +13,19 @@ from pydantic import TypeAdapter, ValidationError
 
 from gieok.adapters.sql.driver.database import ChangedTooOften
 from gieok.adapters.sql.scope import OwnerScope, SqlView
-from gieok.adapters.sql.stores.windows import CachedWindow
+from gieok.adapters.sql.stores.cached import (
+    NOTHING_CACHED,
+    CachedPersona,
+    CachedReads,
+    CachedWindow,
+    CacheName,
+)
 from gieok.app.cache import SharedCache
 from gieok.app.session_plans import check_plan
 from gieok.engine import CheckedPlan, CycleResult, Data, Engine, ExecutionPlan, Step, StepEvent, WriteStep
 from gieok.engine.plan import first_problem, place
 from gieok.errors import Conflict, InputRefused, NotFound, RateLimited, StepFailed, cause_of
+from gieok.memory.canon.steps import LoadPersona
 from gieok.memory.cycle_records import CycleSubject
 from gieok.memory.fields import AccountPlan
 from gieok.memory.requests import RequestKey, TurnRef
@@ -81,7 +88,7 @@ class Cycles:
 
     `keep_results` is how long the results of idempotent requests are stored, `account_plan` is that of a call
     that names none, and `keep_cycles` is how many of the owner's last cycle records are stored. `cache` has
-    windows of sessions.
+    windows of sessions and revisions of personas.
     """
 
     def __init__(
@@ -130,12 +137,12 @@ class Cycles:
         can act on them. Any other failure is a StepFailed with the step and the cause.
         """
         checked = self._plans.check(plan)
-        window = await self._cached_window(checked, request) if self._cache is not None else None
+        cached = await self._cached_reads(checked, request)
         scope = _HookedScope(
             self.scope,
             before,
             self._storing(after, subject),
-            window,
+            cached,
             heavy=heavy,
             replica=not _writes(checked),
         )
@@ -146,18 +153,23 @@ class Cycles:
             if isinstance(cause, InputRefused | NotFound | Conflict | RateLimited):
                 raise cause from failed
             raise
-        if self._cache is not None and window is not None and window.to_save is not None:
-            self._cache.save_window(self.scope.owner, window.session_ref, window.to_save)
+        if self._cache is not None and (values := cached.to_save()):
+            self._cache.save(self.scope.owner, values)
         return result
 
-    async def _cached_window(self, checked: CheckedPlan, request: Mapping[str, Any]) -> CachedWindow | None:
-        """What the cache has of the session, if the plan loads its window."""
-        session_ref = request.get("sessionRef")
-        if self._cache is None or not isinstance(session_ref, str):
-            return None
-        if all(step.type != LoadWindow.type for step in checked.plan.steps):
-            return None
-        return CachedWindow(session_ref, await self._cache.window(self.scope.owner, session_ref))
+    async def _cached_reads(self, checked: CheckedPlan, request: Mapping[str, Any]) -> CachedReads:
+        """What the cache has of the session and the persona, if the plan loads them."""
+        loads = {step.type for step in checked.plan.steps}
+        session_ref = request.get("sessionRef") if LoadWindow.type in loads else None
+        persona_id = request.get("personaId") if LoadPersona.type in loads else None
+        if self._cache is None or not (session_ref or persona_id):
+            return NOTHING_CACHED
+        names: tuple[CacheName, CacheName] = ("session", session_ref or ""), ("persona", persona_id or "")
+        window, persona = await self._cache.values(self.scope.owner, names)
+        return CachedReads(
+            CachedWindow(session_ref, window) if session_ref else None,
+            CachedPersona(persona_id, persona) if persona_id else None,
+        )
 
     def _storing(self, after: After | None, subject: CycleSubject | None) -> After | None:
         """`after`, and then the record of the cycle: last, because other commits may wait for its table."""
@@ -260,20 +272,20 @@ class _HookedScope:
         scope: OwnerScope,
         before: Before | None,
         after: After | None,
-        window: CachedWindow | None,
+        cached: CachedReads,
         *,
         heavy: bool,
         replica: bool,
     ) -> None:
         self._scope = scope
-        self._window = window
+        self._cached = cached
         self._before = before
         self._after = after
         self._heavy = heavy
         self._replica = replica
 
     async def read(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
-        return await self._scope.read(work, heavy=heavy, replica=self._replica, window=self._window)
+        return await self._scope.read(work, heavy=heavy, replica=self._replica, cached=self._cached)
 
     async def write(self, work: Callable[[SqlView], T], *, heavy: bool = False) -> T:
         def run(view: SqlView) -> T:
@@ -286,8 +298,8 @@ class _HookedScope:
 
         if self._heavy:
             with suppress(ChangedTooOften):
-                return await self._scope.write(run, heavy=True, window=self._window)
-        return await self._scope.write(run, heavy=heavy, window=self._window)
+                return await self._scope.write(run, heavy=True, cached=self._cached)
+        return await self._scope.write(run, heavy=heavy, cached=self._cached)
 
 
 def _writes(checked: CheckedPlan) -> bool:

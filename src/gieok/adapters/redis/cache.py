@@ -1,16 +1,16 @@
-"""The cache that the processes of a service share: windows of sessions, and rate limits.
+"""The cache that the processes of a service share: windows of sessions, revisions of personas, rate limits.
 
 Nothing depends on it: a value that is missing, late or wrong is a miss, and a limit that cannot be read is
 left to the process. After the first error no command is sent until the server answers a PING again, so that a
-server that hangs costs each running request `SECONDS` once, and later ones nothing. Names of owners and
-sessions are keyed hashes, windows arrive here sealed, and every key expires.
+server that hangs costs each running request `SECONDS` once, and later ones nothing. Names of owners, sessions
+and personas are keyed hashes, values arrive here sealed, and every key expires.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
@@ -32,19 +32,22 @@ PROBE_SECONDS = 0.25
 """How often a server that failed is tried again."""
 CONNECTIONS = 32
 PENDING = 256
-"""Windows that wait to be written. One more is not written."""
-WINDOW_SECONDS = 30 * 60
-WINDOWS_PER_OWNER = 64
-"""With one more session, the other windows of the owner are dropped."""
+"""Commands that wait to be sent. One more is not sent."""
+VALUE_SECONDS = 30 * 60
+VALUES_PER_OWNER = 64
+"""With more sessions and personas, the other values of the owner are dropped."""
 
 _log = logging.getLogger(__name__)
 
-_SAVE_WINDOW = """
-if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
-    redis.call('DEL', KEYS[1])
+_SAVE_VALUES = """
+for place = 3, #ARGV, 2 do
+    local name, value = ARGV[place], ARGV[place + 1]
+    if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[2]) and redis.call('HEXISTS', KEYS[1], name) == 0 then
+        redis.call('DEL', KEYS[1])
+    end
+    redis.call('HSET', KEYS[1], name, value)
 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-redis.call('EXPIRE', KEYS[1], ARGV[3])
+redis.call('EXPIRE', KEYS[1], ARGV[1])
 """
 _TAKE_TOKENS = """
 local wanted, per_second, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -102,7 +105,7 @@ class RedisCache:
             raise SettingsInvalid(f"cache_url cannot be read: {error}") from None
         self._redis = cast(Any, Redis(connection_pool=pool))
         self._pool = pool
-        self._save_window = self._redis.register_script(_SAVE_WINDOW)
+        self._save_values = self._redis.register_script(_SAVE_VALUES)
         self._take_tokens = self._redis.register_script(_TAKE_TOKENS)
         self._name = name
         self._probe: asyncio.Task[None] | None = None
@@ -113,19 +116,22 @@ class RedisCache:
         """Whether commands are sent. False from the first error to the next answer."""
         return self._probe is None
 
-    async def window(self, owner: str, session_ref: str) -> bytes | None:
-        """The sealed window of a session; None if there is none, or none in time."""
-        key, field = self._windows(owner), self._name("session", owner, session_ref)
-        found = await self._run(lambda: self._redis.hget(key, field))
-        return found if isinstance(found, bytes) else None
+    async def values(self, owner: str, names: Sequence[tuple[str, str]]) -> Sequence[bytes | None]:
+        """The sealed values of these names; None for each that is not there, or not in time."""
+        key, fields = self._values(owner), [self._field(owner, name) for name in names]
+        found: object = await self._run(lambda: self._redis.hmget(key, fields))
+        if not isinstance(found, list):
+            return [None] * len(fields)
+        return [each if isinstance(each, bytes) else None for each in cast("list[object]", found)]
 
-    def save_window(self, owner: str, session_ref: str, sealed: bytes) -> None:
-        """Write the window of a session in the background, replacing an earlier one."""
+    def save(self, owner: str, values: Mapping[tuple[str, str], bytes]) -> None:
+        """Write values in the background, replacing earlier ones of the same names."""
         if not self.is_up or len(self._writes) >= PENDING:
             return
-        key, field = self._windows(owner), self._name("session", owner, session_ref)
-        arguments = [field, sealed, WINDOW_SECONDS, WINDOWS_PER_OWNER]
-        write = asyncio.create_task(self._run(lambda: self._save_window(keys=[key], args=arguments)))
+        key, arguments = self._values(owner), [VALUE_SECONDS, VALUES_PER_OWNER]
+        for name, sealed in values.items():
+            arguments += [self._field(owner, name), sealed]
+        write = asyncio.create_task(self._run(lambda: self._save_values(keys=[key], args=arguments)))
         self._writes.add(write)
         write.add_done_callback(self._writes.discard)
 
@@ -148,7 +154,7 @@ class RedisCache:
     async def forget(self, owner: str) -> None:
         """Delete every key of an owner. Those of an erased owner cannot be read in any case."""
         await asyncio.gather(*self._writes)
-        await self._run(lambda: self._redis.unlink(self._windows(owner), self._rate(owner)))
+        await self._run(lambda: self._redis.unlink(self._values(owner), self._rate(owner)))
 
     async def status(self) -> CacheStatus:
         """The state of the server."""
@@ -183,8 +189,12 @@ class RedisCache:
         with suppress(RedisError, OSError):
             await self._pool.disconnect()
 
-    def _windows(self, owner: str) -> str:
-        return f"gieok:windows:{self._name('owner', owner)}"
+    def _values(self, owner: str) -> str:
+        return f"gieok:values:{self._name('owner', owner)}"
+
+    def _field(self, owner: str, name: tuple[str, str]) -> str:
+        kind, identity = name
+        return self._name(kind, owner, identity)
 
     def _rate(self, owner: str) -> str:
         return f"gieok:rate:{self._name('owner', owner)}"

@@ -15,6 +15,7 @@ from gieok.adapters.sql.lifecycle.export.owner import OwnerTransfer
 from gieok.adapters.sql.stores.archive import SqlArchiveStore
 from gieok.adapters.sql.stores.archived import NOTHING_ARCHIVED, ArchivedContent, ContentArchived
 from gieok.adapters.sql.stores.audit import SqlAuditLog
+from gieok.adapters.sql.stores.cached import NOTHING_CACHED, CachedReads
 from gieok.adapters.sql.stores.canon import SqlFactStore
 from gieok.adapters.sql.stores.companion.store import SqlCompanionStore, SqlMomentStore
 from gieok.adapters.sql.stores.companion.versions import SqlMemoryVersionStore
@@ -45,7 +46,6 @@ from gieok.adapters.sql.stores.usage import SqlUsageStore
 from gieok.adapters.sql.stores.vectors import SqlVectorStore
 from gieok.adapters.sql.stores.walks import SqlWalkStore
 from gieok.adapters.sql.stores.webhooks import SqlWebhookStore
-from gieok.adapters.sql.stores.windows import CachedWindow
 from gieok.errors import OwnerErased, StoreDamaged, StoreUnavailable
 from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Vault
@@ -75,7 +75,7 @@ class SqlView:
         *,
         is_reading: bool = False,
         is_inline: bool = False,
-        window: CachedWindow | None = None,
+        cached: CachedReads = NOTHING_CACHED,
     ) -> None:
         """Get `caches` before `keys`, see `DecryptedCache.of`."""
         self._archived = archived
@@ -84,7 +84,7 @@ class SqlView:
         self._caches = caches
         self._is_reading = is_reading
         self._is_inline = is_inline
-        self._window = window
+        self._cached = cached
         self._sessions = SqlSessionStore(tx, is_reading=is_reading)
 
     @property
@@ -101,7 +101,7 @@ class SqlView:
 
     @property
     def messages(self) -> SqlMessageStore:
-        return SqlMessageStore(self._tx, self._keys, self._archived, self._sessions, self._window)
+        return SqlMessageStore(self._tx, self._keys, self._archived, self._sessions, self._cached.window)
 
     @property
     def archive(self) -> SqlArchiveStore:
@@ -135,7 +135,7 @@ class SqlView:
 
     @property
     def personas(self) -> SqlPersonaStore:
-        return SqlPersonaStore(self._tx, self._keys)
+        return SqlPersonaStore(self._tx, self._keys, self._cached.persona)
 
     @property
     def facts(self) -> SqlFactStore:
@@ -307,7 +307,7 @@ class OwnerScope:
         *,
         heavy: bool = False,
         replica: bool = False,
-        window: CachedWindow | None = None,
+        cached: CachedReads = NOTHING_CACHED,
     ) -> T:
         """Run `work` on one consistent snapshot of this owner's data.
 
@@ -317,22 +317,22 @@ class OwnerScope:
         archive cannot be reached; searches leave these messages out.
         """
         try:
-            return await self._read(work, heavy, replica, window, NOTHING_ARCHIVED)
+            return await self._read(work, heavy, replica, cached, NOTHING_ARCHIVED)
         except ContentArchived as missing:
-            return await self._with_archive(partial(self._read, work, heavy, replica, window), missing)
+            return await self._with_archive(partial(self._read, work, heavy, replica, cached), missing)
 
     async def _read(
         self,
         work: Callable[[SqlView], T],
         heavy: bool,
         replica: bool,
-        window: CachedWindow | None,
+        cached: CachedReads,
         archived: ArchivedContent,
     ) -> T:
         def run(tx: Tx, *, is_inline: bool) -> T:
             caches, keys = self._owner_caches(), self._keys_to_read(tx)
             return work(
-                SqlView(tx, caches, keys, archived, is_reading=True, is_inline=is_inline, window=window)
+                SqlView(tx, caches, keys, archived, is_reading=True, is_inline=is_inline, cached=cached)
             )
 
         if not heavy and self._database.dialect == "sqlite":
@@ -345,7 +345,7 @@ class OwnerScope:
         )
 
     async def write(
-        self, work: Callable[[SqlView], T], *, heavy: bool = False, window: CachedWindow | None = None
+        self, work: Callable[[SqlView], T], *, heavy: bool = False, cached: CachedReads = NOTHING_CACHED
     ) -> T:
         """Run `work` in one transaction of this owner, durable when this returns.
 
@@ -353,15 +353,15 @@ class OwnerScope:
         `heavy` as in `Database.write`; texts from the archive as in `read`.
         """
         try:
-            return await self._write(work, heavy, window, NOTHING_ARCHIVED)
+            return await self._write(work, heavy, cached, NOTHING_ARCHIVED)
         except ContentArchived as missing:
-            return await self._with_archive(partial(self._write, work, heavy, window), missing)
+            return await self._with_archive(partial(self._write, work, heavy, cached), missing)
 
     async def _write(
         self,
         work: Callable[[SqlView], T],
         heavy: bool,
-        window: CachedWindow | None,
+        cached: CachedReads,
         archived: ArchivedContent,
     ) -> T:
         collector, consumers = EventCollector(), tuple[str, ...]()
@@ -371,7 +371,7 @@ class OwnerScope:
             keys, consumers = self._lock(tx)
             collector = EventCollector()  # heavy work may run again
             tx.watch = collector if consumers else None
-            result = work(SqlView(tx, self._owner_caches(), keys, archived, window=window))
+            result = work(SqlView(tx, self._owner_caches(), keys, archived, cached=cached))
             if seals := keys.reserve_seals(SEAL_BATCH):
                 tx.run("add_seals", generation=keys.generation, seals=seals)
             if collector.drafts:

@@ -16,11 +16,11 @@ from gieok.adapters.sql.stores.archived import (
     ContentArchived,
     is_archived,
 )
+from gieok.adapters.sql.stores.cached import CachedWindow, new_tag
 from gieok.adapters.sql.stores.persona_index import change_entries, pack_row
 from gieok.adapters.sql.stores.seals import SealedRow, SealPage
 from gieok.adapters.sql.stores.search import IndexEntry
 from gieok.adapters.sql.stores.sessions import SqlSessionStore
-from gieok.adapters.sql.stores.windows import CachedWindow, new_tag
 from gieok.errors import Conflict, SealBroken, StoreDamaged
 from gieok.memory.companion.recall.query import label_terms, spoken_terms
 from gieok.memory.sessions.records import MAX_LABELS, Appended, ChatMessage, MessageHead, MessageRange

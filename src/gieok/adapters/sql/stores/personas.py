@@ -7,9 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from gieok.adapters.sql.driver.database import Tx, to_micros
+from gieok.adapters.sql.stores.cached import CachedPersona
 from gieok.adapters.sql.stores.chains import SqlChainStore
 from gieok.adapters.sql.stores.seals import SealPage
-from gieok.errors import Conflict, NotFound, StoreDamaged
+from gieok.errors import Conflict, NotFound, SealBroken, StoreDamaged
 from gieok.memory.canon.documents import FORM, PersonaDocument, from_document, to_document
 from gieok.memory.canon.records import PersonaCard, PersonaDraft
 from gieok.memory.chains import NEW, ChainHead, ChainVersion, VersionDraft, check_expected
@@ -19,8 +20,9 @@ from gieok.vault import OwnerKeys
 class SqlPersonaStore:
     """Personas of one owner inside one transaction."""
 
-    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+    def __init__(self, tx: Tx, keys: OwnerKeys, cached: CachedPersona | None = None) -> None:
         self._tx = tx
+        self._cached = cached
         self._chain = SqlChainStore(tx, keys, "persona")
 
     def create(self, persona_id: str, draft: PersonaDraft, *, version_id: UUID, at: datetime) -> PersonaCard:
@@ -55,8 +57,28 @@ class SqlPersonaStore:
         return card
 
     def get(self, persona_id: str) -> PersonaCard | None:
+        cached = self._cached if self._cached and self._cached.persona_id == persona_id else None
+        if cached is not None and (card := self._open_cached(persona_id, cached)):
+            return card
         row = self._tx.one("get_persona", persona_id=persona_id)
-        return _card(persona_id, self._chain.open_row(row)) if row else None
+        card = _card(persona_id, self._chain.open_row(row)) if row else None
+        if row and cached is not None:
+            cached.keep(row[4])
+        return card
+
+    def _open_cached(self, persona_id: str, cached: CachedPersona) -> PersonaCard | None:
+        """The card, if the cache has the content of the version that is active here."""
+        if cached.sealed is None:
+            return None
+        row = self._tx.one("get_persona_revision", persona_id=persona_id)
+        if row is None or row[2] is None:
+            return None
+        try:
+            version = self._chain.open_row((*row[:4], cached.sealed, row[4]))
+        except SealBroken:
+            return None
+        cached.is_hit = True
+        return _card(persona_id, version)
 
     def list(self, *, after: str | None, limit: int) -> list[PersonaCard]:
         head = self._tx.one("get_persona_head", persona_id=after) if after else None

@@ -20,6 +20,14 @@ LEFT JOIN chain_versions AS one
     ON one.owner = :owner AND one.kind = 'persona' AND one.root_id = head.root_id AND one.version = head.version
 WHERE head.owner = :owner AND head.persona_id = :persona_id;
 
+-- name: get_persona_revision(owner, persona_id)^
+-- The active version without its content.
+SELECT head.root_id, head.version, one.id, one.form, one.created_at
+FROM persona_heads AS head
+LEFT JOIN chain_versions AS one
+    ON one.owner = :owner AND one.kind = 'persona' AND one.root_id = head.root_id AND one.version = head.version
+WHERE head.owner = :owner AND head.persona_id = :persona_id;
+
 -- name: list_personas(owner, created_at, persona_id, limit)
 -- Active versions of the personas that were created after this one.
 SELECT head.persona_id, head.root_id, head.version, one.id, one.form, one.content, one.created_at

@@ -1,13 +1,14 @@
-"""The window of a session in a shared cache: opened in the read of a turn, extended in its commit.
+"""Values of a shared cache that a chat turn uses: the window of its session, and the revision of its persona.
 
-Every change of a session's log writes another random number to the session's row, its tag. A window is sealed
-with the owner's key and bound to session and tag, and used only if it opens under the tag that the reading
-transaction finds in the database. So an outdated window, or one of another session, is a miss.
+A value is sealed with the owner's key, and used only if it opens under what the reading transaction finds in
+the database. So an outdated value, or one of another session or persona, is a miss. Every change of a
+session's log writes another random number to the session's row, its tag, and a window is bound to it. The
+content of a persona is bound to the id of its version.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import randbits
 
@@ -19,7 +20,9 @@ from gieok.memory.sessions.records import ChatMessage
 from gieok.vault import OwnerKeys, Place
 
 MAX_BYTES = 128 * 1024
-"""A larger window is not cached: it would take longer to send than to read."""
+"""A larger value is not cached: it would take longer to send than to read."""
+CacheName = tuple[str, str]
+"""What a value is of: "session" or "persona", and its id."""
 
 
 def new_tag() -> int:
@@ -94,3 +97,42 @@ class CachedWindow:
 
 def _place(session_ref: str, tag: int) -> Place:
     return Place("cache", "window", f"{session_ref} {tag}")
+
+
+class CachedPersona:
+    """The sealed content of a persona's active version, as the cache had it when a cycle began.
+
+    These are the bytes that the database has, too: they are bound to every other column of the version.
+    """
+
+    def __init__(self, persona_id: str, sealed: bytes | None) -> None:
+        self.persona_id = persona_id
+        self.sealed = sealed
+        self.is_hit = False
+        self.to_save: bytes | None = None
+
+    def keep(self, sealed: bytes) -> None:
+        """Keep what was read from the database instead."""
+        if len(sealed) <= MAX_BYTES:
+            self.to_save = sealed
+
+
+@dataclass(frozen=True, slots=True)
+class CachedReads:
+    """What the cache had for one cycle."""
+
+    window: CachedWindow | None = None
+    persona: CachedPersona | None = None
+
+    def to_save(self) -> Mapping[CacheName, bytes]:
+        """What to write to the cache after the commit."""
+        return dict(self._to_save())
+
+    def _to_save(self) -> Iterator[tuple[CacheName, bytes]]:
+        if self.window is not None and self.window.to_save is not None:
+            yield ("session", self.window.session_ref), self.window.to_save
+        if self.persona is not None and self.persona.to_save is not None:
+            yield ("persona", self.persona.persona_id), self.persona.to_save
+
+
+NOTHING_CACHED = CachedReads()

@@ -1,4 +1,4 @@
-"""A window from the cache is the one in the database, or it is not used. On both databases."""
+"""A value from the cache is the one in the database, or it is not used. On both databases."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 
 from gieok import Gieok
 from gieok.adapters.sql.scope import OwnerScope, SqlView
-from gieok.adapters.sql.stores import windows
-from gieok.adapters.sql.stores.windows import CachedWindow
+from gieok.adapters.sql.stores import cached as module
+from gieok.adapters.sql.stores.cached import CachedPersona, CachedReads, CachedWindow
+from gieok.memory.canon.records import PersonaDraft
 from gieok.memory.sessions.records import ChatMessage
 from gieok.testing.contracts.sessions import START, append, message, start
 
@@ -23,7 +24,7 @@ async def read(scope: OwnerScope, cached: CachedWindow, limit: int = 10) -> Sequ
         view.sessions.get(cached.session_ref)
         return view.messages.window(cached.session_ref, limit)
 
-    return await scope.read(work, window=cached)
+    return await scope.read(work, cached=CachedReads(window=cached))
 
 
 async def turn(
@@ -32,7 +33,9 @@ async def turn(
     """A turn: read the window, then append messages in another transaction."""
     cached = CachedWindow(session_ref, sealed)
     await read(scope, cached, limit)
-    await scope.write(lambda view: view.messages.append(session_ref, new, START, None), window=cached)
+    await scope.write(
+        lambda view: view.messages.append(session_ref, new, START, None), cached=CachedReads(window=cached)
+    )
     return cached
 
 
@@ -140,7 +143,7 @@ async def test_a_rotation_of_the_key_makes_windows_misses(gieok: Gieok) -> None:
 
 async def test_a_large_window_is_not_cached(gieok: Gieok, monkeypatch: pytest.MonkeyPatch) -> None:
     scope, sealed = await new_session(gieok)
-    monkeypatch.setattr(windows, "MAX_BYTES", 2_000)
+    monkeypatch.setattr(module, "MAX_BYTES", 2_000)
     assert (await turn(scope, sealed, message(5, "x" * 2_000))).to_save is None
 
 
@@ -150,7 +153,9 @@ async def test_a_turn_on_another_state_leaves_no_window(gieok: Gieok) -> None:
     cached = CachedWindow("s", sealed)
     await read(scope, cached)
     await append(scope, message(5))
-    await scope.write(lambda view: view.messages.append("s", [message(6)], START, None), window=cached)
+    await scope.write(
+        lambda view: view.messages.append("s", [message(6)], START, None), cached=CachedReads(window=cached)
+    )
     assert cached.to_save is None
 
 
@@ -181,3 +186,60 @@ async def test_random_turns_with_random_windows_always_read_what_is_stored(gieok
         assert await read(scope, cached, limit) == await read(scope, CachedWindow(session_ref, None), limit)
         hits += await is_hit(scope, sealed[-1], session_ref)
     assert hits > 10
+
+
+async def get_card(scope: OwnerScope, sealed: bytes | None, persona_id: str = "hana") -> CachedPersona:
+    """Read a persona as a turn does. Whatever the cache has, the card is that of the database."""
+    cached = CachedPersona(persona_id, sealed)
+    card = await scope.read(lambda view: view.personas.get(persona_id), cached=CachedReads(persona=cached))
+    assert card == await scope.read(lambda view: view.personas.get(persona_id))
+    return cached
+
+
+async def new_persona(gieok: Gieok, owner: str = "ana", persona_id: str = "hana") -> tuple[OwnerScope, bytes]:
+    """A persona, and what a turn keeps of it."""
+    await gieok.user(owner).personas.create(PersonaDraft(name="하나"), persona_id=persona_id)
+    scope = gieok.scope(owner)
+    sealed = (await get_card(scope, None, persona_id)).to_save
+    assert sealed is not None
+    return scope, sealed
+
+
+async def test_a_persona_is_found_until_it_is_edited(gieok: Gieok) -> None:
+    scope, sealed = await new_persona(gieok)
+    found = await get_card(scope, sealed)
+    assert (found.is_hit, found.to_save) == (True, None)
+    await gieok.user("ana").personas.edit("hana", PersonaDraft(name="두나"))
+    edited = await get_card(scope, sealed)
+    assert not edited.is_hit
+    assert (await get_card(scope, edited.to_save)).is_hit
+
+
+async def test_a_persona_of_another_id_owner_or_life_is_not_used(gieok: Gieok) -> None:
+    scope, sealed = await new_persona(gieok)
+    other, _ = await new_persona(gieok, "ben")
+    assert not (await get_card(other, sealed)).is_hit
+    await new_persona(gieok, persona_id="duna")
+    assert not (await get_card(scope, sealed, "duna")).is_hit
+    await gieok.user("ana").personas.delete("hana")
+    assert not (await get_card(scope, sealed)).is_hit
+    await new_persona(gieok)  # with the same id and text
+    assert not (await get_card(scope, sealed)).is_hit
+
+
+async def test_a_damaged_persona_is_not_used(gieok: Gieok) -> None:
+    scope, sealed = await new_persona(gieok)
+    for damaged in (b"", b"x" * 100, sealed[:-1] + bytes([sealed[-1] ^ 1])):
+        assert not (await get_card(scope, damaged)).is_hit
+
+
+async def test_a_rotation_of_the_key_makes_personas_misses(gieok: Gieok) -> None:
+    scope, sealed = await new_persona(gieok)
+    await gieok.user("ana").rotate_key()
+    assert not (await get_card(scope, sealed)).is_hit
+
+
+async def test_a_large_persona_is_not_cached(gieok: Gieok, monkeypatch: pytest.MonkeyPatch) -> None:
+    scope, _ = await new_persona(gieok)
+    monkeypatch.setattr(module, "MAX_BYTES", 50)
+    assert (await get_card(scope, None)).to_save is None
