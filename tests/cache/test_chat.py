@@ -172,6 +172,21 @@ async def test_an_erasure_deletes_the_keys_of_the_owner(
 
 
 @pytest.mark.req("OPS-3")
+async def test_an_erasure_that_is_finished_at_the_next_start_deletes_the_keys(
+    cached: Settings, hits: list[bool], redis_server: RedisServer
+) -> None:
+    async with await opened(cached) as gieok:
+        await new_owner(gieok, "ana")
+        await say(gieok, "ana", "hello")
+        assert gieok.cache is not None
+        await gieok.cache.take("ana", 1, 1.0, 100)
+        gieok.vault.begin_erasure("ana")  # and then the process is killed
+    assert redis_server.names() != []
+    async with await opened(cached):
+        assert redis_server.names() == []
+
+
+@pytest.mark.req("OPS-3")
 async def test_what_an_erasure_could_not_delete_cannot_be_read(
     cached: Settings, hits: list[bool], redis_server: RedisServer
 ) -> None:

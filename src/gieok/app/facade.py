@@ -22,7 +22,7 @@ from gieok.app.archive import Archive
 from gieok.app.assembly import Closing, Model, build_registry, choose_memory_model, choose_model
 from gieok.app.background.jobs import ANALYZER, JOB_PLANS, MAX_JOBS, JobPlans, Jobs
 from gieok.app.background.worker import Background
-from gieok.app.cache import SharedCache, open_cache
+from gieok.app.cache import SharedCache
 from gieok.app.canon import Canon, Personas
 from gieok.app.chat import Chat, check_message, shown_messages
 from gieok.app.chat_imports import Imports
@@ -151,7 +151,7 @@ class Gieok:
         """
         settings = settings or load_settings()
         async with AsyncExitStack() as unless_done:
-            database, vault = await open_stores(settings, unless_done)
+            database, vault, cache = await open_stores(settings, unless_done)
             vector_search = await open_vector_search(settings, embedder, database, unless_done)
             chosen = model or await asyncio.to_thread(choose_model, settings)
             remembering = None if model else await asyncio.to_thread(choose_memory_model, settings)
@@ -169,7 +169,7 @@ class Gieok:
                 observe=observe,
                 job_plans=job_plans,
                 steps=steps,
-                cache=open_cache(settings, vault),
+                cache=cache,
             )
             opened._own_models = [] if model else [each for each in (chosen, remembering) if each]
             opened._configure(settings)

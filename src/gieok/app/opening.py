@@ -17,6 +17,7 @@ from gieok.adapters.sql.driver.database import Database
 from gieok.adapters.sql.driver.open import open_database
 from gieok.adapters.sql.lifecycle.owners import finish_erasures, replay_erasures
 from gieok.app.assembly import open_vault
+from gieok.app.cache import SharedCache, open_cache
 from gieok.settings import Settings
 from gieok.text import ANALYZER_VERSION
 from gieok.vault import Vault
@@ -31,8 +32,10 @@ ANALYZER = "analyzer"
 _log = logging.getLogger(__name__)
 
 
-async def open_stores(settings: Settings, stack: AsyncExitStack) -> tuple[Database, Vault]:
-    """Open the database and the vault; `stack` closes them.
+async def open_stores(
+    settings: Settings, stack: AsyncExitStack
+) -> tuple[Database, Vault, SharedCache | None]:
+    """Open the database, the vault and the cache; `stack` closes them.
 
     Finishes interrupted erasures, and repeats those that a restored backup does not contain.
     """
@@ -51,9 +54,14 @@ async def open_stores(settings: Settings, stack: AsyncExitStack) -> tuple[Databa
     if own is None:
         await database.set_meta(KEYSTORE, await asyncio.to_thread(vault.keystore_id))
     await _check_analyzer(database)
-    await finish_erasures(database, vault)
+    cache = open_cache(settings, vault)
+    if cache is not None:
+        stack.push_async_callback(cache.close)
+    for owner in await finish_erasures(database, vault):
+        if cache is not None:
+            await cache.forget(owner)
     await replay_erasures(database, vault)
-    return database, vault
+    return database, vault, cache
 
 
 async def stored_keystore_id(database_url: str) -> str | None:
