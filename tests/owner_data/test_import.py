@@ -14,7 +14,7 @@ import pytest
 
 from gieok import Gieok, Settings
 from gieok.app.owner_data import OwnerData
-from gieok.errors import InputRefused, PayloadTooLarge
+from gieok.errors import Conflict, InputRefused, PayloadTooLarge
 from tests.behind import Behind
 from tests.owner_data.world import Line, export, fill, lines, pieces, records, stream_of
 
@@ -294,6 +294,25 @@ async def test_a_killed_import_leaves_nothing(
 async def test_a_repeated_line_changes_nothing(gieok: Gieok) -> None:
     done = await gieok.user("minsu").data.import_(pieces(many({}, {}, {})))
     assert (done.counts, done.unchanged) == ({"memory": 1}, 2)
+
+
+async def test_memories_of_two_personas_in_turn_keep_their_order(gieok: Gieok) -> None:
+    """More of them than one batch has."""
+    others = [{"id": str(uuid4()), "personaId": ("hana", "duna")[place // 3 % 2]} for place in range(450)]
+    done = await gieok.user("minsu").data.import_(pieces(many(*others)))
+    assert done.counts == {"memory": 450}
+    stored = records(await export(gieok.user("minsu")))
+    for persona in ("hana", "duna"):
+        expected = [line["id"] for line in others if line["personaId"] == persona]
+        assert [line["id"] for line in stored if line.get("personaId") == persona] == expected
+
+
+async def test_two_memories_of_one_id_are_refused_with_the_line(gieok: Gieok) -> None:
+    with pytest.raises(Conflict, match="line 4: "):
+        await gieok.user("minsu").data.import_(
+            pieces(many({"id": str(uuid4())}, {}, {"summary": "다른 것."}))
+        )
+    assert lines(await export(gieok.user("minsu")))[-1]["records"] == 0
 
 
 @pytest.mark.req("OPS-3")

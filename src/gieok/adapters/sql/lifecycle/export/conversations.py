@@ -285,7 +285,15 @@ class TurnMemoryTransfer(SqlMemoryStore):
 
 
 class MemoryTransfer(SqlCompanionStore):
-    """Companion memories of one owner, and the memory settings of each persona."""
+    """Companion memories of one owner, and the memory settings of each persona.
+
+    Memories that follow each other are written in batches; `finish` writes the last of them.
+    """
+
+    def __init__(self, tx: Tx, keys: OwnerKeys) -> None:
+        super().__init__(tx, keys)
+        self._unwritten: dict[UUID, MemoryRecord] = {}
+        """New memories of one persona."""
 
     def export_configs(self) -> Iterator[ConfigRecord]:
         for persona_id, recall, limit in read_rows(self._tx, "list_config_exports", {"persona_id": (0, "")}):
@@ -309,12 +317,22 @@ class MemoryTransfer(SqlCompanionStore):
 
     def import_(self, record: MemoryRecord) -> bool:
         """Add a record. False if it exists already; one archived or restored since then stays as it is."""
-        memory = self.get(record.id)
-        if memory:
-            stored = _memory_record(memory).model_copy(update={"archived_at": record.archived_at})
-            return check_unchanged(record, stored, record.id)
-        self.save([subset(Memory, record)])
+        stored = self._unwritten.get(record.id)
+        if stored is None and (memory := self.get(record.id)):
+            stored = _memory_record(memory)
+        if stored is not None:
+            same = stored.model_copy(update={"archived_at": record.archived_at})
+            return check_unchanged(record, same, record.id)
+        last = next(reversed(self._unwritten.values()), record)
+        if last.persona_id != record.persona_id or len(self._unwritten) == PAGE:
+            self.finish()
+        self._unwritten[record.id] = record
         return True
+
+    def finish(self) -> None:
+        """Write the memories of the current batch."""
+        records, self._unwritten = self._unwritten, {}
+        self.save([subset(Memory, record) for record in records.values()])
 
 
 class MemoryVersionTransfer(SqlMemoryVersionStore):

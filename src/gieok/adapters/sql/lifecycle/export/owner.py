@@ -115,9 +115,12 @@ class OwnerTransfer:
         seen = line = 0
         for line, record in records:
             with _at(line):
+                if record.kind != "memory":
+                    self._memories.finish()  # the record may refer to them
                 added[record.kind] += import_one[record.kind](record)
             seen += 1
         with _at(line):
+            self._memories.finish()
             self._sessions.finish()
             if added["fact"]:
                 self._facts.consolidate(at=self._now)
