@@ -81,7 +81,8 @@ async def test_acknowledged_turns_survive_a_disturbed_server(
         for after in sorted(chance.sample(range(TURNS // 2), 3)):
             while len(story.saved) < after:  # noqa: ASYNC110 - eight tasks add to it
                 await asyncio.sleep(0.001)
-            assert await asyncio.to_thread(disturb, str(place.admin_url)) > 0
+            while not await asyncio.to_thread(disturb, str(place.admin_url)):
+                pass  # the last one has ended all connections
 
     async with await Gieok.open(place.settings, model=CountingModel()) as gieok:
         async with asyncio.TaskGroup() as group:  # an error ends all of them
