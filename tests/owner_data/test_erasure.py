@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gieok import Gieok, Settings
+from gieok.adapters.sql.lifecycle import owners
 from gieok.adapters.sql.lifecycle.owners import ERASE_QUERIES, ERASURES, replay_erasures
 from gieok.errors import OwnerErased
 from gieok.memory.companion.records import MemoryDraft
@@ -15,8 +16,12 @@ from tests.owner_data.world import fill
 
 
 @pytest.mark.req("OPS-3")
-async def test_an_erasure_returns_a_receipt_and_leaves_no_row(settings: Settings, behind: Behind) -> None:
+@pytest.mark.parametrize("batch", [owners.ERASE_BATCH, 2])
+async def test_an_erasure_returns_a_receipt_and_leaves_no_row(
+    settings: Settings, behind: Behind, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = Clock()
+    monkeypatch.setattr(owners, "ERASE_BATCH", batch)
     async with await Gieok.open(settings, clock=clock) as gieok:
         await fill(gieok.user("minsu"))
         receipt = await gieok.user("minsu").data.erase()

@@ -17,6 +17,7 @@ from gieok.refs import check_ref
 from gieok.vault import OwnerKeys, Vault
 
 RESEAL_BATCH = 500
+ERASE_BATCH = 2_000
 OWNERS_PAGE = 10_000
 MAX_SEALS = 2**31
 """Values under one data key before it is replaced: half of what is safe with random nonces of 96 bits."""
@@ -71,6 +72,13 @@ ERASE_QUERIES = {
 """Every table with rows of an owner and the query that deletes them, in an order that foreign keys allow.
 
 Jobs are last: one of them may be this erasure."""
+ERASED_IN_BATCHES = frozenset(
+    {
+        *("messages", "memories", "memory_versions", "memory_vectors"),
+        *("turn_memories", "chain_versions", "events"),
+    }
+)
+"""Tables that have many rows of some owners. Deleting all of them at once would let other writers wait."""
 
 
 async def rotate_data_key(
@@ -169,7 +177,17 @@ async def erase_owner(
 async def _delete_rows(database: Database, owner: str) -> dict[str, int]:
     """Delete the rows of an owner whose keys are destroyed. Returns their number by table."""
     await database.write(owner, mark_erased(datetime.now(UTC)))
-    return {table: await database.write(owner, _run(query)) for table, query in ERASE_QUERIES.items()}
+    return {table: await _delete_all(database, owner, table) for table in ERASE_QUERIES}
+
+
+async def _delete_all(database: Database, owner: str, table: str) -> int:
+    query = ERASE_QUERIES[table]
+    if table not in ERASED_IN_BATCHES:
+        return await database.write(owner, lambda tx: tx.run(query))
+    deleted = 0
+    while count := await database.write(owner, lambda tx: tx.run(query, limit=ERASE_BATCH)):
+        deleted += count
+    return deleted
 
 
 async def _outside_consumers(database: Database, owner: str) -> list[str]:
@@ -273,7 +291,3 @@ def _remove_owner(now: datetime) -> Callable[[Tx], None]:
         tx.run("remove_owner")
 
     return remove
-
-
-def _run(query: str) -> Callable[[Tx], int]:
-    return lambda tx: tx.run(query)

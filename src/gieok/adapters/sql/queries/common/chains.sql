@@ -42,8 +42,11 @@ WHERE owner = :owner AND kind = :kind AND root_id = :root_id AND version = :vers
 -- name: erase_chain_heads(owner)!
 DELETE FROM chain_heads WHERE owner = :owner;
 
--- name: erase_chain_versions(owner)!
-DELETE FROM chain_versions WHERE owner = :owner;
+-- name: erase_chain_versions(owner, limit)!
+-- The next rows of an erased owner.
+DELETE FROM chain_versions WHERE owner = :owner AND (kind, root_id, version) IN (
+    SELECT kind, root_id, version FROM chain_versions WHERE owner = :owner LIMIT :limit
+);
 
 -- name: list_active_chain_versions(owner, kind, root_ids)
 -- A head without its version gives NULLs, so that damage is detected.

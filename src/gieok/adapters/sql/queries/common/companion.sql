@@ -181,8 +181,11 @@ UPDATE emotional_moments SET content = :content WHERE owner = :owner AND id = :i
 -- name: erase_emotional_moments(owner)!
 DELETE FROM emotional_moments WHERE owner = :owner;
 
--- name: erase_memories(owner)!
-DELETE FROM memories WHERE owner = :owner;
+-- name: erase_memories(owner, limit)!
+-- The next rows of an erased owner.
+DELETE FROM memories WHERE owner = :owner AND id IN (
+    SELECT id FROM memories WHERE owner = :owner LIMIT :limit
+);
 
 -- name: erase_persona_memory_configs(owner)!
 DELETE FROM persona_memory_configs WHERE owner = :owner;

@@ -124,8 +124,11 @@ DELETE FROM jobs WHERE owner = :owner AND kind = 'deliver' AND subject = :consum
 -- name: erase_event_heads(owner)!
 DELETE FROM event_heads WHERE owner = :owner;
 
--- name: erase_events(owner)!
-DELETE FROM events WHERE owner = :owner;
+-- name: erase_events(owner, limit)!
+-- The next rows of an erased owner.
+DELETE FROM events WHERE owner = :owner AND number IN (
+    SELECT number FROM events WHERE owner = :owner LIMIT :limit
+);
 
 -- name: erase_event_consumers(owner)!
 DELETE FROM event_consumers WHERE owner = :owner;

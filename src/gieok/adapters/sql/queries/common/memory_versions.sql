@@ -24,5 +24,8 @@ LIMIT :limit;
 UPDATE memory_versions SET content = :content
 WHERE owner = :owner AND memory_id = :memory_id AND version = :version;
 
--- name: erase_memory_versions(owner)!
-DELETE FROM memory_versions WHERE owner = :owner;
+-- name: erase_memory_versions(owner, limit)!
+-- The next rows of an erased owner.
+DELETE FROM memory_versions WHERE owner = :owner AND (memory_id, version) IN (
+    SELECT memory_id, version FROM memory_versions WHERE owner = :owner LIMIT :limit
+);

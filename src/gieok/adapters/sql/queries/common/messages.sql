@@ -89,8 +89,11 @@ SELECT session_ref FROM sessions WHERE owner = :owner AND session_ref IN list(:s
 -- name: get_removed_count(owner, session_ref)^
 SELECT removed_count FROM sessions WHERE owner = :owner AND session_ref = :session_ref;
 
--- name: erase_messages(owner)!
-DELETE FROM messages WHERE owner = :owner;
+-- name: erase_messages(owner, limit)!
+-- The next rows of an erased owner.
+DELETE FROM messages WHERE owner = :owner AND (session_ref, seq) IN (
+    SELECT session_ref, seq FROM messages WHERE owner = :owner LIMIT :limit
+);
 
 -- name: withdraw_messages(owner, session_ref, first, at)
 UPDATE messages SET withdrawn_at = :at

@@ -30,8 +30,11 @@ LIMIT :limit;
 UPDATE turn_memories SET summary = :summary, keywords = :keywords
 WHERE owner = :owner AND id = :id;
 
--- name: erase_turn_memories(owner)!
-DELETE FROM turn_memories WHERE owner = :owner;
+-- name: erase_turn_memories(owner, limit)!
+-- The next rows of an erased owner.
+DELETE FROM turn_memories WHERE owner = :owner AND id IN (
+    SELECT id FROM turn_memories WHERE owner = :owner LIMIT :limit
+);
 
 -- name: remove_turn_memories(owner, session_ref)!
 DELETE FROM turn_memories WHERE owner = :owner AND session_ref = :session_ref;

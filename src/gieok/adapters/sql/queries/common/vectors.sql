@@ -152,5 +152,8 @@ ORDER BY memory_id;
 UPDATE memory_vectors SET vector = :vector
 WHERE owner = :owner AND space = :space AND persona_id = :persona_id AND number = :number AND version = :version;
 
--- name: erase_memory_vectors(owner)!
-DELETE FROM memory_vectors WHERE owner = :owner;
+-- name: erase_memory_vectors(owner, limit)!
+-- The next rows of an erased owner.
+DELETE FROM memory_vectors WHERE owner = :owner AND (space, persona_id, number) IN (
+    SELECT space, persona_id, number FROM memory_vectors WHERE owner = :owner LIMIT :limit
+);
