@@ -57,7 +57,7 @@ class Mongo:
         return f"mongodb://{self.address}/test_{next(self._numbers)}?replicaSet=tests"
 
     def client(self) -> MongoClient[dict[str, Any]]:
-        """A client of the tests, apart from Gieok's."""
+        """A client of the tests, beside Gieok's."""
         return MongoClient(self.address, directConnection=True, serverSelectionTimeoutMS=5_000)
 
     def admin(self, command: dict[str, Any]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ async def say(gieok: Gieok, owner: str, text: str) -> ChatTurn:
     return turn
 
 
-def told(turn: ChatTurn) -> tuple[str, str, Sequence[Message]]:
+def prompt_and_reply(turn: ChatTurn) -> tuple[str, str, Sequence[Message]]:
     """The prompt without the ids of what was recalled, and the reply."""
     return turn.prompt.system, turn.reply, turn.prompt.messages
 
@@ -80,7 +80,7 @@ async def test_prompts_are_equal_to_those_without_a_cache(
             text = f"message {number} about the cat"
             expected = await say(plain, "ana", text)
             turn = await say((one, two)[number % 2], "ben", text)
-            assert told(turn) == told(expected)
+            assert prompt_and_reply(turn) == prompt_and_reply(expected)
     if cached.database_url.startswith("sqlite:"):
         assert (hits, redis_server.names()) == ([], [])
     else:
@@ -242,7 +242,7 @@ async def test_failures_of_redis_change_no_prompt(
             text = f"message {number} about the cat"
             expected = await plain.user("ana").chat.send("hana", text, session_ref="s")
             turn = await chance.choice((one, two)).user("ben").chat.send("hana", text, session_ref="s")
-            assert told(turn) == told(expected)
+            assert prompt_and_reply(turn) == prompt_and_reply(expected)
             await asyncio.sleep(0.02)  # so that the processes notice that it is back
 
 

@@ -1,4 +1,4 @@
-"""Reads from a replica: what was committed before is always in them, whoever wrote it, whatever fails."""
+"""Reads from a replica: what any process committed before is always in them, whatever fails."""
 
 from __future__ import annotations
 

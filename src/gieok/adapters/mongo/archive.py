@@ -147,8 +147,8 @@ class MongoCopies(Generic[C]):
             await self._collection.delete_many({"_id": {"$in": ids}})
 
     async def erase(self, owner: str, *prefix: str, up_to: int | None = None) -> None:
-        """Delete all copies of the owner, or those whose key begins with `prefix` and goes on at most to
-        `up_to`. Idempotent."""
+        """Delete all copies of the owner, or those whose key begins with `prefix`, with a next part of at
+        most `up_to`. Idempotent."""
         last = (
             {"$lt": self._end(owner, *prefix)}
             if up_to is None

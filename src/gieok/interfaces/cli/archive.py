@@ -96,7 +96,7 @@ def restore(owner: str | None, as_json: bool, t: Translator) -> None:
 @json_option
 @lang_option
 def detach(as_json: bool, t: Translator) -> None:
-    """Forget the archive, to go on without it or with a new one. Deletes nothing in MongoDB.
+    """Forget the archive, to work without it or with a new one. Deletes nothing in MongoDB.
 
     First bring all texts back with `restore`, stop all processes, and unset GIEOK_ARCHIVE_URL.
     """

@@ -3,7 +3,7 @@
 The parts are stored first, where nobody reads them. One small commit then holds the owner: from here on,
 every transaction of this owner first helps to apply the parts (`advance`), each in a transaction of its own,
 until all are stored. So nobody sees half of them, and a killed process leaves nothing half done: the next
-transaction of this owner, in any process, goes on. If a row was changed after it was copied, the parts that
+transaction of this owner, in any process, continues. If a row was changed after it was copied, the parts that
 were applied are undone in the same way. Other owners are not affected.
 """
 

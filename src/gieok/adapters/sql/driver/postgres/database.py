@@ -198,7 +198,7 @@ def _run_batch(session: PostgresSession, items: list[WorkItem[object]]) -> None:
 
 def _is_deadlocked(session: PostgresSession, item: WorkItem[object]) -> bool:
     """Run one transaction. True if PostgreSQL rolled it back because others lock the same rows in another
-    order: the others go on then, and it can be repeated."""
+    order: the others continue then, and it can be repeated."""
     session.begin(item.owner, writes=item.writes)
     item.run(session)
     if item.error is None:
