@@ -32,7 +32,8 @@ def split_cycle() -> None:
 
     async def commit(self: cycle._Cycle, steps: Sequence[CheckedStep]) -> None:
         scope: Any = self._scope
-        after, scope._after = scope._after, None  # the record of the cycle is stored once
+        after = getattr(scope, "_after", None)
+        scope._after = None  # the record of the cycle is stored once
         await commit_all(self, steps[:1])
         scope._after = after
         await pause()

@@ -22,7 +22,7 @@ def plain(embedded: Settings) -> Iterator[Server]:
     "path", ["/healthz", "/readyz", "/docs", "/docs/swagger-ui.css", "/openapi.json", "/v1/openapi.json"]
 )
 def test_public_paths_need_no_token(plain: Server, path: str) -> None:
-    assert httpx.get(plain.url + path).status_code == 200
+    assert httpx.get(plain.url + path, timeout=60).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/api/v1/memory/list", "/metrics", "/nothing", "/docsx", "/healthz/x"])

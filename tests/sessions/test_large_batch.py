@@ -68,9 +68,7 @@ async def test_a_call_that_is_disturbed_too_often_still_succeeds(
 ) -> None:
     write = OwnerScope.write
 
-    async def disturbed(
-        self: OwnerScope, work: object, *, heavy: bool = False, window: None = None
-    ) -> object:
+    async def disturbed(self: OwnerScope, work: object, *, heavy: bool = False, **_: object) -> object:
         if heavy:
             raise ChangedTooOften("changed")
         return await write(self, work)  # type: ignore[arg-type]
