@@ -15,6 +15,7 @@ from gieok.adapters.redis.cache import RedisCache
 from gieok.adapters.sql.stores.cached import CachedPersona, CachedWindow
 from gieok.adapters.sql.stores.personas import SqlPersonaStore
 from gieok.app.chat_turn import ChatTurn
+from gieok.errors import GieokError
 from gieok.memory.canon.records import PersonaCard, PersonaDraft
 from gieok.memory.conversation.records import Message
 from gieok.memory.sessions.records import ChatMessage
@@ -121,6 +122,19 @@ async def test_a_persona_is_cached_and_its_edit_is_always_seen(
             assert text in turn.prompt.system
     if cached.database_url.startswith("postgresql:"):
         assert found == [False, True] * 3
+
+
+async def test_names_that_are_no_text_are_refused_as_without_a_cache(
+    settings: Settings, cached: Settings
+) -> None:
+    request = {"sessionRef": 5, "personaId": ["hana"], "message": "hello"}
+    refusals: list[str] = []
+    async with await opened(settings) as plain, await opened(cached) as one:
+        for gieok in (plain, one):
+            with pytest.raises(GieokError) as refused:
+                await gieok.user("ana").run("chat_turn", request)
+            refusals.append(f"{refused.value.code} {refused.value}")
+    assert refusals[0] == refusals[1]
 
 
 async def test_a_replaced_turn_is_not_in_the_window(cached: Settings, hits: list[bool]) -> None:

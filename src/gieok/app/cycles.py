@@ -18,7 +18,6 @@ from gieok.adapters.sql.stores.cached import (
     CachedPersona,
     CachedReads,
     CachedWindow,
-    CacheName,
 )
 from gieok.app.cache import SharedCache
 from gieok.app.session_plans import check_plan
@@ -159,16 +158,22 @@ class Cycles:
 
     async def _cached_reads(self, checked: CheckedPlan, request: Mapping[str, Any]) -> CachedReads:
         """What the cache has of the session and the persona, if the plan loads them."""
-        loads = {step.type for step in checked.plan.steps}
-        session_ref = request.get("sessionRef") if LoadWindow.type in loads else None
-        persona_id = request.get("personaId") if LoadPersona.type in loads else None
-        if self._cache is None or not (session_ref or persona_id):
+        if self._cache is None:
             return NOTHING_CACHED
-        names: tuple[CacheName, CacheName] = ("session", session_ref or ""), ("persona", persona_id or "")
-        window, persona = await self._cache.values(self.scope.owner, names)
+
+        def given(step: str, field: str) -> str | None:
+            value = request.get(field)
+            loads = any(each.type == step for each in checked.plan.steps)
+            return value if loads and isinstance(value, str) else None
+
+        session_ref, persona_id = given(LoadWindow.type, "sessionRef"), given(LoadPersona.type, "personaId")
+        names = [(kind, name) for kind, name in (("session", session_ref), ("persona", persona_id)) if name]
+        if not names:
+            return NOTHING_CACHED
+        found = dict(zip(names, await self._cache.values(self.scope.owner, names), strict=True))
         return CachedReads(
-            CachedWindow(session_ref, window) if session_ref else None,
-            CachedPersona(persona_id, persona) if persona_id else None,
+            CachedWindow(session_ref, found["session", session_ref]) if session_ref else None,
+            CachedPersona(persona_id, found["persona", persona_id]) if persona_id else None,
         )
 
     def _storing(self, after: After | None, subject: CycleSubject | None) -> After | None:
