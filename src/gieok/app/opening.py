@@ -57,9 +57,7 @@ async def open_stores(
     cache = open_cache(settings, vault)
     if cache is not None:
         stack.push_async_callback(cache.close)
-    for owner in await finish_erasures(database, vault):
-        if cache is not None:
-            await cache.forget(owner)
+    await finish_erasures(database, vault, cache)
     await replay_erasures(database, vault)
     return database, vault, cache
 

@@ -149,9 +149,8 @@ class OwnerData:
     async def erase(self) -> ErasureReceipt:
         """Destroy the owner's keys and delete the rows. Creating a token lets a new owner use the name."""
         gieok = self._gieok
-        erased = await erase_owner(gieok.database, gieok.vault, self._scope.owner, gieok.consumers)
-        if gieok.cache is not None:
-            await gieok.cache.forget(self._scope.owner)
+        owner = self._scope.owner
+        erased = await erase_owner(gieok.database, gieok.vault, owner, gieok.consumers, gieok.cache)
         return ErasureReceipt(erased, key_destroyed=True, at=self._gieok.engine.clock())
 
 

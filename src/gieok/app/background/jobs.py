@@ -343,9 +343,7 @@ async def _erase(gieok: Gieok, claimed: ClaimedJob) -> None:
     Only if the keystore says that it was begun: a row in the database must not be enough to destroy keys.
     """
     if await asyncio.to_thread(gieok.vault.is_erased, claimed.owner):
-        await erase_owner(gieok.database, gieok.vault, claimed.owner, gieok.consumers)
-        if gieok.cache is not None:
-            await gieok.cache.forget(claimed.owner)
+        await erase_owner(gieok.database, gieok.vault, claimed.owner, gieok.consumers, gieok.cache)
         return
     _log.warning("job %s is ignored: the keystore has no erasure of its owner", claimed.job.id)
     await JobScope(gieok.database, claimed.owner).write(

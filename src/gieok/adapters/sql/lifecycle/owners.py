@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import Protocol
 
 from gieok.adapters.copies import ARCHIVE, Archive
 from gieok.adapters.sql.driver.database import Database, SystemTx, Tx, to_micros
@@ -149,10 +150,22 @@ Consumers = Mapping[str, EventConsumer]
 _NO_CONSUMERS: Consumers = {}
 
 
+class OwnerCache(Protocol):
+    """A cache that may have values of owners."""
+
+    async def forget(self, owner: str) -> None:
+        """Delete everything of an owner."""
+        ...
+
+
 async def erase_owner(
-    database: Database, vault: Vault, owner: str, consumers: Consumers = _NO_CONSUMERS
+    database: Database,
+    vault: Vault,
+    owner: str,
+    consumers: Consumers = _NO_CONSUMERS,
+    cache: OwnerCache | None = None,
 ) -> dict[str, int]:
-    """Destroy the owner's keys, then delete their rows, here and at the consumers of their events.
+    """Destroy the owner's keys, then delete their rows, also at the consumers of events and in the cache.
 
     Returns the number of deleted rows by table. From the first step on, nobody can read the owner's data,
     here or in any backup. An interrupted erasure is finished by calling this again, by a job, or by
@@ -171,6 +184,8 @@ async def erase_owner(
         await consumers[name].erase(owner)
     await database.write(owner, _remove_owner(datetime.now(UTC)))
     await asyncio.to_thread(vault.finish_erasure, owner)
+    if cache is not None:
+        await cache.forget(owner)
     return erased
 
 
@@ -196,7 +211,7 @@ async def _outside_consumers(database: Database, owner: str) -> list[str]:
     return [name for name in row[0].split() if not name.startswith(WEBHOOK)] if row else []
 
 
-async def finish_erasures(database: Database, vault: Vault) -> list[str]:
+async def finish_erasures(database: Database, vault: Vault, cache: OwnerCache | None = None) -> list[str]:
     """Finish erasures that a stopped process has not finished. Returns the owners.
 
     Those of owners with consumers outside of the database are left to a worker.
@@ -204,7 +219,7 @@ async def finish_erasures(database: Database, vault: Vault) -> list[str]:
     owners = await asyncio.to_thread(vault.unfinished_erasures)
     here = [owner for owner in owners if not await _outside_consumers(database, owner)]
     for owner in here:
-        await erase_owner(database, vault, owner)
+        await erase_owner(database, vault, owner, cache=cache)
     return here
 
 
