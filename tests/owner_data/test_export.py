@@ -157,7 +157,7 @@ async def test_the_log_of_sqlite_does_not_grow_while_a_client_reads_slowly(
     grown = log.stat().st_size
     async with aclosing(gieok.user("minsu").data.export()) as pieces:
         await anext(pieces)
-        for number in range(5):
+        for number in range(10):
             await talk(gieok, f"owner-{number}", 200)
     assert log.stat().st_size < 3 * grown
 

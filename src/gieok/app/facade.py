@@ -69,8 +69,8 @@ MAX_USAGE_DAYS = 366
 class Gieok:
     """An open database with its vault and its model. Use it as an async context manager."""
 
-    retention = RetentionSettings()
     _webhook_allow_private = False
+    retention = RetentionSettings()
     """How long jobs, watches, audit entries, usage, dead letters, cycle records and raw messages are kept."""
     keep_results = KEEP_RESULTS
     """How long a repeated idempotency key gets the same answer, where no plan says otherwise."""
